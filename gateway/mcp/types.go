@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Method answers one JSON-RPC request. It calls exactly one of reply's
+// answering methods (Result, Static) and returns nil, or calls none and returns
+// an error: an *Error is sent as it is, any other error is logged with a
+// reference and sent as "internal error" (-32603) with that reference only.
+//
+// ctx carries the values of the HTTP request's context. In the modern era it is
+// cancelled when the client goes away; in the legacy era a disconnect is not a
+// cancellation (2025-11-25 basic/transports), so there ctx ends only by
+// notifications/cancelled, or by a deadline of the method's own; see
+// [Request.Disconnected].
+//
+// req and reply are valid until the method returns.
+type Method func(ctx context.Context, req *Request, reply *Reply) error
+
+// Methods is the method table: "tools/list", "tools/call", ... A method that is
+// not in the table does not exist (-32601). The handler itself answers
+// initialize, ping, server/discover and all notifications; an entry of one of
+// these names is ignored.
+type Methods map[string]Method
+
+// Options are the handler's parameters.
+type Options struct {
+	// Name and Version identify the server (serverInfo). Title is its display
+	// name; may be empty.
+	Name, Title, Version string
+	// Instructions is the text that a client may put before its model; may be empty.
+	Instructions string
+	// Capabilities is what initialize and server/discover declare. It must agree
+	// with the method table (mcp-V2): a capability without methods, and a method
+	// without its capability, are both wrong.
+	Capabilities Capabilities
+	// DiscoverCache is how long a modern client may keep the answer of
+	// server/discover. Zero: not at all.
+	DiscoverCache Cache
+
+	// MaxBody is the limit of a request's body in bytes; 0: 1 MiB.
+	MaxBody int64
+	// MaxDepth is the limit of nesting in a request's body; 0: 64.
+	MaxDepth int
+
+	// SealKeys seal the ids of legacy sessions: the first seals, all open.
+	// Without a key a random one is made, so that ids are good for this process
+	// alone. Keys may have any length; 32 random bytes are right.
+	SealKeys [][]byte
+	// Principal names the caller whom the request's context carries; "" is the
+	// anonymous caller. A legacy session belongs to the principal that began it.
+	// nil: everyone is anonymous.
+	Principal func(context.Context) string
+	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
+	// DELETE is refused with 405, as the legacy revisions allow.
+	Revoked Revocations
+	// MaxCalls bounds the calls in flight that notifications/cancelled can find;
+	// calls above it run, but can't be cancelled by message. 0: 65,536.
+	MaxCalls int
+
+	// Logger gets panics and internal errors; nil: none. Arguments and bodies
+	// are never logged.
+	Logger *slog.Logger
+	// Observe is told of each HTTP request that ServeHTTP has answered; nil:
+	// nobody is. It is called by the goroutine of the request.
+	Observe func(context.Context, Event)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// Event is what happened with one HTTP request, for metrics and access logs.
+type Event struct {
+	// Method is the JSON-RPC method if the server knows it, else "": the value
+	// is from a closed set and may label a metric.
+	Method string
+	// Era and Revision are zero if the request failed before they were known.
+	Era      Era
+	Revision string
+	// Code is the JSON-RPC error code of the answer; 0: none.
+	Code int
+	// HTTPStatus is the status of the answer.
+	HTTPStatus int
+	// Panicked tells that the method panicked.
+	Panicked bool
+	// RequestBytes and ResponseBytes count bodies, as they were on the wire.
+	RequestBytes, ResponseBytes int64
+	// Duration is from the start of ServeHTTP to its end.
+	Duration time.Duration
+}
+
+// Capabilities are the server capabilities (2026-07-28 schema,
+// ServerCapabilities) that this version can serve.
+type Capabilities struct {
+	// Tools declares tools/list and tools/call.
+	Tools bool
+}
+
+// Revocations remembers what was revoked before its time. Both methods are safe
+// for concurrent use. An implementation that can't reach its store answers by
+// its own policy; the handler doesn't retry.
+type Revocations interface {
+	// Revoke remembers id until the given time.
+	Revoke(ctx context.Context, id string, until time.Time) error
+	// Revoked tells whether id was revoked and the time has not passed.
+	Revoked(ctx context.Context, id string) (bool, error)
+}
+
+// Request is one JSON-RPC request. All raw values are slices of the request's
+// body: they are checked (valid UTF-8 and JSON, no member name twice) but not
+// decoded, and must not be modified or kept after the method has returned.
+type Request struct {
+	Method string
+	// ID is the request's id as the client wrote it: a string or an integer.
+	ID json.RawMessage
+	// Params is the params object; nil if there is none.
+	Params json.RawMessage
+	// Era and Revision tell which protocol the client speaks.
+	Era      Era
+	Revision string
+	// Name is params.name, decoded: the tool of tools/call. "" if there is none.
+	Name string
+	// Arguments is params.arguments, an object; nil if there is none.
+	Arguments json.RawMessage
+	// Cursor is params.cursor, decoded; "" if there is none.
+	Cursor string
+	// Meta is params._meta.
+	Meta Meta
+	// Client is what the client says it is able to do.
+	Client ClientCapabilities
+	// Principal is the result of Options.Principal.
+	Principal string
+	// HTTP is the HTTP request; its body has been read.
+	HTTP *http.Request
+}
+
+// Disconnected is closed when the client has gone away. In the modern era the
+// method's context has ended then as well; in the legacy era it has not, and a
+// method that may be stopped without harm watches this channel.
+func (r *Request) Disconnected() <-chan struct{} { return r.HTTP.Context().Done() }
+
+// Meta holds the members of params._meta that the server knows, raw; nil where
+// there is none.
+type Meta struct {
+	// ProgressToken is a string or a number.
+	ProgressToken json.RawMessage
+	// LogLevel is io.modelcontextprotocol/logLevel, one of the eight levels of
+	// RFC 5424; "" if there is none.
+	LogLevel string
+	// TraceParent, TraceState and Baggage are W3C trace context as the client
+	// sent it, decoded but not validated.
+	TraceParent, TraceState, Baggage string
+	// ClientInfo is the client's Implementation object. It is for logs only
+	// (mcp-M6).
+	ClientInfo json.RawMessage
+}
+
+// Scope tells who may share a cached result.
+type Scope uint8
+
+// The scopes of a cached result (2026-07-28 schema, CacheableResult).
+const (
+	Private Scope = iota // the caller alone; the zero value, since lists depend on the caller (mcp-R4)
+	Public               // everyone
+)
+
+// Cache says how a modern client may cache a result; legacy clients are not told.
+type Cache struct {
+	TTL   time.Duration // whole milliseconds; negative counts as 0
+	Scope Scope
+}
+
+// Chunk is a piece of a result.
+type Chunk struct {
+	// Bytes are JSON text, or, with Escape, UTF-8 text that is written as the
+	// inside of a JSON string (without the quotes around it). The handler does
+	// not check them.
+	Bytes  []byte
+	Escape bool
+}

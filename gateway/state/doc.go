@@ -1,0 +1,8 @@
+// Package state holds what outlives a request: today the tombstones of ended
+// sessions.
+//
+// It hides where the state lives. Consumers declare the small interfaces that
+// they need; the types here implement them in the memory of one process. The one
+// rule: every store is bounded in entries and in time, so that no client can
+// make it grow.
+package state
