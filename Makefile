@@ -1,0 +1,85 @@
+# `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
+# conformance, interop-ts and ajv also need npm, and install what they use below out/.
+
+GO            ?= go
+OUT           := out
+VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT        ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS       := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# Tools run as `go run pkg@version`, so that they never enter go.mod.
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# The folder of real OpenAPI documents that the corpus test reads; tests that need it skip without it.
+OPENAPI_CORPUS ?= $(wildcard $(abspath ../shared/specs))
+export OPENAPI_CORPUS
+
+FUZZTIME      ?= 10s
+BENCH_FLAGS   ?=
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/drawbridge, static and stripped
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/drawbridge ./cmd/drawbridge
+
+.PHONY: demo
+demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C
+	$(GO) run ./cmd/drawbridge demo
+
+.PHONY: test
+test: ## go vet, then every test with the race detector, in random order
+	$(GO) vet ./...
+	$(GO) test -race -shuffle=on ./...
+
+.PHONY: lint
+lint: ## formatting and linters (.golangci.yaml)
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
+	$(GO) run $(GOLANGCI_LINT) run ./...
+
+.PHONY: vuln
+vuln: ## known vulnerabilities in what the binary reaches (needs vuln.go.dev)
+	$(GO) run $(GOVULNCHECK) ./cmd/drawbridge
+
+.PHONY: check
+check: lint test tidy ## what has to pass before a change is sent: lint, test, a tidy go.mod
+
+.PHONY: tidy
+tidy: ## fail when go.mod or go.sum are not tidy
+	$(GO) mod tidy -diff
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	.ci/fuzz $(FUZZTIME)
+
+.PHONY: corpus
+corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv
+	mkdir -p $(OUT)
+	TOOLS_DUMP=$(abspath $(OUT)/tools.jsonl) $(GO) test -count=1 -v -run '^TestCorpus' ./openapi
+	test/ajv/run $(OUT)/tools.jsonl
+
+.PHONY: bench
+bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its flags)
+	$(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
+
+.PHONY: interop
+interop: ## the official Go SDK's client, then the official TypeScript clients, against the gateway
+	$(GO) test -count=1 -v ./test/interop
+	test/interop/run
+
+.PHONY: conformance
+conformance: build ## the official MCP conformance suite against the gateway
+	test/conformance/run
+
+.PHONY: image
+image: ## write an OCI archive of the gateway to out/, no daemon or registry needed
+	$(GO) run ./test/image -o $(OUT)/drawbridge.oci.tar
+
+.PHONY: clean
+clean: ## remove bin/ and out/
+	rm -rf bin $(OUT)

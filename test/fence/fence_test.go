@@ -1,0 +1,227 @@
+package fence
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "drawbridge"
+
+// A room is what one package may import, besides the standard library.
+type room struct {
+	// arrows are the packages of this module, relative to it.
+	arrows []string
+	// modules are third-party import paths or prefixes of them, ended by "/" or by the end of the path.
+	modules []string
+}
+
+// Free everywhere except in gateway/mcp: the vocabulary of telemetry and of concurrency, no mechanism.
+var free = []string{
+	"go.opentelemetry.io/otel",
+	"github.com/prometheus/client_golang/prometheus",
+	"golang.org/x/sync",
+}
+
+// The OpenTelemetry SDK and its exporters live below the API's path, and are not free.
+var notFree = []string{
+	"go.opentelemetry.io/otel/sdk",
+	"go.opentelemetry.io/otel/exporters",
+	"github.com/prometheus/client_golang/prometheus/promhttp",
+}
+
+// Every package may import openapi/jsonscan, a leaf on the standard library alone (docs/adr/0004).
+const leaf = "openapi/jsonscan"
+
+// rooms is the table of docs/architecture.md. A package that is not listed may not exist.
+var rooms = map[string]room{
+	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
+
+	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree"}, modules: []string{"github.com/getkin/kin-openapi"}},
+	"openapi/tree":     {modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
+	"openapi/schema":   {arrows: []string{"openapi/tree"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"openapi/wire":     {},
+	"openapi/jsonscan": {},
+
+	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}},
+	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4"}},
+	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
+
+	"gateway": {
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin"},
+		modules: []string{"github.com/go-chi/chi/v5"},
+	},
+	"gateway/mcp":      {},
+	"gateway/catalog":  {arrows: []string{"openapi"}},
+	"gateway/upstream": {modules: []string{"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
+	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
+
+	"cmd/drawbridge": {
+		arrows:  []string{"config", "gateway", "cmd/drawbridge/demo"},
+		modules: []string{"github.com/spf13/cobra", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
+	},
+	"cmd/drawbridge/demo": {},
+}
+
+// listed is the part of `go list -json` that the tests read.
+type listed struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	Imports    []string
+	GoFiles    []string
+}
+
+func TestArrowsAndFences(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if name == "test" || strings.HasPrefix(name, "test/") {
+			continue // what runs the program from outside may import anything; see TestBinary
+		}
+		r, ok := rooms[name]
+		if !ok {
+			t.Errorf("package %q has no row in the table of packages: new packages are a design change", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			if reason := r.refuses(name, i); reason != "" {
+				t.Errorf("package %q imports %q: %s", name, i, reason)
+			}
+		}
+	}
+}
+
+// refuses says why the room of that name may not import path, or "".
+func (r room) refuses(name, path string) string {
+	if own, ok := strings.CutPrefix(path, module+"/"); ok {
+		if own == leaf || slices.Contains(r.arrows, own) {
+			return ""
+		}
+		return "the table of packages has no such arrow"
+	}
+	if !strings.Contains(strings.SplitN(path, "/", 2)[0], ".") {
+		return "" // standard library
+	}
+	if within(path, r.modules) {
+		return ""
+	}
+	if name != "gateway/mcp" && name != leaf && within(path, free) && !within(path, notFree) {
+		return ""
+	}
+	return "the table of packages does not give it this third-party module"
+}
+
+// within reports whether path is one of the prefixes or stands below one.
+func within(path string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool {
+		return path == p || strings.HasPrefix(path, p+"/")
+	})
+}
+
+// The official SDKs are our judges in tests and nothing else (docs/adr/0001).
+func TestBinary(t *testing.T) {
+	sdks := []string{"github.com/modelcontextprotocol", "github.com/mark3labs/mcp-go", "github.com/metoro-io/mcp-golang"}
+	judges := []string{"github.com/google/go-cmp", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools", "testing"}
+	seen := 0
+	for _, p := range list(t, "-deps", "./cmd/drawbridge") {
+		seen++
+		if within(p.ImportPath, sdks) {
+			t.Errorf("the binary contains %q: an MCP SDK may be imported by tests only", p.ImportPath)
+		}
+		if within(p.ImportPath, judges) {
+			t.Errorf("the binary contains %q, which belongs to tests", p.ImportPath)
+		}
+	}
+	if seen == 0 {
+		t.Fatal("go list -deps ./cmd/drawbridge printed nothing")
+	}
+}
+
+// Every row of the table is a real package, so that the table can't rot.
+func TestTableIsTrue(t *testing.T) {
+	var have []string
+	for _, p := range list(t, "./...") {
+		have = append(have, strings.TrimPrefix(p.ImportPath, module+"/"))
+	}
+	for name := range rooms {
+		if !slices.Contains(have, name) {
+			t.Errorf("the table has a row for %q, which does not exist", name)
+		}
+	}
+}
+
+// A file holds one concept. At 600 lines there is a second one in it.
+func TestNoLongFiles(t *testing.T) {
+	const most = 600
+	for _, file := range sources(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, more than %d: look for the second concept in it", file, n, most)
+		}
+	}
+}
+
+func list(t *testing.T, args ...string) []listed {
+	t.Helper()
+	var packages []listed
+	d := json.NewDecoder(bytes.NewReader(run(t, "go", append([]string{"list", "-json=ImportPath,Dir,Standard,Imports,GoFiles"}, args...)...)))
+	for {
+		var p listed
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatalf("decode go list: %v", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// sources lists the Go files of the repository, wherever git or a source archive put it.
+func sources(t *testing.T) []string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	var files []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"bin", "out", "node_modules"}, d.Name())) {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && strings.HasSuffix(path, ".go") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("walk the repository: %v", err)
+	}
+	return files
+}
+
+// run runs a command in the root of the repository and returns what it printed.
+func run(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Dir = filepath.Join("..", "..")
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return out
+}
