@@ -1,0 +1,170 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Unquote returns the value of a JSON string, given with its quotes. The result is a slice of str if there is
+// no escape in it, else a copy. A surrogate without its partner becomes U+FFFD.
+func Unquote(str []byte) []byte {
+	if len(str) < 2 || str[0] != '"' {
+		return nil
+	}
+	str = str[1 : len(str)-1]
+	i := bytes.IndexByte(str, '\\')
+	if i < 0 {
+		return str
+	}
+	out := append(make([]byte, 0, len(str)), str[:i]...)
+	for i < len(str) {
+		c := str[i]
+		if c != '\\' {
+			out = append(out, c)
+			i++
+			continue
+		}
+		n := escapeLen(str[i:])
+		switch {
+		case n == 0:
+			return out
+		case n == 2:
+			out = append(out, unescaped(str[i+1]))
+		default:
+			r := hexRune(str[i+2:])
+			if utf16.IsSurrogate(r) {
+				if low := str[i+6:]; escapeLen(low) == 6 {
+					if both := utf16.DecodeRune(r, hexRune(low[2:])); both != utf8.RuneError {
+						r, n = both, 12
+					}
+				}
+			}
+			out = utf8.AppendRune(out, r) // a lone surrogate is appended as U+FFFD
+		}
+		i += n
+	}
+	return out
+}
+
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+func hexRune(b []byte) rune {
+	r := 0
+	for _, c := range b[:4] {
+		r = r<<4 | hexValue(c)
+	}
+	return rune(r)
+}
+
+// AppendString appends text as a JSON string with its quotes. What is not UTF-8 in it becomes U+FFFD.
+func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
+	dst = append(dst, '"')
+	b := []byte(text)
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	}
+	dst = AppendEscaped(dst, b)
+	return append(dst, '"')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendEscaped appends text, which must be valid UTF-8, as the inside of a JSON string: quotes, backslashes
+// and control characters are escaped (RFC 8259 section 7), nothing else.
+func AppendEscaped(dst, text []byte) []byte {
+	// Eight bytes are copied at once, whether or not an escape is among them; only the part before the
+	// first escape is kept. That wants room for eight bytes more than are needed.
+	i := 0
+	for i < len(text) {
+		// Worst case of one round: six bytes for each of the text's, over a bounded part of it.
+		part := min(len(text)-i, 4096)
+		dst = slices.Grow(dst, part+part/4+64)
+		j := len(dst)
+		room := dst[:cap(dst)]
+		for i < len(text) && j+16 <= len(room) {
+			if i+8 <= len(text) {
+				w := binary.LittleEndian.Uint64(text[i:])
+				binary.LittleEndian.PutUint64(room[j:], w)
+				m := special(w)
+				if m == 0 {
+					i, j = i+8, j+8
+					continue
+				}
+				n := bits.TrailingZeros64(m) >> 3
+				i, j = i+n, j+n
+			}
+			c := text[i]
+			i++
+			switch {
+			case c == '"' || c == '\\':
+				room[j], room[j+1] = '\\', c
+				j += 2
+			case c >= ' ':
+				room[j] = c
+				j++
+			default:
+				j += putControl(room[j:], c)
+			}
+		}
+		dst = room[:j]
+	}
+	return dst
+}
+
+// putControl writes the escape of a control character and returns its length.
+func putControl(b []byte, c byte) int {
+	b[0] = '\\'
+	switch c {
+	case '\n':
+		b[1] = 'n'
+	case '\t':
+		b[1] = 't'
+	case '\r':
+		b[1] = 'r'
+	case '\b':
+		b[1] = 'b'
+	case '\f':
+		b[1] = 'f'
+	default:
+		copy(b[1:], "u00")
+		b[4], b[5] = hexDigits[c>>4], hexDigits[c&15]
+		return 6
+	}
+	return 2
+}
+
+// AppendCompact appends src without the white space outside strings. dst may be src[:0].
+func AppendCompact(dst, src []byte) []byte {
+	for i := 0; i < len(src); {
+		switch src[i] {
+		case ' ', '\t', '\n', '\r':
+			i++
+		case '"':
+			end := skipString(src, i+1)
+			dst = append(dst, src[i:end]...)
+			i = end
+		default:
+			dst = append(dst, src[i])
+			i++
+		}
+	}
+	return dst
+}
