@@ -1,0 +1,127 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Options are what the handler shows and does. All functions must be safe for concurrent use.
+type Options struct {
+	// Status tells the state of the gateway.
+	Status func() Status
+	// Metrics is where /metrics reads.
+	Metrics prometheus.Gatherer
+	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
+	// goes to the caller, who has shown the token.
+	Reload func(context.Context) error
+	// Token is what POST /reload asks for. If it is empty, reload over HTTP is off.
+	Token string
+}
+
+// Handler serves /healthz, /readyz, /metrics, /apis and POST /reload.
+func Handler(o Options) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeText(w, http.StatusOK, "ok\n")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ready(w, o.Status(), r.URL.Query().Has("verbose"))
+	})
+	mux.HandleFunc("GET /apis", func(w http.ResponseWriter, _ *http.Request) {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetIndent("", "  ")
+		if err := e.Encode(o.Status()); err != nil {
+			writeText(w, http.StatusInternalServerError, "the state can't be written as JSON\n")
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(b.Bytes())
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.Handle("POST /reload", reload(o))
+	return secured(mux)
+}
+
+// secured sets the headers of every answer (H12).
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", "default-src 'none'")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+}
+
+// ready answers a readiness probe. It says no while nothing is served and while the gateway drains; a single API
+// that fails does not make the gateway unready (O6).
+func ready(w http.ResponseWriter, s Status, verbose bool) {
+	status, word := http.StatusOK, "ready"
+	switch {
+	case s.Draining:
+		status, word = http.StatusServiceUnavailable, "draining"
+	case !s.Ready:
+		status, word = http.StatusServiceUnavailable, "no API is served yet"
+	}
+	if !verbose {
+		writeText(w, status, word+"\n")
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d tools\n", word, s.Tools)
+	if s.Config.Error != "" {
+		fmt.Fprintf(&b, "config: the last good one is in use, the newer one was refused: %s\n", s.Config.Error)
+	}
+	for _, a := range s.APIs {
+		fmt.Fprintf(&b, "api %s: %s: %d tools, %d operations skipped, %d problems", a.Name, a.State, a.Tools, a.Skipped, a.Problems)
+		if a.Error != "" {
+			fmt.Fprintf(&b, ": %s", a.Error)
+		}
+		b.WriteByte('\n')
+	}
+	writeText(w, status, b.String())
+}
+
+// reload answers POST /reload. Browsers are kept out by the token and by what they say of themselves: a page that
+// was opened on the operator's machine must not be able to reach it (O12).
+func reload(o Options) http.Handler {
+	want := sha256.Sum256([]byte(o.Token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o.Token == "" {
+			writeText(w, http.StatusForbidden, "reload over HTTP is off: set admin.token in the configuration, or send SIGHUP\n")
+			return
+		}
+		if r.Header.Get("Origin") != "" || (r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "none") {
+			writeText(w, http.StatusForbidden, "reload is not for web pages\n")
+			return
+		}
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got := sha256.Sum256([]byte(token))
+		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeText(w, http.StatusUnauthorized, "send the token admin.token as \"Authorization: Bearer …\"\n")
+			return
+		}
+		if err := o.Reload(r.Context()); err != nil {
+			writeText(w, http.StatusUnprocessableEntity, err.Error()+"\n")
+			return
+		}
+		writeText(w, http.StatusOK, "reloaded\n")
+	})
+}

@@ -1,0 +1,100 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func status(ready, draining bool) func() Status {
+	return func() Status {
+		return Status{Ready: ready, Draining: draining, Tools: 3, Config: Config{Error: "c.yaml:1:1: apis: expected a list"},
+			APIs: []API{
+				{Name: "orders", State: Ready, Tools: 3, Skipped: 1, Problems: 2},
+				{Name: "billing", State: Failed, Error: "load spec \"b.yaml\": no such file"},
+			}}
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	reloads := 0
+	var reloadErr error
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "some_total", Help: "x"})
+	registry.MustRegister(counter)
+	with := func(o Options) Options {
+		o.Metrics = registry
+		o.Reload = func(context.Context) error { reloads++; return reloadErr }
+		if o.Status == nil {
+			o.Status = status(true, false)
+		}
+		return o
+	}
+	secret := "s3cret"
+	for _, tt := range []struct {
+		name           string
+		options        Options
+		method, target string
+		header         http.Header
+		reloadErr      error
+		status         int
+		body           string
+		reloads        int
+	}{
+		{name: "live", method: "GET", target: "/healthz", status: 200, body: "ok\n"},
+		{name: "ready", method: "GET", target: "/readyz", status: 200, body: "ready\n"},
+		{name: "not ready", options: Options{Status: status(false, false)}, method: "GET", target: "/readyz", status: 503, body: "no API is served yet\n"},
+		{name: "draining", options: Options{Status: status(true, true)}, method: "GET", target: "/readyz", status: 503, body: "draining\n"},
+		{name: "verbose", method: "GET", target: "/readyz?verbose", status: 200, body: "ready: 3 tools\n" +
+			"config: the last good one is in use, the newer one was refused: c.yaml:1:1: apis: expected a list\n" +
+			"api orders: ready: 3 tools, 1 operations skipped, 2 problems\n" +
+			"api billing: failed: 0 tools, 0 operations skipped, 0 problems: load spec \"b.yaml\": no such file\n"},
+		{name: "reload without a token configured", method: "POST", target: "/reload", status: 403,
+			body: "reload over HTTP is off: set admin.token in the configuration, or send SIGHUP\n"},
+		{name: "reload without a token given", options: Options{Token: secret}, method: "POST", target: "/reload", status: 401,
+			body: "send the token admin.token as \"Authorization: Bearer …\"\n"},
+		{name: "reload with a wrong token", options: Options{Token: secret}, method: "POST", target: "/reload",
+			header: http.Header{"Authorization": {"Bearer s3cre"}}, status: 401,
+			body: "send the token admin.token as \"Authorization: Bearer …\"\n"},
+		{name: "reload from a page", options: Options{Token: secret}, method: "POST", target: "/reload",
+			header: http.Header{"Authorization": {"Bearer s3cret"}, "Origin": {"http://127.0.0.1"}}, status: 403,
+			body: "reload is not for web pages\n"},
+		{name: "reload from another site", options: Options{Token: secret}, method: "POST", target: "/reload",
+			header: http.Header{"Authorization": {"Bearer s3cret"}, "Sec-Fetch-Site": {"cross-site"}}, status: 403,
+			body: "reload is not for web pages\n"},
+		{name: "reload", options: Options{Token: secret}, method: "POST", target: "/reload",
+			header: http.Header{"Authorization": {"Bearer s3cret"}}, status: 200, body: "reloaded\n", reloads: 1},
+		{name: "reload that fails", options: Options{Token: secret}, method: "POST", target: "/reload", reloadErr: errors.New("c.yaml:2:3: bad"),
+			header: http.Header{"Authorization": {"Bearer s3cret"}}, status: 422, body: "c.yaml:2:3: bad\n", reloads: 1},
+		{name: "no reload by GET", options: Options{Token: secret}, method: "GET", target: "/reload", status: 405, body: "Method Not Allowed\n"},
+		{name: "unknown", method: "GET", target: "/debug/pprof", status: 404, body: "404 page not found\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			reloads, reloadErr = 0, tt.reloadErr
+			r := httptest.NewRequest(tt.method, tt.target, nil)
+			for k, v := range tt.header {
+				r.Header[k] = v
+			}
+			w := httptest.NewRecorder()
+			Handler(with(tt.options)).ServeHTTP(w, r)
+			if w.Code != tt.status || w.Body.String() != tt.body || reloads != tt.reloads {
+				t.Errorf("%s %s = %d %q, %d reloads; want %d %q, %d", tt.method, tt.target, w.Code, w.Body, reloads, tt.status, tt.body, tt.reloads)
+			}
+			if w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Error("no security headers")
+			}
+		})
+	}
+	for target, want := range map[string]string{"/metrics": "some_total 0", "/apis": `"name": "billing"`} {
+		w := httptest.NewRecorder()
+		Handler(with(Options{})).ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s = %d %s", target, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package admin
+
+import "time"
+
+// State is where an API stands.
+type State string
+
+// The states of an API.
+const (
+	Loading State = "loading" // not read yet
+	Ready   State = "ready"   // served from the newest document
+	Stale   State = "stale"   // served from the last good document: the newest could not be used
+	Failed  State = "failed"  // not served: no document could be used so far; it is tried again
+)
+
+// Status is the state of the whole gateway, without secrets.
+type Status struct {
+	Ready    bool   `json:"ready"`    // /mcp answers: at least one API is served and the gateway does not drain
+	Draining bool   `json:"draining"` // the process is about to end
+	Tools    int    `json:"tools"`    // tools served
+	Config   Config `json:"config"`
+	APIs     []API  `json:"apis"` // in the order of the configuration
+}
+
+// Config is the state of the configuration.
+type Config struct {
+	LoadedAt time.Time `json:"loaded_at"`       // when the configuration in use was read
+	Error    string    `json:"error,omitempty"` // why a newer one is not in use; empty: none was refused
+}
+
+// API is the state of one API.
+type API struct {
+	Name      string     `json:"name"`
+	Spec      string     `json:"spec"` // where the document comes from, without user info and query
+	State     State      `json:"state"`
+	Title     string     `json:"title,omitempty"`
+	Version   string     `json:"version,omitempty"`  // of the API, from the document
+	Standard  string     `json:"standard,omitempty"` // version of the OpenAPI standard
+	Tools     int        `json:"tools"`
+	Skipped   int        `json:"skipped"`             // operations that are not tools because they can't be called
+	Problems  int        `json:"problems"`            // what was repaired or guessed in the document
+	LoadedAt  *time.Time `json:"loaded_at,omitempty"` // when the document in use was read
+	Error     string     `json:"error,omitempty"`     // of the last attempt
+	NextTryAt *time.Time `json:"next_try_at,omitempty"`
+}
