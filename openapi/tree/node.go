@@ -1,0 +1,272 @@
+package tree
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Kind is the JSON type of a Node.
+type Kind uint8
+
+// The kinds. Invalid is the kind of a nil *Node, which stands for "absent".
+const (
+	Invalid Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// String returns the JSON Schema name of the kind ("object", "array", …), and
+// "nothing" for Invalid.
+func (k Kind) String() string {
+	switch k {
+	case Null:
+		return "null"
+	case Bool:
+		return "boolean"
+	case Number:
+		return "number"
+	case String:
+		return "string"
+	case Array:
+		return "array"
+	case Object:
+		return "object"
+	default:
+		return "nothing"
+	}
+}
+
+// Position is a place in a source file. Line and Column count from 1; Column
+// counts characters. The zero Position is unknown.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// String returns "file:line:col", the form that editors jump to.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+}
+
+// Node is one value of a document. A nil *Node means "absent": every reading
+// method may be called on it.
+//
+// A document of GitHub's size has a quarter of a million nodes, a hostile one
+// five million, so the struct is kept at 64 bytes: containers live behind one
+// pointer, and key and text are slices of the source wherever it holds no
+// escape.
+type Node struct {
+	up    *Node  // parsed node: its parent; made node: its origin
+	key   string // member name; in the root of a file: the file's location
+	text  string // String: the value; Number: the literal; Bool: "true" or "false"
+	body  *body  // Array and Object only
+	line  uint32
+	col   uint32
+	roles roleSet // under which roles the repair walk has been here
+	kind  Kind
+	flags uint8
+}
+
+const (
+	made     uint8 = 1 << iota // built with New… or Copy: up is the origin
+	attached                   // a made node that has become somebody's child
+	shared                     // body belongs to another node too: clone before writing
+)
+
+// body is what a container holds. Objects with many members have an index, so
+// that looking a name up never makes loading quadratic.
+type body struct {
+	kids  []*Node
+	index map[string]int32
+}
+
+// indexFrom is the number of members from which an object gets an index; below
+// it a linear scan is faster than a map.
+const indexFrom = 12
+
+// Kind returns the JSON type of n, Invalid for nil.
+func (n *Node) Kind() Kind {
+	if n == nil {
+		return Invalid
+	}
+	return n.kind
+}
+
+// Get returns the member of an object with the given name, nil if n is not an
+// object or has no such member.
+func (n *Node) Get(key string) *Node {
+	if n == nil || n.kind != Object {
+		return nil
+	}
+	if i := n.body.find(key); i >= 0 {
+		return n.body.kids[i]
+	}
+	return nil
+}
+
+func (b *body) find(key string) int {
+	if b.index != nil {
+		if i, ok := b.index[key]; ok {
+			return int(i)
+		}
+		return -1
+	}
+	for i, k := range b.kids {
+		if k.key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// At returns element i of an array or the i-th member's value of an object, nil
+// when out of range.
+func (n *Node) At(i int) *Node {
+	if n == nil || n.body == nil || i < 0 || i >= len(n.body.kids) {
+		return nil
+	}
+	return n.body.kids[i]
+}
+
+// Len returns the number of elements or members, 0 for other kinds.
+func (n *Node) Len() int {
+	if n == nil || n.body == nil {
+		return 0
+	}
+	return len(n.body.kids)
+}
+
+// Members iterates over the members of an object in the author's order; over
+// nothing for other kinds.
+func (n *Node) Members() iter.Seq2[string, *Node] {
+	return func(yield func(string, *Node) bool) {
+		if n == nil || n.kind != Object {
+			return
+		}
+		for _, k := range n.body.kids {
+			if !yield(k.key, k) {
+				return
+			}
+		}
+	}
+}
+
+// Items iterates over the elements of an array; over nothing for other kinds.
+func (n *Node) Items() iter.Seq2[int, *Node] {
+	return func(yield func(int, *Node) bool) {
+		if n == nil || n.kind != Array {
+			return
+		}
+		for i, k := range n.body.kids {
+			if !yield(i, k) {
+				return
+			}
+		}
+	}
+}
+
+// Key returns the member name of n in its object; "" for the root of a file and
+// for elements of arrays.
+func (n *Node) Key() string {
+	if n == nil || n.up == nil {
+		return ""
+	}
+	return n.key
+}
+
+// Text returns the value of a String, the exact literal of a Number, "true" or
+// "false" for a Bool, and "" for everything else.
+func (n *Node) Text() string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+// Bool reports whether n is the boolean true.
+func (n *Node) Bool() bool {
+	return n != nil && n.kind == Bool && n.text == "true"
+}
+
+// Parent returns the container that n was read in; for a built node, the parent
+// of its origin. It is nil for the root of a file.
+func (n *Node) Parent() *Node {
+	n = n.source()
+	if n == nil {
+		return nil
+	}
+	return n.up
+}
+
+// source returns the parsed node that n is or was built from.
+func (n *Node) source() *Node {
+	for n != nil && n.flags&made != 0 {
+		n = n.up
+	}
+	return n
+}
+
+// root returns the root of the file that n (or its origin) was read from.
+func (n *Node) root() *Node {
+	if n == nil {
+		return nil
+	}
+	for n.up != nil {
+		n = n.up
+	}
+	return n
+}
+
+// location returns the location of the file that n stands in.
+func (n *Node) location() string {
+	if r := n.root(); r != nil && r.flags&made == 0 {
+		return r.key
+	}
+	return ""
+}
+
+// Position returns where n stands; for a built node, where its origin stands.
+func (n *Node) Position() Position {
+	if n == nil {
+		return Position{}
+	}
+	return Position{File: n.location(), Line: int(n.line), Column: int(n.col)}
+}
+
+// Pointer returns the JSON pointer (RFC 6901) of n within its file, "" for the
+// root; for a built node, the pointer of its origin.
+func (n *Node) Pointer() string {
+	n = n.source()
+	if n == nil || n.up == nil {
+		return ""
+	}
+	var steps []*Node
+	for ; n.up != nil; n = n.up {
+		steps = append(steps, n)
+	}
+	var b strings.Builder
+	for i := len(steps) - 1; i >= 0; i-- {
+		b.WriteByte('/')
+		step := steps[i]
+		if step.up.kind != Array {
+			b.WriteString(escapePointer(step.key))
+			continue
+		}
+		// Elements don't store their number: pointers are rare, nodes are not.
+		for j, k := range step.up.body.kids {
+			if k == step {
+				b.WriteString(strconv.Itoa(j))
+				break
+			}
+		}
+	}
+	return b.String()
+}

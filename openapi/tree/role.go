@@ -1,0 +1,3 @@
+package tree
+
+type roleSet uint32
