@@ -1,0 +1,100 @@
+package wire
+
+// A Location is where a parameter stands (OAS "Parameter Locations").
+type Location uint8
+
+const (
+	Path Location = iota
+	Query
+	Header
+	Cookie
+)
+
+var locationNames = [...]string{Path: "path", Query: "query", Header: "header", Cookie: "cookie"}
+
+// ParseLocation reads the in member of a Parameter Object.
+func ParseLocation(s string) (Location, bool) {
+	for l, name := range locationNames {
+		if s == name {
+			return Location(l), true
+		}
+	}
+	return 0, false
+}
+
+// String returns the location as documents write it.
+func (l Location) String() string { return locationNames[l] }
+
+// Style returns the style of parameters that name none (OAS Parameter Object, style).
+func (l Location) Style() Style {
+	if l == Query || l == Cookie {
+		return Form
+	}
+	return Simple
+}
+
+// A Style is how a value is laid out (OAS "Style Values").
+type Style uint8
+
+const (
+	Simple Style = iota
+	Label
+	Matrix
+	Form
+	SpaceDelimited
+	PipeDelimited
+	TabDelimited // collectionFormat tsv of Swagger 2.0
+	DeepObject
+	CookieStyle // style cookie of OAS 3.2
+	// ByType is the way of form properties without style, explode and allowReserved (OAS 3.1 "Encoding Object"): objects
+	// as JSON, lists as one pair for each member, everything else as text. For use in a FormEncoder only; documents can't name it.
+	ByType
+)
+
+var styleNames = [...]string{
+	Simple: "simple", Label: "label", Matrix: "matrix", Form: "form", SpaceDelimited: "spaceDelimited",
+	PipeDelimited: "pipeDelimited", TabDelimited: "tabDelimited", DeepObject: "deepObject", CookieStyle: "cookie",
+}
+
+// ParseStyle reads the style member of a Parameter Object. It also knows "tabDelimited", which stands for the
+// collectionFormat tsv of Swagger 2.0.
+func ParseStyle(s string) (Style, bool) {
+	for style, name := range styleNames {
+		if s == name {
+			return Style(style), true
+		}
+	}
+	return 0, false
+}
+
+// String returns the style as documents write it.
+func (s Style) String() string {
+	if int(s) < len(styleNames) {
+		return styleNames[s]
+	}
+	return "by type"
+}
+
+// Explode returns the value of explode for parameters that don't give one (OAS Parameter Object, explode).
+func (s Style) Explode() bool { return s == Form || s == CookieStyle }
+
+// A Parameter is what a document says of one parameter, with the defaults of the standard filled in by the caller (see
+// [Location.Style] and [Style.Explode]).
+type Parameter struct {
+	Name  string
+	In    Location
+	Style Style
+
+	Explode         bool
+	AllowReserved   bool
+	AllowEmptyValue bool // Query: undefined values are sent as "name="; Path: an empty segment is allowed
+	AllowSlash      bool // Path: a value may span several segments (R2)
+
+	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is written
+	// in that type: a JSON type as compact JSON, any other as plain text. Style is then not used.
+	ContentType string
+
+	// Taken are the names of all other parameters in the same location, and of the gateway's own. The members of an
+	// exploded object, which become parameters of their own, must not have them (R5).
+	Taken []string
+}
