@@ -1,0 +1,333 @@
+package config
+
+import "slices"
+
+// The field tags of the types in this file are read by decode.go and by the test that writes the reference:
+//
+//	yaml     the key
+//	default  the value when the key is absent, written as in the file
+//	absent   what happens when the key is absent and there is no such value (for the reference only)
+//	min, max bounds of a number, duration or size, both allowed
+//	need     "true": the key must be given
+//
+// The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
+
+// Config is a whole configuration with all defaults applied. It is immutable once loaded and safe for concurrent use.
+type Config struct {
+	// Where and how clients are served.
+	Server Server `yaml:"server"`
+	// The listener for operators: health, readiness, metrics and reload.
+	Admin Admin `yaml:"admin"`
+	// Who may call. Without it nobody needs a token, and server.listen must be a loopback address.
+	Auth *Auth `yaml:"auth,omitempty" absent:"anonymous, on loopback only"`
+	// The OpenAPI documents whose operations become tools, at least one.
+	APIs []API `yaml:"apis" need:"true"`
+	// How tools are named.
+	Tools Tools `yaml:"tools"`
+	// Changes to the tools that a selector matches. Rules are applied in order, so later rules win.
+	Rules []Rule `yaml:"rules,omitempty" absent:"none"`
+	// Bounds of time and size for every request and document.
+	Limits Limits `yaml:"limits"`
+	// Logs and traces.
+	Telemetry Telemetry `yaml:"telemetry"`
+
+	files []string
+}
+
+// Server says where and how clients are served.
+type Server struct {
+	// The address of the MCP endpoint, host:port. An address that is not loopback needs auth.
+	Listen Address `yaml:"listen" default:"127.0.0.1:8080"`
+	// The URL under which clients reach the gateway. The resource identifier of tokens (RFC 9728) is this URL followed
+	// by /mcp; it never comes from a request. https, or http for a loopback host; no query and no fragment.
+	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// and server.listen, if that is loopback"`
+	// Keys that seal session ids and other handles: the first seals, all open, so keys can be rotated. At least 32
+	// characters each. Replicas must share them. Without keys each process makes its own at start.
+	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
+	// A directory in which the last good version of each document is kept for the next start.
+	StateDir File `yaml:"state_dir,omitempty" absent:"nothing is kept"`
+	// Values of the Host header that are let in besides the host of public_url and, on a loopback address, localhost
+	// and the loopback addresses. A name without a port stands for every port.
+	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
+	// Values of the Origin header (scheme://host[:port], compared exactly) that are let in besides the origin of
+	// public_url. Requests without the header are not from a browser page and need no entry.
+	AllowedOrigins []Origin `yaml:"allowed_origins,omitempty" absent:"none besides"`
+	// The most tools on one page of tools/list. Some clients read the first page only.
+	PageSize int `yaml:"page_size" default:"2000" min:"1" max:"10000"`
+	// After a stop signal: how long the gateway serves on, while reporting itself as not ready.
+	ShutdownDelay Duration `yaml:"shutdown_delay" default:"5s" min:"0s" max:"10m"`
+	// After shutdown_delay: how long running calls may take to end before they are cancelled.
+	DrainTimeout Duration `yaml:"drain_timeout" default:"25s" min:"0s" max:"1h"`
+	// What a closed connection means for a running call of a client of a revision before 2026-07-28: cancel stops the
+	// upstream call if its method is safe (RFC 9110), finish lets all calls end, as those revisions have it. Newer
+	// clients always cancel.
+	LegacyDisconnect Disconnect `yaml:"legacy_disconnect" default:"cancel"`
+	// Makes a secret that stands in the file in clear an error instead of a warning.
+	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
+}
+
+// Admin is the listener for operators.
+type Admin struct {
+	// The address of the listener, host:port. It is never the same as server.listen.
+	Listen Address `yaml:"listen" default:"127.0.0.1:9090"`
+	// The bearer token that POST /reload demands, at least 16 characters. Without it that request is refused.
+	Token Secret `yaml:"token,omitempty" absent:"POST /reload is refused"`
+}
+
+// Auth says who may call. Either Anonymous is true or there is at least one issuer.
+type Auth struct {
+	// Serves everybody without a token, on any address. It excludes every other key of auth.
+	Anonymous bool `yaml:"anonymous" default:"false"`
+	// The authorization servers whose access tokens are accepted.
+	Issuers []Issuer `yaml:"issuers,omitempty" absent:"none"`
+	// The scopes that a call needs when no rule gives its operation scopes of its own.
+	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"an error with issuers, unless allow_unscoped is true"`
+	// Lets operations be called with any valid token when neither default_scopes nor a rule asks for a scope.
+	AllowUnscoped bool `yaml:"allow_unscoped" default:"false"`
+	// Scopes that stand for other scopes: each key grants the scopes of its list, and what those grant. Whole names
+	// are compared, never prefixes.
+	Implies map[string][]string `yaml:"implies,omitempty" absent:"none"`
+}
+
+// Issuer is an authorization server that signs access tokens as JWT (RFC 9068).
+type Issuer struct {
+	// The issuer identifier, compared byte for byte with the iss claim. https, or http for a loopback host.
+	Issuer URL `yaml:"issuer" need:"true"`
+	// Values of the aud claim of which a token must hold at least one.
+	Audiences []string `yaml:"audiences" absent:"the resource identifier: public_url and /mcp"`
+	// Signature algorithms that are accepted. Symmetric ones and none can't be.
+	Algorithms []Algorithm `yaml:"algorithms" default:"[RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA]"`
+	// Values of the typ header that are accepted besides at+jwt, for servers that don't follow RFC 9068; usually JWT.
+	// ID tokens are refused even then.
+	AcceptTyp []string `yaml:"accept_typ,omitempty" absent:"none besides"`
+	// How far the clocks of the issuer and of the gateway may differ.
+	Skew Duration `yaml:"skew" default:"60s" min:"0s" max:"5m"`
+}
+
+// API is one OpenAPI document and the service that it describes.
+type API struct {
+	// The OpenAPI document, 2.0 to 3.2, as a URL or as a path relative to the directory of this file.
+	Spec Location `yaml:"spec" need:"true"`
+	// The name of the API in tool names, rules, logs and metrics: a letter or digit, then letters, digits, _ and -, at
+	// most 40. It must be unique.
+	Name string `yaml:"name,omitempty" absent:"from the document's title"`
+	// Where calls go. It wins over the document's servers. http or https, no query and no fragment.
+	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
+	// How often a document from a URL is fetched again; 0s for never. Files are watched.
+	Refresh Duration `yaml:"refresh" default:"5m" min:"100ms" max:"168h" zero:"never"`
+	// What the gateway sends to authenticate itself, only ever to the origin of base_url (or of the document's server)
+	// and, when the document has the same origin, with its fetch.
+	Credential *Credential `yaml:"credential,omitempty" absent:"nothing is sent"`
+	// Which operations become tools.
+	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
+	// Whether tools get an output schema: loose gives one that every answer of the documented shape fits, off gives
+	// none.
+	OutputSchemas OutputSchemas `yaml:"output_schemas" default:"loose"`
+	// The time that a call may take in all. A rule's timeout wins.
+	Timeout Duration `yaml:"timeout" min:"1ms" max:"1h" absent:"limits.timeout"`
+	// The most bytes of an answer, after decompression.
+	MaxAnswer ByteSize `yaml:"max_answer" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
+	// A file with PEM certificates that are trusted for this API instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// Servers, besides the document's own origin, that a document from a URL may send calls to: scheme://host[:port].
+	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none besides"`
+	// Networks (CIDR) or addresses, the only ones that calls and document fetches may connect to. Link-local
+	// addresses and those of cloud metadata services are refused unless they are named here.
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"every address but link-local and metadata ones"`
+}
+
+// Credential is what the gateway sends to authenticate itself to an upstream service.
+type Credential struct {
+	// How to authenticate: bearer needs token; basic needs username and password; api_key needs in, name and value.
+	Type CredentialType `yaml:"type" need:"true"`
+	// For bearer: the token (RFC 6750).
+	Token Secret `yaml:"token,omitempty" absent:"required for bearer"`
+	// For basic: the user name (RFC 7617), without a colon.
+	Username string `yaml:"username,omitempty" absent:"required for basic"`
+	// For basic: the password.
+	Password Secret `yaml:"password,omitempty" absent:"required for basic"`
+	// For api_key: where the key goes.
+	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key"`
+	// For api_key: the name of the header, the query parameter or the cookie.
+	Name string `yaml:"name,omitempty" absent:"required for api_key"`
+	// For api_key: the key.
+	Value Secret `yaml:"value,omitempty" absent:"required for api_key"`
+}
+
+// APITools says which operations of an API become tools.
+type APITools struct {
+	// Only operations that one of these selectors matches become tools.
+	Include Selectors `yaml:"include,omitempty" absent:"all operations"`
+	// Operations that one of these selectors matches don't become tools. It wins over include.
+	Exclude Selectors `yaml:"exclude,omitempty" absent:"none"`
+}
+
+// Tools says how tools are named.
+type Tools struct {
+	// Whether tool names begin with the name of their API: auto does so when more than one API is configured.
+	Prefix Prefix `yaml:"prefix" default:"auto"`
+	// The most characters of a tool name. Longer names are cut and end in a hash. Clients add characters of their own,
+	// and many have a limit of 64.
+	MaxName int `yaml:"max_name" default:"64" min:"24" max:"128"`
+}
+
+// Rule changes the tools that it matches.
+type Rule struct {
+	// Which operations the rule is for.
+	Match Selectors `yaml:"match" need:"true"`
+	// What it changes, at least one thing.
+	Set Settings `yaml:"set" need:"true"`
+}
+
+// Settings is what a [Rule] changes of a tool. A zero field leaves things as they are.
+type Settings struct {
+	// The tool's name instead of the one made from the operation: letters, digits, _ and -, at most tools.max_name.
+	Name string `yaml:"name,omitempty" absent:"from operationId, else from method and path"`
+	// The tool's title, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"from the operation's summary"`
+	// The tool's description, at most 4096 bytes.
+	Description string `yaml:"description,omitempty" absent:"from the operation's summary and description"`
+	// The scopes that a call needs, instead of auth.default_scopes. An empty list needs auth.allow_unscoped.
+	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	// The time that a call may take in all.
+	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
+}
+
+// Limits bounds time and size. What comes from clients, documents and upstream services beyond a limit is refused.
+type Limits struct {
+	// The most bytes of a client's request body.
+	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`
+	// The deepest nesting of JSON in a client's request body.
+	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
+	// The most bytes of a client's request headers.
+	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
+	// The time that a call may take in all, from the client's request to the last byte of the upstream answer.
+	Timeout Duration `yaml:"timeout" default:"30s" min:"1ms" max:"1h"`
+	// The time to connect to an upstream service.
+	ConnectTimeout Duration `yaml:"connect_timeout" default:"2s" min:"1ms" max:"5m"`
+	// The time for the TLS handshake with an upstream service.
+	TLSTimeout Duration `yaml:"tls_timeout" default:"2s" min:"1ms" max:"5m"`
+	// The time from the last byte of an upstream request to the first byte of its answer.
+	FirstByteTimeout Duration `yaml:"first_byte_timeout" default:"15s" min:"1ms" max:"1h"`
+	// The most bytes of an upstream answer, after decompression.
+	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
+	// The most that an upstream answer may grow in decompression, as a factor.
+	MaxRatio int `yaml:"max_ratio" default:"200" min:"1" max:"10000"`
+	// The most bytes of a document with all the files that it refers to.
+	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
+	// The time to fetch a document.
+	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"10m"`
+	// The most operations of a document.
+	MaxOperations int `yaml:"max_operations" default:"10000" min:"1" max:"100000"`
+}
+
+// Telemetry is logs and traces.
+type Telemetry struct {
+	// The URL of an OpenTelemetry collector that takes traces by OTLP over HTTP.
+	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" absent:"no traces are sent"`
+	// The least severe log records that are written.
+	LogLevel LogLevel `yaml:"log_level" default:"info"`
+	// The form of log records on standard error.
+	LogFormat LogFormat `yaml:"log_format" default:"json"`
+}
+
+// Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// and
+// server.listen when that is a loopback address, followed by /mcp. It is "" when neither is known, which can only be
+// when no issuer is configured.
+func (c *Config) Resource() string {
+	base := c.publicURL()
+	if base == "" {
+		return ""
+	}
+	return base + "/mcp"
+}
+
+// Hosts returns the values of the Host header that are let in: the host of public_url as it stands there (with its
+// port, if it has one), server.allowed_hosts, and on a loopback address localhost, 127.0.0.1 and [::1]. An entry without
+// a port stands for every port.
+func (c *Config) Hosts() []string {
+	var hosts []string
+	if c.Server.PublicURL != nil {
+		hosts = append(hosts, c.Server.PublicURL.URL().Host)
+	}
+	if c.Server.Listen.Loopback() {
+		hosts = append(hosts, "localhost", "127.0.0.1", "[::1]")
+		if host := c.Server.Listen.URLHost(); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	for _, host := range c.Server.AllowedHosts {
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// Origins returns the values of the Origin header that are let in: the origin of public_url and server.allowed_origins.
+func (c *Config) Origins() []string {
+	var origins []string
+	if c.Server.PublicURL != nil {
+		origins = append(origins, c.Server.PublicURL.Origin())
+	}
+	for _, o := range c.Server.AllowedOrigins {
+		if !slices.Contains(origins, o.String()) {
+			origins = append(origins, o.String())
+		}
+	}
+	return origins
+}
+
+// Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the
+// file itself, secret files and certificates. A change of one of them is a reason to load again.
+func (c *Config) Files() []string { return slices.Clone(c.files) }
+
+// Settings returns what the rules say of an operation: for each setting the value of the last rule that matches the
+// operation and has the setting. Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
+// and empty but not nil when a rule asks for no scopes.
+func (c *Config) Settings(s Subject) Settings {
+	var set Settings
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		if r.Match.Match(s) {
+			set.apply(r.Set)
+		}
+	}
+	return set
+}
+
+// Exposes reports whether the operation becomes a tool.
+func (a *API) Exposes(s Subject) bool {
+	if len(a.Tools.Include) > 0 && !a.Tools.Include.Match(s) {
+		return false
+	}
+	return !a.Tools.Exclude.Match(s)
+}
+
+func (s *Settings) apply(later Settings) {
+	if later.Name != "" {
+		s.Name = later.Name
+	}
+	if later.Title != "" {
+		s.Title = later.Title
+	}
+	if later.Description != "" {
+		s.Description = later.Description
+	}
+	if later.Scopes != nil {
+		s.Scopes = later.Scopes
+	}
+	if later.Timeout != 0 {
+		s.Timeout = later.Timeout
+	}
+}
+
+func (c *Config) publicURL() string {
+	switch {
+	case c.Server.PublicURL != nil:
+		return c.Server.PublicURL.trimmed()
+	case c.Server.Listen.Loopback() && c.Server.Listen.Port() != "0":
+		return "http://" + string(c.Server.Listen)
+	}
+	return ""
+}

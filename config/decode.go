@@ -1,0 +1,462 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// field is what the tags of a struct field say; see config.go.
+type field struct {
+	name              string // the key
+	index             int
+	preset            string // default
+	hasPreset, needed bool
+	low, high         string // min, max
+	zero              bool   // 0 is allowed below min
+}
+
+// fieldsOf returns the keys of a configuration struct in the order of its fields.
+func fieldsOf(t reflect.Type) []field {
+	fields := make([]field, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		preset, hasPreset := f.Tag.Lookup("default")
+		_, zero := f.Tag.Lookup("zero")
+		fields = append(fields, field{
+			name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("need") == "true",
+			low: f.Tag.Get("min"), high: f.Tag.Get("max"), zero: zero,
+		})
+	}
+	return fields
+}
+
+// reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
+func reserved(place string) bool {
+	switch place {
+	case "state", "prompts", "endpoints", "overlays", "apis[].trust_extensions", "rules[].set.confirm":
+		return true
+	}
+	return false
+}
+
+// mark records where a value stands.
+func (l *loader) mark(key string, n *yaml.Node) {
+	if l.seen == nil {
+		l.seen = map[string]position{}
+	}
+	l.seen[key] = position{n.Line, n.Column}
+}
+
+// value reads a node into v. Problems are recorded; v is left at its zero value then.
+func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
+	l.mark(key, n)
+	n = resolveAlias(n)
+	if l.values++; l.values > maxValues {
+		if l.values == maxValues+1 {
+			l.errorf("", "has more than %d values", maxValues)
+		}
+		return
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		l.errorf(key, "expected %s, got nothing; leave the key out to have the default", expected(v.Type()))
+		return
+	}
+	if tag := n.ShortTag(); strings.HasPrefix(tag, "!") && !strings.HasPrefix(tag, "!!") {
+		l.errorf(key, "has the YAML tag %s; tags are not supported", tag)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		p := reflect.New(v.Type().Elem())
+		l.value(n, p.Elem(), key, f)
+		if l.ok(key) {
+			v.Set(p)
+		}
+	case reflect.Slice:
+		l.list(n, v, key)
+	case reflect.Map:
+		l.mapping(n, v, key)
+	case reflect.Struct:
+		if _, ok := v.Addr().Interface().(parser); !ok {
+			l.structure(n, v, key)
+			return
+		}
+		l.scalar(n, v, key, f)
+	default:
+		l.scalar(n, v, key, f)
+	}
+}
+
+func (l *loader) structure(n *yaml.Node, v reflect.Value, key string) {
+	if n.Kind != yaml.MappingNode {
+		l.mismatch(n, v.Type(), key)
+		return
+	}
+	fields := fieldsOf(v.Type())
+	given := map[string]int{} // the line
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, child := n.Content[i], n.Content[i+1]
+		at, path := position{name.Line, name.Column}, join(key, name.Value)
+		if line, twice := given[name.Value]; twice {
+			l.add(Error, at, path, "is given twice, first on line %d", line)
+			continue
+		}
+		given[name.Value] = name.Line
+		f := lookup(fields, name)
+		if f == nil {
+			l.add(Error, at, path, "%s", unknown(name, key, fields))
+			continue
+		}
+		l.value(child, v.Field(f.index), path, *f)
+	}
+	for _, f := range fields {
+		if _, ok := given[f.name]; ok {
+			continue
+		}
+		if f.needed {
+			l.errorf(join(key, f.name), "is required")
+		}
+		l.preset(f, v.Field(f.index))
+	}
+}
+
+func lookup(fields []field, name *yaml.Node) *field {
+	if name.Kind == yaml.ScalarNode {
+		for i := range fields {
+			if fields[i].name == name.Value {
+				return &fields[i]
+			}
+		}
+	}
+	return nil
+}
+
+// defaults gives every field of a struct, and of the structs in it, the value that it has when its key is absent.
+func (l *loader) defaults(v reflect.Value) {
+	for _, f := range fieldsOf(v.Type()) {
+		l.preset(f, v.Field(f.index))
+	}
+}
+
+func (l *loader) preset(f field, v reflect.Value) {
+	switch {
+	case f.hasPreset:
+		n := &yaml.Node{}
+		if err := yaml.Load([]byte(f.preset), n); err != nil {
+			panic(fmt.Sprintf("config: default %q of %q: %v", f.preset, f.name, err))
+		}
+		// In a loader of its own: a default has no position and no problems.
+		(&loader{}).value(n.Content[0], v, f.name, field{})
+	case v.Kind() == reflect.Struct:
+		if _, ok := v.Addr().Interface().(parser); !ok {
+			l.defaults(v)
+		}
+	}
+}
+
+func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
+	items := n.Content
+	if n.Kind != yaml.SequenceNode {
+		if !single(v.Type()) {
+			l.mismatch(n, v.Type(), key)
+			return
+		}
+		out := reflect.MakeSlice(v.Type(), 1, 1)
+		l.value(n, out.Index(0), key, field{})
+		v.Set(out)
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(items), len(items))
+	for i, item := range items {
+		l.value(item, out.Index(i), key+"["+strconv.Itoa(i)+"]", field{})
+	}
+	v.Set(out)
+}
+
+// single reports whether one element may stand for a list of one.
+func single(t reflect.Type) bool {
+	return t == reflect.TypeFor[Selectors]() || t == reflect.TypeFor[Patterns]()
+}
+
+func (l *loader) mapping(n *yaml.Node, v reflect.Value, key string) {
+	if n.Kind != yaml.MappingNode {
+		l.mismatch(n, v.Type(), key)
+		return
+	}
+	out := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
+	given := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, child := n.Content[i], n.Content[i+1]
+		path := join(key, name.Value)
+		if line, twice := given[name.Value]; twice {
+			l.add(Error, position{name.Line, name.Column}, path, "is given twice, first on line %d", line)
+			continue
+		}
+		given[name.Value] = name.Line
+		if name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str" {
+			l.add(Error, position{name.Line, name.Column}, path, "expected a string as key, got %s", described(name))
+			continue
+		}
+		item := reflect.New(v.Type().Elem()).Elem()
+		l.value(child, item, path, field{})
+		out.SetMapIndex(reflect.ValueOf(name.Value), item)
+	}
+	v.Set(out)
+}
+
+// scalar reads a scalar node: expands it, checks its type, parses it, checks its bounds.
+func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
+	if n.Kind != yaml.ScalarNode {
+		l.mismatch(n, v.Type(), key)
+		return
+	}
+	e, err := l.expand(n.Value)
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			l.errorf(key, "%s", line)
+		}
+		return
+	}
+	// What a reference expands to has no YAML type: it is read as what is expected.
+	if !e.expanded && !fits(n.ShortTag(), v.Type()) {
+		l.mismatch(n, v.Type(), key)
+		return
+	}
+	if e.text == "" {
+		l.errorf(key, "is empty")
+		return
+	}
+	if _, ok := v.Interface().(Secret); ok {
+		l.exposed(key, e)
+	}
+	if !utf8.ValidString(e.text) {
+		l.errorf(key, "is not valid UTF-8")
+		return
+	}
+	if err := parseInto(v, e.text); err != nil {
+		l.errorf(key, "%s%s", err, shown(n, e, v))
+		return
+	}
+	if r, ok := v.Addr().Interface().(resolver); ok {
+		r.resolve(l.dir)
+	}
+	l.bounds(v, key, f)
+}
+
+// exposed warns of a secret that others may read (E8).
+func (l *loader) exposed(key string, e expansion) {
+	if e.literal {
+		l.warnf(key, "the secret stands in the file in clear; use ${NAME} or ${file:PATH}")
+	}
+	for _, path := range e.open {
+		l.warnf(key, "the secret file %q can be read by every user of the machine", path)
+	}
+}
+
+// strict turns the warnings of exposed into errors.
+func (l *loader) strict() {
+	for i := range l.problems {
+		if p := &l.problems[i]; p.Severity == Warning && strings.HasPrefix(p.Message, "the secret ") {
+			p.Severity = Error
+			p.Message += " (server.strict_secrets)"
+		}
+	}
+}
+
+func parseInto(v reflect.Value, text string) error {
+	if p, ok := v.Addr().Interface().(parser); ok {
+		return p.parse(text)
+	}
+	if e, ok := v.Interface().(enum); ok {
+		for _, value := range e.values() {
+			if text == value {
+				v.SetString(text)
+				return nil
+			}
+		}
+		return fmt.Errorf("must be one of %s", strings.Join(e.values(), ", "))
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Errorf("expected true or false")
+		}
+		v.SetBool(text == "true")
+	case reflect.Int:
+		i, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("expected a whole number in decimal digits")
+		}
+		v.SetInt(int64(i))
+	case reflect.String:
+		if i := strings.IndexFunc(text, control); i >= 0 {
+			return fmt.Errorf("holds the control character %U", []rune(text[i:])[0])
+		}
+		v.SetString(text)
+	default:
+		panic(fmt.Sprintf("config: no way to read a %s", v.Type()))
+	}
+	return nil
+}
+
+// control reports whether r may not stand in a string; line breaks and tabs may, for descriptions.
+func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
+func shown(n *yaml.Node, e expansion, v reflect.Value) string {
+	en, isEnum := v.Interface().(enum)
+	switch _, isParser := v.Addr().Interface().(parser); {
+	case e.expanded:
+		return fmt.Sprintf(", but what %s expands to is not", quote(n.Value))
+	case isParser || v.Kind() == reflect.String && !isEnum:
+		return ""
+	}
+	s := fmt.Sprintf(", got %s", described(n))
+	if isEnum {
+		s += didYouMean(nearest(n.Value, en.values()))
+	}
+	return s
+}
+
+// bounds checks min and max.
+func (l *loader) bounds(v reflect.Value, key string, f field) {
+	if f.low == "" || f.zero && v.IsZero() {
+		return
+	}
+	low, high := reflect.New(v.Type()).Elem(), reflect.New(v.Type()).Elem()
+	if err := parseInto(low, f.low); err != nil {
+		panic(fmt.Sprintf("config: min of %q: %v", f.name, err))
+	}
+	if err := parseInto(high, f.high); err != nil {
+		panic(fmt.Sprintf("config: max of %q: %v", f.name, err))
+	}
+	if v.Int() < low.Int() || v.Int() > high.Int() {
+		zero := ""
+		if f.zero {
+			zero = "0s or "
+		}
+		l.errorf(key, "must be %sfrom %s to %s", zero, f.low, f.high)
+	}
+}
+
+func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
+	got := described(n)
+	hint := ""
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && (t.Kind() != reflect.Bool && t.Kind() != reflect.Int) {
+		got = "a string" // which may be a secret in the wrong place
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" && isText(t) {
+		hint = "; put it in quotes"
+		if t == reflect.TypeFor[Secret]() {
+			got = "a number, a date, true or false"
+		}
+	}
+	l.errorf(key, "expected %s, got %s%s", expected(t), got, hint)
+}
+
+// fits reports whether a scalar with a YAML tag can be read as a type.
+func fits(tag string, t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[Duration](), reflect.TypeFor[ByteSize](), reflect.TypeFor[Address]():
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return tag == "!!bool"
+	case reflect.Int:
+		return tag == "!!int"
+	}
+	return tag == "!!str"
+}
+
+func isText(t reflect.Type) bool {
+	return t.Kind() == reflect.String || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(reflect.TypeFor[parser]())
+}
+
+// expected names a type for people.
+func expected(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return "a duration"
+	case reflect.TypeFor[ByteSize]():
+		return "a size in bytes"
+	case reflect.TypeFor[URL](), reflect.TypeFor[Origin]():
+		return "a URL"
+	case reflect.TypeFor[Location]():
+		return "a URL or path"
+	case reflect.TypeFor[Patterns]():
+		return "a string or a list of strings"
+	case reflect.TypeFor[Selectors]():
+		return "a selector or a list of selectors"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expected(t.Elem())
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map:
+		return "a mapping"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	}
+	if isText(t) {
+		return "a string"
+	}
+	return "a mapping"
+}
+
+// given1 names what a node is.
+func described(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!bool":
+		return n.Value
+	case "!!int", "!!float":
+		return "the number " + n.Value
+	case "!!timestamp":
+		return "the date " + n.Value
+	}
+	return "the string " + quote(n.Value)
+}
+
+func quote(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// resolveAlias returns the node that an alias stands for. An anchor can't hold an alias of itself: the parser refuses it.
+func resolveAlias(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias
+	}
+	return n
+}
+
+func join(key, name string) string {
+	if key == "" {
+		return name
+	}
+	return key + "." + name
+}

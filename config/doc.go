@@ -1,0 +1,11 @@
+// Package config reads the configuration file. It hides YAML and its positions, the expansion of environment variables
+// and secret files, defaults, and the rules that the values must obey together, so that the rest of the program meets
+// only values that are good: a [URL] is absolute, a [Duration] is within its bounds, a [Selectors] is compiled.
+//
+// A file is read in one pass over YAML nodes into the types of config.go, whose field tags and comments are also the
+// source of docs/config.schema.json and of the reference table in docs/configuration.md. Every problem of a file is
+// reported at once, each at its line and column; see [Problem].
+//
+// The one rule: nothing in a file is ignored. A key that is unknown, that is given twice, that has the wrong type or
+// whose feature does not exist in this version is an error.
+package config

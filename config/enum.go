@@ -1,0 +1,100 @@
+package config
+
+import "log/slog"
+
+// enum is a string type with a closed set of values.
+type enum interface{ values() []string }
+
+// Disconnect is what a closed connection means for a running call of a client of the legacy era.
+type Disconnect string
+
+// The values of [Disconnect].
+const (
+	DisconnectCancel Disconnect = "cancel" // stop upstream calls of safe methods
+	DisconnectFinish Disconnect = "finish" // let every call end
+)
+
+func (Disconnect) values() []string { return []string{"cancel", "finish"} }
+
+// Algorithm is a JWS signature algorithm (RFC 7518, RFC 8037); all of them are asymmetric.
+type Algorithm string
+
+func (Algorithm) values() []string {
+	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+}
+
+// CredentialType is a way to authenticate to an upstream service.
+type CredentialType string
+
+// The values of [CredentialType].
+const (
+	CredentialBearer CredentialType = "bearer"  // Authorization: Bearer TOKEN
+	CredentialBasic  CredentialType = "basic"   // Authorization: Basic BASE64
+	CredentialAPIKey CredentialType = "api_key" // a header, query parameter or cookie
+)
+
+func (CredentialType) values() []string { return []string{"bearer", "basic", "api_key"} }
+
+// KeyLocation is where an API key goes.
+type KeyLocation string
+
+// The values of [KeyLocation].
+const (
+	KeyInHeader KeyLocation = "header"
+	KeyInQuery  KeyLocation = "query"
+	KeyInCookie KeyLocation = "cookie"
+)
+
+func (KeyLocation) values() []string { return []string{"header", "query", "cookie"} }
+
+// OutputSchemas says what kind of output schemas tools get.
+type OutputSchemas string
+
+// The values of [OutputSchemas].
+const (
+	OutputLoose OutputSchemas = "loose" // schemas that every answer of the documented shape fits
+	OutputOff   OutputSchemas = "off"   // no output schemas
+)
+
+func (OutputSchemas) values() []string { return []string{"loose", "off"} }
+
+// Prefix says whether tool names begin with the name of their API.
+type Prefix string
+
+// The values of [Prefix].
+const (
+	PrefixAuto   Prefix = "auto" // if more than one API is configured
+	PrefixAlways Prefix = "always"
+	PrefixNever  Prefix = "never"
+)
+
+func (Prefix) values() []string { return []string{"auto", "always", "never"} }
+
+// LogLevel is the least severe level that is logged.
+type LogLevel string
+
+func (LogLevel) values() []string { return []string{"debug", "info", "warn", "error"} }
+
+// Level returns the level for package slog.
+func (l LogLevel) Level() slog.Level {
+	switch l {
+	case "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+// LogFormat is the form of log records.
+type LogFormat string
+
+// The values of [LogFormat].
+const (
+	LogJSON LogFormat = "json"
+	LogText LogFormat = "text"
+)
+
+func (LogFormat) values() []string { return []string{"json", "text"} }

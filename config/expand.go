@@ -1,0 +1,135 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxSecret bounds a file that is named by ${file:…}.
+const maxSecret = 64 << 10
+
+// expansion is a scalar's text with its references replaced.
+type expansion struct {
+	text     string
+	expanded bool // there was a reference
+	literal  bool // without its references the text is not empty, or a default was used
+	open     []string
+}
+
+// expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.
+// References are not looked for in what they are replaced by.
+func (l *loader) expand(text string) (expansion, error) {
+	var (
+		e    expansion
+		b    strings.Builder
+		errs []error
+	)
+	for {
+		before, rest, found := strings.Cut(text, "$")
+		b.WriteString(before)
+		e.literal = e.literal || before != ""
+		if !found {
+			break
+		}
+		switch {
+		case strings.HasPrefix(rest, "$"):
+			b.WriteByte('$')
+			text, e.literal = rest[1:], true
+		case strings.HasPrefix(rest, "{"):
+			e.expanded = true
+			name, after, closed := strings.Cut(rest[1:], "}")
+			if !closed {
+				return e, errors.New("has a ${ without its }; write $${ for the characters themselves")
+			}
+			value, err := l.reference(name, &e)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			b.WriteString(value)
+			text = after
+		default:
+			b.WriteByte('$')
+			text, e.literal = rest, true
+		}
+	}
+	e.text = b.String()
+	return e, errors.Join(errs...)
+}
+
+// reference returns the value of what stands between ${ and }.
+func (l *loader) reference(name string, e *expansion) (string, error) {
+	if path, ok := strings.CutPrefix(name, "file:"); ok {
+		value, open, err := l.secretFile(path)
+		if err != nil {
+			return "", fmt.Errorf("${file:%s}: %w", path, err)
+		}
+		if open {
+			e.open = append(e.open, path)
+		}
+		return value, nil
+	}
+	name, fallback, hasFallback := strings.Cut(name, ":-")
+	if !variableName(name) {
+		return "", fmt.Errorf("${%s}: expected a variable name, NAME:-default or file:PATH; "+
+			"write $${ for the characters themselves", name)
+	}
+	var value string
+	if l.getenv != nil {
+		value = l.getenv(name)
+	}
+	switch {
+	case value != "":
+		return value, nil
+	case hasFallback:
+		e.literal = e.literal || fallback != ""
+		return fallback, nil
+	}
+	return "", fmt.Errorf("${%s}: the environment variable is not set, or is empty", name)
+}
+
+// secretFile returns the content of a file without the newline at its end, and whether every user can read it.
+func (l *loader) secretFile(path string) (content string, open bool, err error) {
+	if path == "" || checkPath(path) != nil {
+		return "", false, errors.New("expected a path after file:")
+	}
+	path = resolvePath(l.dir, path)
+	// A later appearance of the file is a reason to load again as well.
+	l.files = append(l.files, path)
+	// Stat first: to open a named pipe would wait for its writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", false, errors.New(reason(err))
+	}
+	if !info.Mode().IsRegular() {
+		return "", false, errors.New("is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, errors.New(reason(err))
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	switch {
+	case err != nil:
+		return "", false, errors.New(reason(err))
+	case len(data) > maxSecret:
+		return "", false, errors.New("is larger than 64 KiB")
+	}
+	content = strings.TrimRight(string(data), "\r\n")
+	if content == "" {
+		return "", false, errors.New("is empty")
+	}
+	return content, info.Mode().Perm()&0o004 != 0, nil
+}
+
+func variableName(s string) bool {
+	for i, c := range []byte(s) {
+		if !alphanumeric(c) && c != '_' || i == 0 && '0' <= c && c <= '9' {
+			return false
+		}
+	}
+	return s != ""
+}

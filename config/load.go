@@ -1,0 +1,313 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+)
+
+// Bounds of a configuration file. They are far beyond what anybody writes and keep a hostile or mistaken file cheap.
+const (
+	maxFile     = 1 << 20  // bytes of a configuration file
+	maxDocument = 64 << 20 // bytes of a file that may turn out to be an OpenAPI document
+	maxDepth    = 64       // nesting of YAML
+	maxValues   = 50_000   // values read, with those that aliases repeat
+	maxProblems = 100      // problems reported, of each severity
+)
+
+// Load reads a configuration. The location is the path of a configuration file, or else the path or URL of an OpenAPI
+// document, which then stands for a configuration with that one API (see [Bare]); a file is taken for a document if it
+// has the key openapi or swagger at its root. Variables come from getenv; an empty one counts as not set.
+//
+// The problems are in the order of the file. With an error among them the Config is nil. Load reads the files that the
+// configuration refers to for secrets and certificates, but no OpenAPI document and nothing from the network.
+func Load(location string, getenv func(string) string) (*Config, Problems) {
+	if isURL(location) {
+		return Bare(location)
+	}
+	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv}
+	data, err := readFile(location)
+	if err != nil {
+		l.add(Error, position{}, "", "can't be read: %s", reason(err))
+		return nil, l.report()
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if isDocument(data) {
+		return Bare(location)
+	}
+	l.files = append(l.files, location)
+	var cfg Config
+	if root := l.parse(data); root != nil {
+		l.root(root, &cfg)
+	}
+	return l.finish(&cfg)
+}
+
+// Bare returns the configuration that has the OpenAPI document at location, a URL or a path, as its one API and the
+// defaults for all else.
+func Bare(location string) (*Config, Problems) {
+	l := &loader{file: location}
+	cfg := Config{APIs: make([]API, 1)}
+	l.defaults(reflect.ValueOf(&cfg).Elem())
+	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())
+	if location == "" {
+		l.add(Error, position{}, "", "the location of the OpenAPI document is empty")
+	} else if err := cfg.APIs[0].Spec.parse(location); err != nil {
+		l.add(Error, position{}, "", "%s", err)
+	}
+	return l.finish(&cfg)
+}
+
+// loader is the state of one Load.
+type loader struct {
+	file   string // as given
+	dir    string // what relative paths in the file are relative to
+	getenv func(string) string
+
+	problems Problems
+	dropped  [2]int              // problems beyond maxProblems, by severity
+	seen     map[string]position // where each key path that the file gives stands
+	failed   map[string]bool     // key paths with an error, so that validation does not add to it
+	files    []string            // files read
+	values   int
+}
+
+type position struct{ line, column int }
+
+// add records a problem at a position.
+func (l *loader) add(s Severity, at position, key, format string, args ...any) {
+	if s == Error {
+		if l.failed == nil {
+			l.failed = map[string]bool{}
+		}
+		l.failed[key] = true
+	}
+	n := 0
+	for _, p := range l.problems {
+		if p.Severity == s {
+			n++
+		}
+	}
+	if n >= maxProblems {
+		l.dropped[s]++
+		return
+	}
+	l.problems = append(l.problems, Problem{
+		Severity: s, File: l.file, Line: at.line, Column: at.column, Key: key, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// errorf records an error of the value at a key path, or of its absence: then at the nearest enclosing value.
+func (l *loader) errorf(key, format string, args ...any) {
+	l.add(Error, l.at(key), key, format, args...)
+}
+
+// warnf records a warning in the same way.
+func (l *loader) warnf(key, format string, args ...any) {
+	l.add(Warning, l.at(key), key, format, args...)
+}
+
+func (l *loader) at(key string) position {
+	for {
+		if p, ok := l.seen[key]; ok {
+			return p
+		}
+		if key == "" {
+			return position{}
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+}
+
+// given reports whether the file has the key.
+func (l *loader) given(key string) bool {
+	_, ok := l.seen[key]
+	return ok
+}
+
+// ok reports whether none of the keys has an error.
+func (l *loader) ok(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return l.failed[k] })
+}
+
+func (l *loader) report() Problems {
+	l.problems.sort()
+	for s, n := range l.dropped {
+		if n > 0 {
+			l.problems = append(l.problems, Problem{
+				Severity: Severity(s), File: l.file, Message: fmt.Sprintf("and %d more %ss", n, Severity(s)),
+			})
+		}
+	}
+	return l.problems
+}
+
+// finish derives what depends on several values, checks everything and returns the result of a Load.
+func (l *loader) finish(cfg *Config) (*Config, Problems) {
+	if l.ok("") {
+		l.derive(cfg)
+		l.validate(cfg)
+	}
+	if cfg.Server.StrictSecrets {
+		l.strict()
+	}
+	cfg.files = l.sources()
+	problems := l.report()
+	if len(problems.Errors()) > 0 {
+		return nil, problems
+	}
+	return cfg, problems
+}
+
+// derive fills in the defaults that are values of other keys.
+func (l *loader) derive(cfg *Config) {
+	for i := range cfg.APIs {
+		api := &cfg.APIs[i]
+		if api.Timeout == 0 {
+			api.Timeout = cfg.Limits.Timeout
+		}
+		if api.MaxAnswer == 0 {
+			api.MaxAnswer = cfg.Limits.MaxAnswer
+		}
+	}
+	if cfg.Auth != nil {
+		for i := range cfg.Auth.Issuers {
+			if is := &cfg.Auth.Issuers[i]; is.Audiences == nil && cfg.Resource() != "" {
+				is.Audiences = []string{cfg.Resource()}
+			}
+		}
+	}
+}
+
+func (l *loader) sources() []string {
+	files := slices.Clone(l.files)
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// parse returns the root node of a YAML file, or nil after reporting why there is none.
+func (l *loader) parse(data []byte) *yaml.Node {
+	text := bytes.TrimSpace(data)
+	switch {
+	case len(data) > maxFile:
+		l.add(Error, position{}, "", "is larger than 1 MiB and not an OpenAPI document")
+		return nil
+	case bytes.HasPrefix(text, []byte("<")):
+		l.add(Error, position{1, 1}, "", "is a page of HTML or XML, not a configuration file or OpenAPI document")
+		return nil
+	}
+	var doc yaml.Node
+	err := yaml.Load(data, &doc, yaml.WithPlugin(loaderlimits.New(
+		loaderlimits.DepthFunc(func(depth int, _ *loaderlimits.DepthContext) error {
+			if depth > maxDepth {
+				return fmt.Errorf("nested more than %d levels deep", maxDepth)
+			}
+			return nil
+		}))))
+	if err == nil && len(doc.Content) == 1 && doc.Content[0].ShortTag() != "!!null" {
+		return doc.Content[0]
+	}
+	var syntax *yaml.LoadError
+	switch {
+	case err == nil || len(text) == 0:
+		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as "+
+			`"- https://orders.internal/openapi.json"`)
+	case errors.As(err, &syntax) && syntax.Mark.Line > 0:
+		l.add(Error, position{syntax.Mark.Line, max(syntax.Mark.Column, 1)}, "", "is not valid YAML: %s", syntax.Message)
+	default:
+		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	return nil
+}
+
+// root reads the root node: a list of documents, or a mapping.
+func (l *loader) root(n *yaml.Node, cfg *Config) {
+	if n.Kind == yaml.SequenceNode {
+		l.defaults(reflect.ValueOf(cfg).Elem())
+		l.mark("", n)
+		cfg.APIs = make([]API, len(n.Content))
+		for i, item := range n.Content {
+			l.defaults(reflect.ValueOf(&cfg.APIs[i]).Elem())
+			key := fmt.Sprintf("[%d]", i)
+			if target := resolveAlias(item); target.Kind == yaml.MappingNode {
+				l.mark(key, item)
+				l.errorf(key, "expected a URL or path, got a mapping; a list of mappings goes under the key apis")
+				continue
+			}
+			l.value(item, reflect.ValueOf(&cfg.APIs[i].Spec).Elem(), key, field{})
+			// Validation names keys of the full form.
+			l.seen[fmt.Sprintf("apis[%d].spec", i)] = l.seen[key]
+		}
+		return
+	}
+	l.value(n, reflect.ValueOf(cfg).Elem(), "", field{})
+}
+
+// isDocument reports whether a file is an OpenAPI document: it has the key openapi or swagger at its root. It looks at
+// the text because documents are read leniently elsewhere and may not be proper YAML.
+func isDocument(data []byte) bool {
+	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return yamlDocument.Match(data)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	depth, key := 0, false
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			// Flow-style YAML, or broken JSON.
+			return false
+		}
+		if d, ok := t.(json.Delim); ok {
+			if d == '{' || d == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			key = depth == 1
+			continue
+		}
+		if depth != 1 {
+			continue
+		}
+		if name, ok := t.(string); ok && key && (name == "openapi" || name == "swagger") {
+			return true
+		}
+		key = !key
+	}
+}
+
+var yamlDocument = regexp.MustCompile(`(?m)^["']?(?:openapi|swagger)["']?[ \t]*:`)
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	if err == nil && len(data) > maxDocument {
+		err = errors.New("it is larger than 64 MiB")
+	}
+	return data, err
+}
+
+// reason returns what went wrong with a file without repeating its path.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err.Error()
+}

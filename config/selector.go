@@ -1,0 +1,125 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Subject is an operation as a [Selector] sees it.
+type Subject struct {
+	API       string   // the name of the API
+	Method    string   // the HTTP method
+	Path      string   // the path template, as in the document
+	Operation string   // the operationId, "" if there is none
+	Tags      []string // the operation's tags
+}
+
+// Selectors is a list of selectors. In a file, a single one may stand for a list of one.
+type Selectors []Selector
+
+// Match reports whether one of the selectors matches.
+func (ss Selectors) Match(s Subject) bool {
+	return slices.ContainsFunc(ss, func(sel Selector) bool { return sel.Match(s) })
+}
+
+// Selector picks operations. All keys that are given must match, and a key matches if one of its patterns does.
+//
+// In a pattern, * stands for any characters but /, and ** for any characters. A whole segment ** stands for any number
+// of segments, none included, so /admin/** matches /admin, /admin/users and /admin/users/7. Everything else stands for
+// itself. Only method ignores case.
+type Selector struct {
+	// The name of the API.
+	API Patterns `yaml:"api,omitempty" absent:"any"`
+	// One of the operation's tags. An operation without tags is not matched.
+	Tag Patterns `yaml:"tag,omitempty" absent:"any"`
+	// The HTTP method.
+	Method Patterns `yaml:"method,omitempty" absent:"any"`
+	// The path as it stands in the document, such as /orders/{id}.
+	Path Patterns `yaml:"path,omitempty" absent:"any"`
+	// The operationId. An operation without one is not matched.
+	Operation Patterns `yaml:"operation,omitempty" absent:"any"`
+}
+
+// Match reports whether the selector matches. The zero Selector matches nothing.
+func (sel Selector) Match(s Subject) bool {
+	return !sel.empty() &&
+		sel.API.allow(s.API) &&
+		(len(sel.Tag) == 0 || slices.ContainsFunc(s.Tags, sel.Tag.allow)) &&
+		sel.Method.allow(strings.ToUpper(s.Method)) &&
+		sel.Path.allow(s.Path) &&
+		(len(sel.Operation) == 0 || s.Operation != "" && sel.Operation.allow(s.Operation))
+}
+
+func (sel Selector) empty() bool {
+	return len(sel.API)+len(sel.Tag)+len(sel.Method)+len(sel.Path)+len(sel.Operation) == 0
+}
+
+// Patterns is a list of patterns of which one must match. In a file, a single one may stand for a list of one.
+type Patterns []Pattern
+
+// allow reports whether a pattern matches, or there is none.
+func (ps Patterns) allow(text string) bool {
+	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re.MatchString(text) })
+}
+
+// Pattern is a compiled pattern of a [Selector].
+type Pattern struct {
+	text string
+	re   *regexp.Regexp
+}
+
+// String returns the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+// MarshalText returns the pattern as it was written.
+func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.text), nil }
+
+func (p *Pattern) parse(text string) error {
+	re, err := regexp.Compile(globExpression(text))
+	if err != nil {
+		return err
+	}
+	*p = Pattern{text: text, re: re}
+	return nil
+}
+
+// upper returns the pattern in upper case.
+func (p Pattern) upper() Pattern {
+	var u Pattern
+	_ = u.parse(strings.ToUpper(p.text)) // a pattern that compiled does so in any case
+	return u
+}
+
+// globExpression writes a pattern as a regular expression of Go's linear-time engine.
+func globExpression(glob string) string {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	start := true // at the start of a segment
+	for rest := glob; rest != ""; {
+		switch {
+		case rest == "/**":
+			b.WriteString(`(?:/.*)?`)
+			rest = ""
+		case start && strings.HasPrefix(rest, "**/"):
+			b.WriteString(`(?:.*/)?`)
+			rest = rest[len("**/"):]
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(`.*`)
+			rest, start = rest[len("**"):], false
+		case rest[0] == '*':
+			b.WriteString(`[^/]*`)
+			rest, start = rest[1:], false
+		default:
+			literal, _, _ := strings.Cut(rest, "*")
+			// A slash before a whole segment ** belongs to that segment's case at the end of the pattern.
+			if rest[len(literal):] == "**" && len(literal) > 1 && strings.HasSuffix(literal, "/") {
+				literal = literal[:len(literal)-1]
+			}
+			b.WriteString(regexp.QuoteMeta(literal))
+			rest, start = rest[len(literal):], strings.HasSuffix(literal, "/")
+		}
+	}
+	b.WriteString(`\z`)
+	return b.String()
+}
