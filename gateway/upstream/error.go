@@ -1,6 +1,14 @@
 package upstream
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+)
 
 // Kind says in which way a call failed. The set is closed, so it can label a
 // metric.
@@ -14,11 +22,11 @@ const (
 	Canceled
 	// Connect: no connection could be made; nothing was sent.
 	Connect
-	// TLS: the connection could not be secured; nothing was sent.
+	// TLS: the service did not prove its identity, or speaks no TLS; nothing was sent.
 	TLS
 	// Refused: the address is one that the gateway does not call; nothing was sent.
 	Refused
-	// Credential: the gateway's credential for the service could not be made; nothing was sent.
+	// Credential: the credential for the service could not be made; nothing was sent.
 	Credential
 	// TooLarge: the answer is over the limit on size or on compression ratio.
 	TooLarge
@@ -28,7 +36,7 @@ const (
 	Protocol
 )
 
-// String returns the kind as a metric label: lower case, one word or two joined by "_".
+// String returns the kind as a metric label.
 func (k Kind) String() string {
 	switch k {
 	case Timeout:
@@ -70,16 +78,125 @@ func (e *Error) Error() string { return fmt.Sprintf("call API %q: %s: %v", e.API
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Timeout reports whether time ran out, as in net.Error.
+func (e *Error) Timeout() bool { return e.Kind == Timeout }
+
 // NotSent reports whether it is certain that the service never saw the request,
-// so that repeating it is safe for every method.
+// so that repeating it is safe whatever its method.
 func (e *Error) NotSent() bool {
 	switch e.Kind {
 	case Connect, TLS, Refused, Credential:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
-// ToolMessage returns the text for the model: what happened and what to do. It
-// names the service and nothing else (P7).
-func (e *Error) ToolMessage() string { return "" }
+// ToolMessage returns the text for the model: what happened, and what to do
+// about it. It names the service as the configuration does, and nothing else (P7).
+func (e *Error) ToolMessage() string {
+	service := "The service"
+	if e.API != "" {
+		service = fmt.Sprintf("The service %q", e.API)
+	}
+	switch e.Kind {
+	case Timeout:
+		return service + " did not answer in time. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, ask for less or try again later."
+	case Canceled:
+		return "The call was canceled before the answer came. It may have taken effect all the same: if it changes data, look before you repeat it."
+	case Connect:
+		return service + " can't be reached. Nothing was sent to it. Try again in a minute; if that does not help, tell the user that the service is down."
+	case TLS:
+		return service + " can't be reached securely. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must look at the service's certificate."
+	case Refused:
+		return service + " stands at an address that the gateway does not call. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must allow the address."
+	case Credential:
+		return "The gateway has no working credential for " + lower(service) + ". Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
+	case TooLarge:
+		return service + " sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them."
+	case Truncated:
+		return service + " broke off before its answer was complete. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, try again."
+	case Protocol:
+		return service + " sent an answer that the gateway can't read. The call may have taken effect all the same. Repeating it is not likely to help: tell the user that the service does not answer as it should."
+	}
+	return service + " could not be called."
+}
+
+// lower makes the start of a sentence its middle.
+func lower(service string) string { return "t" + service[1:] }
+
+// classifier stands around the transport and gives its errors their kinds, so
+// that what has none comes from the credential.
+type classifier struct {
+	name string
+	next http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := c.next.RoundTrip(req)
+	if err == nil {
+		return resp, nil
+	}
+	return nil, &Error{Kind: sendKind(req.Context(), err), API: c.name, Err: err}
+}
+
+// sendKind says what went wrong before the answer's head was read.
+func sendKind(ctx context.Context, err error) Kind {
+	var dial *dialError
+	var timeout net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return Canceled
+	case ctx.Err() != nil:
+		return Timeout
+	case errors.As(err, &dial):
+		return dial.kind
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return Timeout
+	case isLost(err):
+		return Truncated
+	}
+	return Protocol
+}
+
+// isLost reports whether the connection broke.
+func isLost(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &op)
+}
+
+// headError returns the error of Do for what the chain returned.
+func (c *Client) headError(ctx context.Context, err error) error {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &Error{Kind: Canceled, API: c.name, Err: err}
+	case ctx.Err() != nil:
+		return &Error{Kind: Timeout, API: c.name, Err: err}
+	}
+	return &Error{Kind: Credential, API: c.name, Err: err}
+}
+
+// bodyError returns the error for what broke while the body was read. The head
+// was fine, so what is left is a connection that broke, unless the decoder says
+// otherwise.
+func (c *Client) bodyError(ctx context.Context, err error) *Error {
+	e := &Error{Kind: Truncated, API: c.name, Err: err}
+	var broken *corruptError
+	var timeout net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		e.Kind = Canceled
+	case ctx.Err() != nil:
+		e.Kind = Timeout
+	case errors.As(err, &broken):
+		e.Kind = Protocol
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Kind = Timeout
+	}
+	return e
+}

@@ -1,11 +1,14 @@
 package upstream
 
 import (
+	"cmp"
+	"context"
 	"crypto/x509"
-	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -19,29 +22,32 @@ type Options struct {
 	// one of NamedHosts. Nil: none was configured.
 	BaseURL *url.URL
 	// NamedHosts are host names or IP literals, without ports, that the operator
-	// wrote down (the host of the spec's URL, of allow_servers). They may stand
-	// on private and loopback addresses; every other host must be on a public one.
+	// wrote down (the host of the spec's URL, those of allow_servers). They may
+	// stand on private and loopback addresses; every other host must be on a
+	// public one (E1).
 	NamedHosts []string
-	// AllowedAddresses are address ranges that any host may stand on. They are
-	// the only way to reach a link-local or metadata address through a name.
+	// AllowedAddresses are address ranges on which any host may stand. For a
+	// host that is not itself an IP literal they are the only way to a
+	// link-local or metadata address.
 	AllowedAddresses []netip.Prefix
 
 	// Timeout is the time for a whole call, from Do to the last byte of the
-	// body, unless the request's context has a deadline of its own. Default 30 s.
+	// body. It counts only if the request's context has no deadline of its own,
+	// so that a rule for one operation may be longer or shorter. Default 30 s.
 	Timeout time.Duration
 	// Connect is the time for name resolution and the TCP handshake. Default 2 s.
 	Connect time.Duration
 	// TLSHandshake is the time for the TLS handshake. Default 2 s.
 	TLSHandshake time.Duration
-	// FirstByte is the time from the request's end to the answer's headers. Default 15 s.
+	// FirstByte is the time from the request's end to the answer's head. Default 15 s.
 	FirstByte time.Duration
 
 	// MaxBytes is the size of the largest answer, decoded. Default 8 MiB.
 	MaxBytes int64
-	// MaxRatio is the largest ratio of decoded to encoded bytes, looked at after
-	// 64 KiB. Default 200.
+	// MaxRatio is the largest ratio of decoded to encoded bytes, looked at once
+	// 64 KiB are decoded. Default 200.
 	MaxRatio int64
-	// MaxIdle is the number of idle connections kept. Default 256.
+	// MaxIdle is the number of idle connections kept to one host. Default 256.
 	MaxIdle int
 	// MaxConns is the number of connections to one host at the same time; calls
 	// over it wait. Default 0: no limit.
@@ -51,28 +57,145 @@ type Options struct {
 
 	// RootCAs are the certificate authorities. Nil: the system's.
 	RootCAs *x509.CertPool
-	// Wrap puts the credential around the transport. Nil: none.
+	// Wrap puts the credential around the transport. It is for the caller that
+	// its errors hold no secret. Nil: none.
 	Wrap func(http.RoundTripper) http.RoundTripper
-	// TracerProvider makes spans and sends the trace context to the service. Nil: no tracing.
+	// TracerProvider makes a span for each call and sends the trace context,
+	// but never baggage, to the service (O13). Nil: neither.
 	TracerProvider trace.TracerProvider
 }
 
+// maxHeaderBytes and maxHeaderLines limit the head of an answer (P1).
+const (
+	maxHeaderBytes = 64 << 10
+	maxHeaderLines = 100
+)
+
 // Client calls one API. It is safe for concurrent use.
-type Client struct{}
+type Client struct {
+	name      string
+	timeout   time.Duration
+	limits    limits
+	transport *http.Transport
+	chain     http.RoundTripper // tracing, then credential, then transport
+	decoders  decoderPool
 
-// NewClient returns a client. It starts nothing and connects nowhere.
-func NewClient(o Options) *Client { return &Client{} }
-
-// Do sends one request and returns the answer's head; errors are of type
-// [*Error]. It takes the request over: its header gets Accept-Encoding and
-// User-Agent. Redirects are returned as they are. The body is decoded and
-// capped, its reads fail with [*Error] too, and the caller must close it.
-func (c *Client) Do(req *http.Request) (*http.Response, error) {
-	return nil, &Error{Kind: Connect, Err: errors.New("not built yet")}
+	baseHost string   // Host of BaseURL
+	encoding []string // value of Accept-Encoding for baseHost
+	gzip     []string // the values are shared by all requests and never written
+	identity []string
+	agent    []string
 }
 
-// Documents returns a client that loads spec documents.
-func (c *Client) Documents() *http.Client { return &http.Client{} }
+// NewClient returns a client. It starts nothing and connects nowhere.
+func NewClient(o Options) *Client {
+	c := &Client{
+		name:     o.Name,
+		timeout:  cmp.Or(o.Timeout, 30*time.Second),
+		limits:   limits{bytes: cmp.Or(o.MaxBytes, 8<<20), ratio: cmp.Or(o.MaxRatio, 200)},
+		gzip:     slices.Clip([]string{"gzip, deflate"}),
+		identity: slices.Clip([]string{"identity"}),
+		agent:    slices.Clip([]string{cmp.Or(o.UserAgent, "drawbridge")}),
+	}
+	if o.BaseURL != nil {
+		o.NamedHosts = append(slices.Clone(o.NamedHosts), o.BaseURL.Hostname())
+		c.baseHost = o.BaseURL.Host
+		c.encoding = c.acceptEncoding(o.BaseURL)
+	}
+	c.transport = newTransport(o, newGuard(o.NamedHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second)))
+	c.chain = classifier{name: o.Name, next: c.transport}
+	if o.Wrap != nil {
+		c.chain = o.Wrap(c.chain)
+	}
+	if o.TracerProvider != nil {
+		c.chain = newTraced(o.TracerProvider, o.Name, c.chain)
+	}
+	return c
+}
+
+// Do sends one request and returns the head of the answer; its errors are of
+// type [*Error]. It takes the request over: the header gets Accept-Encoding and
+// User-Agent. A redirect is an answer like any other (E3). Reading the body, which is decoded and
+// capped, fails with [*Error] too; the caller must close it, and that ends the
+// call. resp.Request is req without what the credential added.
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	if req.Header == nil {
+		req.Header = make(http.Header)
+	}
+	return c.do(req, c.limits)
+}
 
 // Close closes the idle connections; calls in flight go on.
-func (c *Client) Close() {}
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// do is Do with limits of the caller's choice; it may write to req.Header.
+func (c *Client) do(req *http.Request, l limits) (*http.Response, error) {
+	parent := req.Context()
+	var ctx context.Context
+	var cancel context.CancelFunc
+	if _, limited := parent.Deadline(); limited {
+		ctx, cancel = context.WithCancel(parent)
+	} else {
+		ctx, cancel = context.WithTimeout(parent, c.timeout)
+	}
+	sent := req.WithContext(ctx)
+	c.setHeader(sent)
+	resp, err := c.chain.RoundTrip(sent)
+	if err != nil {
+		err = c.headError(ctx, err)
+		cancel()
+		return nil, err
+	}
+	if err := checkHead(resp); err != nil {
+		cancel()
+		resp.Body.Close()
+		return nil, &Error{Kind: Protocol, API: c.name, Err: err}
+	}
+	resp.Request = req
+	if err := c.setBody(sent, cancel, resp, l); err != nil {
+		cancel()
+		resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (c *Client) setHeader(req *http.Request) {
+	if c.encoding != nil && req.URL.Host == c.baseHost {
+		req.Header["Accept-Encoding"] = c.encoding
+	} else {
+		req.Header["Accept-Encoding"] = c.acceptEncoding(req.URL)
+	}
+	if len(req.Header["User-Agent"]) == 0 {
+		req.Header["User-Agent"] = c.agent
+	}
+}
+
+// acceptEncoding asks for compressed answers, except over loopback, where
+// nothing is saved: compressing 256 KiB of JSON costs the service about as much
+// processor time as all the rest of the call (docs/performance.md).
+func (c *Client) acceptEncoding(u *url.URL) []string {
+	host := u.Hostname()
+	if host == "localhost" {
+		return c.identity
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().IsLoopback() {
+		return c.identity
+	}
+	return c.gzip
+}
+
+// checkHead refuses heads that net/http lets pass.
+func checkHead(resp *http.Response) error {
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return fmt.Errorf("status 101 without an upgrade having been asked for")
+	}
+	lines := 0
+	for _, values := range resp.Header {
+		lines += len(values)
+	}
+	if lines > maxHeaderLines {
+		return fmt.Errorf("%d header lines, more than %d", lines, maxHeaderLines)
+	}
+	return nil
+}

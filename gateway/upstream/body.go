@@ -1,0 +1,160 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// limits bound one answer.
+type limits struct {
+	bytes int64 // decoded
+	ratio int64 // decoded to encoded, once ratioFrom bytes are decoded
+}
+
+const (
+	ratioFrom  = 64 << 10
+	drainLimit = 64 << 10
+	drainTime  = 50 * time.Millisecond
+)
+
+// body reads an answer to its end or fails: decoded, capped, with the errors of
+// this package. Close ends the call.
+type body struct {
+	client   *Client
+	sent     *http.Request // its context is that of the call and ends with the body
+	cancel   context.CancelFunc
+	raw      io.ReadCloser
+	limits   limits
+	declared int64 // Content-Length; -1: unknown, or the body is encoded
+	success  bool  // status below 400
+
+	mu      sync.Mutex // held while reading, so that Close can't hand the decoder to another call
+	decoder *decoder   // nil: the body is not encoded
+	read    int64
+	err     error // what all further reads return
+}
+
+// setBody replaces the body of resp by a decoded and capped one.
+func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits) error {
+	b := &body{
+		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l,
+		declared: resp.ContentLength, success: resp.StatusCode < http.StatusBadRequest,
+	}
+	if sent.Method == http.MethodHead { // the length is that of an answer to GET
+		b.declared = 0
+	}
+	codings, err := parseCodings(resp.Header["Content-Encoding"])
+	if err != nil {
+		return &Error{Kind: Protocol, API: c.name, Err: err}
+	}
+	if codings != identity {
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+		if resp.ContentLength != 0 && resp.Body != http.NoBody { // an answer to HEAD, 204 and 304 may name a coding too
+			b.decoder = c.decoders.get(codings, resp.Body)
+			b.declared = -1
+			resp.ContentLength = -1
+		}
+		resp.Uncompressed = true
+	}
+	resp.Body = b
+	return nil
+}
+
+// Read reads decoded bytes. Whatever goes wrong, the connection is given up.
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return 0, b.err
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if b.declared > b.limits.bytes && b.success {
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
+			Err: fmt.Errorf("answer of %d bytes, more than %d", b.declared, b.limits.bytes)})
+	}
+	// One byte more than allowed tells "at the limit" from "over it".
+	if room := b.limits.bytes - b.read + 1; int64(len(p)) > room {
+		p = p[:room]
+	}
+	var n int
+	var err error
+	if b.decoder != nil {
+		n, err = b.decoder.Read(p)
+	} else {
+		n, err = b.raw.Read(p)
+	}
+	b.read += int64(n)
+	if b.read > b.limits.bytes {
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
+			Err: fmt.Errorf("answer of more than %d bytes", b.limits.bytes)})
+	}
+	if b.decoder != nil && b.read > ratioFrom && b.read > b.limits.ratio*b.decoder.encoded {
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
+			Err: fmt.Errorf("answer of %d bytes out of %d, more than %d to 1", b.read, b.decoder.encoded, b.limits.ratio)})
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.err = io.EOF
+	default:
+		return n, b.fail(b.client.bodyError(b.sent.Context(), err))
+	}
+	return n, b.err
+}
+
+// fail makes err the last word and gives the connection up.
+func (b *body) fail(err *Error) error {
+	b.err = err
+	b.cancel()
+	return err
+}
+
+// Close ends the call. What little is left of an answer of known length is
+// read, so that the connection can be used again; otherwise it is closed.
+func (b *body) Close() error {
+	if b.sent.Context().Err() == nil && !b.drained() {
+		b.cancel() // before the lock: this ends a read in another goroutine
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.raw.Close()
+	b.cancel()
+	if b.decoder != nil {
+		b.client.decoders.put(b.decoder)
+		b.decoder = nil
+	}
+	if b.err == nil || errors.Is(b.err, io.EOF) {
+		b.err = http.ErrBodyReadAfterClose
+	}
+	return err
+}
+
+// drained reports whether the body is at its end, and brings it there if that
+// is near. A service that is slow with the rest does not hold up the caller.
+func (b *body) drained() bool {
+	if !b.mu.TryLock() {
+		return false
+	}
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return errors.Is(b.err, io.EOF)
+	}
+	if b.raw == http.NoBody {
+		return true
+	}
+	if b.declared < 0 || b.declared-b.read > drainLimit {
+		return false
+	}
+	timer := time.AfterFunc(drainTime, b.cancel)
+	defer timer.Stop()
+	_, err := io.CopyN(io.Discard, b.raw, b.declared-b.read)
+	return err == nil
+}

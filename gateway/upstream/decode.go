@@ -1,0 +1,199 @@
+package upstream
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// coding is a content coding (RFC 9110 section 8.4.1) that the gateway reads.
+type coding uint8
+
+const (
+	identity coding = iota
+	gzipped
+	deflated
+)
+
+// parseCodings reads Content-Encoding. Only one coding is accepted: nobody
+// applies two but to defeat limits.
+func parseCodings(values []string) (coding, error) {
+	found := identity
+	for _, value := range values {
+		for name := range strings.SplitSeq(value, ",") {
+			c := identity
+			switch strings.ToLower(strings.Trim(name, " \t")) {
+			case "", "identity":
+				continue
+			case "gzip", "x-gzip":
+				c = gzipped
+			case "deflate":
+				c = deflated
+			default:
+				return identity, fmt.Errorf("answer in a content coding that was not asked for: %.40q", name)
+			}
+			if found != identity {
+				return identity, fmt.Errorf("answer in two content codings: %.80q", values)
+			}
+			found = c
+		}
+	}
+	return found, nil
+}
+
+// decoder undoes a content coding. It is used again for other answers: the
+// state of one is some 40 KiB.
+type decoder struct {
+	encoded int64 // bytes taken from the source so far, read-ahead included
+
+	source  io.Reader
+	coding  coding
+	buf     *bufio.Reader // reads the decoder itself by way of counter
+	gzip    *gzip.Reader
+	zlib    io.ReadCloser
+	flate   io.ReadCloser
+	current io.Reader // nil until the first read
+	err     error
+}
+
+// corruptError is a compressed stream that can't be decoded.
+type corruptError struct{ err error }
+
+func (e *corruptError) Error() string { return "broken compression: " + e.err.Error() }
+func (e *corruptError) Unwrap() error { return e.err }
+
+// counter counts what is read from the source.
+type counter struct{ d *decoder }
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.d.source.Read(p)
+	c.d.encoded += int64(n)
+	return n, err
+}
+
+// Read returns io.EOF only if the compressed stream and the source both ended
+// as they should. Other errors are those of the source, [io.ErrUnexpectedEOF]
+// or a *corruptError.
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	if d.current == nil {
+		if d.err = d.open(); d.err != nil {
+			return 0, d.err
+		}
+	}
+	n, err := d.current.Read(p)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = d.end()
+		} else {
+			err = corrupt(err)
+		}
+		d.err = err
+	}
+	return n, err
+}
+
+// open reads the head of the stream. An answer without any byte is empty, not broken.
+func (d *decoder) open() error {
+	if _, err := d.buf.Peek(1); err != nil {
+		return err
+	}
+	var err error
+	switch d.coding {
+	case gzipped:
+		if d.gzip == nil {
+			d.gzip, err = gzip.NewReader(d.buf)
+		} else {
+			err = d.gzip.Reset(d.buf)
+		}
+		d.current = d.gzip
+	case deflated:
+		err = d.openDeflate()
+	case identity:
+		d.current = d.buf
+	}
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return corrupt(err)
+}
+
+// openDeflate tells the zlib format, which RFC 9110 section 8.4.1.2 means by
+// "deflate", from the raw stream that some servers send: a raw stream whose
+// first two bytes are a zlib header would begin with a stored block whose
+// padding is not zero, and nothing writes that.
+func (d *decoder) openDeflate() error {
+	head, err := d.buf.Peek(2)
+	if len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
+		if r, ok := d.zlib.(zlib.Resetter); ok {
+			err = r.Reset(d.buf, nil)
+		} else {
+			d.zlib, err = zlib.NewReader(d.buf)
+		}
+		d.current = d.zlib
+		return err
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if r, ok := d.flate.(flate.Resetter); !ok {
+		d.flate = flate.NewReader(d.buf)
+	} else if err := r.Reset(d.buf, nil); err != nil {
+		return err
+	}
+	d.current = d.flate
+	return nil
+}
+
+// end checks that nothing follows the stream; this also lets the transport see
+// the end of the answer, so that the connection is used again.
+func (d *decoder) end() error {
+	switch _, err := d.buf.Peek(1); {
+	case err == nil:
+		return &corruptError{errors.New("data after its end")}
+	default:
+		return err // io.EOF, or what the connection ended with
+	}
+}
+
+// corrupt marks the errors of the decompressors.
+func corrupt(err error) error {
+	var input flate.CorruptInputError
+	var internal flate.InternalError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum),
+		errors.Is(err, zlib.ErrHeader), errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary),
+		errors.As(err, &input), errors.As(err, &internal):
+		return &corruptError{err}
+	}
+	return err
+}
+
+// decoderPool keeps decoders that are not in use.
+type decoderPool struct{ pool sync.Pool }
+
+func (p *decoderPool) get(c coding, source io.Reader) *decoder {
+	d, ok := p.pool.Get().(*decoder)
+	if !ok {
+		d = &decoder{}
+		d.buf = bufio.NewReaderSize(counter{d}, 8<<10)
+	}
+	d.source, d.coding, d.encoded, d.current, d.err = source, c, 0, nil, nil
+	d.buf.Reset(counter{d})
+	return d
+}
+
+func (p *decoderPool) put(d *decoder) {
+	d.source, d.current, d.err = nil, nil, io.ErrClosedPipe
+	p.pool.Put(d)
+}

@@ -1,0 +1,57 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Limits on fetching a document (S1).
+const (
+	documentBytes     = 64 << 20
+	documentTime      = 30 * time.Second
+	documentRedirects = 3
+)
+
+// Documents returns a client that loads spec documents, and key sets, through
+// the same pool, guard and credential: bodies are decoded, up to 64 MiB; the
+// whole takes at most 30 s; up to three redirects within one origin are followed.
+func (c *Client) Documents() *http.Client {
+	return &http.Client{
+		Transport:     documents{c},
+		CheckRedirect: sameOrigin,
+		Timeout:       documentTime,
+	}
+}
+
+// sameOrigin is the redirect rule of E3.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1].URL
+	switch {
+	case !strings.EqualFold(req.URL.Scheme, from.Scheme) || !strings.EqualFold(req.URL.Host, from.Host):
+		return errors.New("redirect to another origin")
+	case len(via) > documentRedirects:
+		return fmt.Errorf("more than %d redirects", documentRedirects)
+	}
+	return nil
+}
+
+// documents makes a client's chain usable by [http.Client].
+type documents struct{ c *Client }
+
+// RoundTrip implements [http.RoundTripper].
+func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
+	own := req.WithContext(req.Context()) // a RoundTripper must not write to the request's header
+	own.Header = req.Header.Clone()
+	if own.Header == nil {
+		own.Header = make(http.Header)
+	}
+	resp, err := d.c.do(own, limits{bytes: documentBytes, ratio: d.c.limits.ratio})
+	if err != nil {
+		return nil, err
+	}
+	resp.Request = req
+	return resp, nil
+}

@@ -1,0 +1,231 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// guard dials, and refuses addresses after the name has been resolved: whatever
+// a name server answers, and however an address is spelled, the check sees what
+// the kernel will connect to (E1, E2).
+type guard struct {
+	hosts   map[string]bool // named by the operator; true: it is an IP literal
+	allowed []netip.Prefix
+	never   []netip.Prefix // clouds' metadata services and link-local addresses
+	special []netip.Prefix // IPv4 that is not public
+
+	literal net.Dialer // for literals that the operator named: nothing to check
+	named   net.Dialer
+	public  net.Dialer
+}
+
+func newGuard(hosts []string, allowed []netip.Prefix, connect time.Duration) *guard {
+	g := &guard{
+		hosts:   make(map[string]bool, len(hosts)),
+		allowed: allowed,
+		never: prefixes(
+			"169.254.0.0/16", "fe80::/10", // link-local; metadata of most clouds
+			"fd00:ec2::254/128", "fd20:ce::254/128", // Amazon, Google
+			"100.100.100.200/32", "168.63.129.16/32", // Alibaba, Azure's host agent
+			"192.0.0.192/32", "fd00:c1::a9fe:a9fe/128", // Oracle
+			"fd00:42::42/128"), // Scaleway
+		special: prefixes( // IANA's registry of special-purpose addresses
+			"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+			"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+			"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+	}
+	for _, h := range hosts {
+		h = hostKey(h)
+		_, err := netip.ParseAddr(h)
+		g.hosts[h] = err == nil
+	}
+	g.literal = net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
+	g.named, g.public = g.literal, g.literal
+	g.named.Control = g.control(g.isNever)
+	g.public.Control = g.control(func(a netip.Addr) bool { return g.isNever(a) || !g.isPublic(a) })
+	return g
+}
+
+func prefixes(texts ...string) []netip.Prefix {
+	ps := make([]netip.Prefix, len(texts))
+	for i, t := range texts {
+		ps[i] = netip.MustParsePrefix(t)
+	}
+	return ps
+}
+
+// hostKey makes the spellings of one host equal.
+func hostKey(host string) string {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().String()
+	}
+	return host
+}
+
+// dial connects to addr, "host:port", if its addresses are allowed for the host.
+func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, &dialError{kind: Connect, err: err}
+	}
+	host = hostKey(host)
+	literal, named := g.hosts[host]
+	d := &g.public
+	switch {
+	case literal:
+		d = &g.literal
+	case named:
+		d = &g.named
+	case isMetadataName(host):
+		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
+	}
+	conn, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		kind := Connect
+		if refused := (*addressError)(nil); errors.As(err, &refused) {
+			kind = Refused
+		}
+		return nil, &dialError{kind: kind, err: err}
+	}
+	return conn, nil
+}
+
+// addressError is a refusal of the guard.
+type addressError struct{ addr netip.Addr }
+
+func (e *addressError) Error() string {
+	return fmt.Sprintf("address %s is not allowed for this host", e.addr)
+}
+
+// control returns the function that a dialer calls before it connects, with
+// the address that it will connect to.
+func (g *guard) control(refused func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		ap, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return &addressError{}
+		}
+		a := ap.Addr().WithZone("").Unmap()
+		if contains(g.allowed, a) {
+			return nil
+		}
+		if refused(a) {
+			return &addressError{addr: a}
+		}
+		return nil
+	}
+}
+
+func contains(ps []netip.Prefix, a netip.Addr) bool {
+	for _, p := range ps {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// isNever reports whether a, or an IPv4 address inside it, is refused even for
+// hosts that the operator named.
+func (g *guard) isNever(a netip.Addr) bool {
+	if contains(g.never, a) {
+		return true
+	}
+	for _, v4 := range embedded(a) {
+		if contains(g.never, v4) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPublic reports whether a is an ordinary address of the Internet.
+func (g *guard) isPublic(a netip.Addr) bool {
+	if a.Is4() {
+		return !contains(g.special, a)
+	}
+	if nat64(a) { // how IPv6-only networks reach IPv4: as public as what it leads to
+		for _, v4 := range embedded(a) {
+			if !g.isPublic(v4) {
+				return false
+			}
+		}
+		return true
+	}
+	b := a.As16()
+	switch {
+	case b[0]&0xe0 != 0x20: // only 2000::/3 is global unicast
+		return false
+	case b[0] == 0x20 && b[1] == 0x01 && b[2] < 0x02: // 2001::/23: Teredo, ORCHID, benchmarks (RFC 2928)
+		return false
+	case b[0] == 0x20 && b[1] == 0x01 && b[2] == 0x0d && b[3] == 0xb8: // documentation
+		return false
+	case b[0] == 0x20 && b[1] == 0x02: // 6to4, given up by RFC 7526
+		return false
+	case b[0] == 0x3f && b[1] == 0xff && b[2] < 0x10: // 3fff::/20, documentation (RFC 9637)
+		return false
+	}
+	for _, v4 := range embedded(a) { // ISATAP on a global prefix
+		if !g.isPublic(v4) {
+			return false
+		}
+	}
+	return true
+}
+
+// nat64 reports whether a has the well-known prefix of RFC 6052.
+func nat64(a netip.Addr) bool {
+	b := a.As16()
+	return [12]byte(b[:12]) == [12]byte{0x00, 0x64, 0xff, 0x9b}
+}
+
+// embedded returns the IPv4 addresses to which packets for a may be sent on:
+// NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: server and
+// client), ISATAP (RFC 5214), IPv4-compatible and IPv4-translated addresses.
+// IPv4-mapped ones are unmapped before.
+func embedded(a netip.Addr) []netip.Addr {
+	if a.Is4() {
+		return nil
+	}
+	b := a.As16()
+	v4 := func(i int) netip.Addr { return netip.AddrFrom4([4]byte(b[i : i+4])) }
+	switch {
+	case nat64(a):
+		return []netip.Addr{v4(12)}
+	case [6]byte(b[:6]) == [6]byte{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}:
+		// The local prefix may be used at any length that RFC 6052 knows from 48
+		// on; byte 8 is always skipped.
+		return []netip.Addr{
+			netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}),
+			netip.AddrFrom4([4]byte{b[7], b[9], b[10], b[11]}),
+			v4(9), v4(12),
+		}
+	case b[0] == 0x20 && b[1] == 0x02:
+		return []netip.Addr{v4(2)}
+	case [4]byte(b[:4]) == [4]byte{0x20, 0x01}:
+		return []netip.Addr{v4(4), netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})}
+	case [8]byte(b[:8]) == [8]byte{} && (b[8]|b[9]|b[10]|b[11] == 0 || b[8] == 0xff && b[9] == 0xff):
+		return []netip.Addr{v4(12)}
+	case (b[8] == 0 || b[8] == 2) && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe:
+		return []netip.Addr{v4(12)}
+	}
+	return nil
+}
+
+// isMetadataName reports whether a cloud serves its metadata under the name.
+func isMetadataName(host string) bool {
+	switch host {
+	case "metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal",
+		"metadata.tencentyun.com", "metadata.platformequinix.com":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// traced makes a span for each call. Attributes carry no arguments (O13), but
+// otelhttp records the whole URL, with path and query: so it is shown a URL of
+// scheme and host only, and the true one is put back below it.
+type traced struct{ spans http.RoundTripper }
+
+type targetKey struct{}
+
+func newTraced(p trace.TracerProvider, name string, next http.RoundTripper) traced {
+	return traced{otelhttp.NewTransport(restore{next},
+		otelhttp.WithTracerProvider(p),
+		otelhttp.WithMeterProvider(noop.NewMeterProvider()), // the gateway measures
+		otelhttp.WithPropagators(propagation.TraceContext{}),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + name }),
+	)}
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t traced) RoundTrip(req *http.Request) (*http.Response, error) {
+	shown := req.WithContext(context.WithValue(req.Context(), targetKey{}, req.URL))
+	shown.URL = &url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host}
+	return t.spans.RoundTrip(shown)
+}
+
+// restore undoes what traced did to the URL.
+type restore struct{ next http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (r restore) RoundTrip(req *http.Request) (*http.Response, error) {
+	target, ok := req.Context().Value(targetKey{}).(*url.URL)
+	if ok {
+		req = req.WithContext(req.Context())
+		req.URL = target
+	}
+	return r.next.RoundTrip(req)
+}

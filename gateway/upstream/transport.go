@@ -1,0 +1,76 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+)
+
+// newTransport returns the connection pool of one API. Proxies from the
+// environment are not used (E5), nothing is decompressed behind our back (P1).
+func newTransport(o Options, g *guard) *http.Transport {
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, // E6
+		RootCAs:    o.RootCAs,
+		NextProtos: []string{"h2", "http/1.1"},
+	}
+	handshake := cmp.Or(o.TLSHandshake, 2*time.Second)
+	return &http.Transport{
+		DialContext: g.dial,
+		// Our own, so that its errors can be told apart from all others.
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return dialTLS(ctx, g, config, handshake, network, addr)
+		},
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           0, // the limit on each host is enough: there are few hosts
+		MaxIdleConnsPerHost:    cmp.Or(o.MaxIdle, 256),
+		MaxConnsPerHost:        o.MaxConns,
+		IdleConnTimeout:        90 * time.Second,
+		ResponseHeaderTimeout:  cmp.Or(o.FirstByte, 15*time.Second),
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		HTTP2: &http.HTTP2Config{ // a silent connection is asked whether it still lives (L7)
+			SendPingTimeout: 15 * time.Second,
+			PingTimeout:     5 * time.Second,
+		},
+	}
+}
+
+func dialTLS(ctx context.Context, g *guard, config *tls.Config, limit time.Duration, network, addr string) (net.Conn, error) {
+	conn, err := g.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		conn.Close()
+		return nil, &dialError{kind: Connect, err: err}
+	}
+	config = config.Clone()
+	config.ServerName = host
+	secure := tls.Client(conn, config)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		kind := TLS
+		if errors.Is(err, context.DeadlineExceeded) {
+			kind = Connect // it said nothing: that says nothing about its certificate
+		}
+		return nil, &dialError{kind: kind, err: err}
+	}
+	return secure, nil
+}
+
+// dialError marks a failure from before the request was sent.
+type dialError struct {
+	kind Kind
+	err  error
+}
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
