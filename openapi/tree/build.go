@@ -35,7 +35,7 @@ func Copy(n *Node) *Node {
 	c := *n
 	c.up = n
 	c.flags = made
-	if n.up == nil && n.flags&made == 0 {
+	if n.isRoot() {
 		c.key = "" // a root's key is its file
 	}
 	if c.body != nil {

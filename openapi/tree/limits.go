@@ -1,5 +1,7 @@
 package tree
 
+import "fmt"
+
 // Limits bound what a document may cost, all its files together (security.md
 // S3). A zero field takes its default.
 type Limits struct {
@@ -12,4 +14,44 @@ type Limits struct {
 	Files      int   // 5,000
 	FileDepth  int   // files that lead to a file; 32
 	Operations int   // 10,000
+}
+
+// budget is what is left of Limits while a document is loaded.
+type budget struct {
+	Limits
+	bytes                                   int64
+	nodes, aliases, refs, files, operations int
+}
+
+func newBudget(l Limits) *budget {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 64 << 20
+	}
+	def(&l.Depth, 200)
+	def(&l.Nodes, 5_000_000)
+	def(&l.Aliases, 500_000)
+	def(&l.Refs, 200_000)
+	def(&l.RefChain, 64)
+	def(&l.Files, 5_000)
+	def(&l.FileDepth, 32)
+	def(&l.Operations, 10_000)
+	return &budget{Limits: l}
+}
+
+const splitAdvice = "split the document, or raise the limit if you trust its author"
+
+func tooMany(p Position, limit int, what string) *LimitError {
+	return &LimitError{Position: p, Message: fmt.Sprintf("more than %d %s; %s", limit, what, splitAdvice)}
+}
+
+func (b *budget) addBytes(p Position, n int) error {
+	if b.bytes += int64(n); b.bytes > b.Bytes {
+		return &LimitError{Position: p, Message: fmt.Sprintf("more than %d bytes; %s", b.Bytes, splitAdvice)}
+	}
+	return nil
 }

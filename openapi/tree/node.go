@@ -70,6 +70,7 @@ type Node struct {
 	body  *body  // Array and Object only
 	line  uint32
 	col   uint32
+	index uint32  // place in the parent, if that is an array
 	roles roleSet // under which roles the repair walk has been here
 	kind  Kind
 	flags uint8
@@ -176,11 +177,15 @@ func (n *Node) Items() iter.Seq2[int, *Node] {
 // Key returns the member name of n in its object; "" for the root of a file and
 // for elements of arrays.
 func (n *Node) Key() string {
-	if n == nil || n.up == nil {
+	if n == nil || n.isRoot() {
 		return ""
 	}
 	return n.key
 }
+
+// isRoot reports whether n is the root of a file, whose key is the file's
+// location.
+func (n *Node) isRoot() bool { return n.up == nil && n.flags&made == 0 }
 
 // Text returns the value of a String, the exact literal of a Number, "true" or
 // "false" for a Bool, and "" for everything else.
@@ -227,13 +232,14 @@ func (n *Node) root() *Node {
 
 // location returns the location of the file that n stands in.
 func (n *Node) location() string {
-	if r := n.root(); r != nil && r.flags&made == 0 {
+	if r := n.root(); r != nil && r.isRoot() {
 		return r.key
 	}
 	return ""
 }
 
-// Position returns where n stands; for a built node, where its origin stands.
+// Position returns where n stands: a member of an object at its name, anything
+// else at its first character; a built node where its origin stands.
 func (n *Node) Position() Position {
 	if n == nil {
 		return Position{}
@@ -255,17 +261,10 @@ func (n *Node) Pointer() string {
 	var b strings.Builder
 	for i := len(steps) - 1; i >= 0; i-- {
 		b.WriteByte('/')
-		step := steps[i]
-		if step.up.kind != Array {
+		if step := steps[i]; step.up.kind == Array {
+			b.WriteString(strconv.FormatUint(uint64(step.index), 10))
+		} else {
 			b.WriteString(escapePointer(step.key))
-			continue
-		}
-		// Elements don't store their number: pointers are rare, nodes are not.
-		for j, k := range step.up.body.kids {
-			if k == step {
-				b.WriteString(strconv.Itoa(j))
-				break
-			}
 		}
 	}
 	return b.String()

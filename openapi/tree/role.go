@@ -1,3 +1,3 @@
 package tree
 
-type roleSet uint32
+type roleSet uint16

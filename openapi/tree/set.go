@@ -25,12 +25,6 @@ func Load(ctx context.Context, location string, data []byte, open Opener, limits
 	return nil, nil, errors.New("not yet")
 }
 
-// Parse parses one file and repairs nothing. data belongs to the tree
-// afterwards. The error is a *SyntaxError or a *LimitError.
-func Parse(location string, data []byte, limits Limits) (*Node, error) {
-	return nil, errors.New("not yet")
-}
-
 // Root returns the top-level object of the document.
 func (s *Set) Root() *Node { return s.root }
 

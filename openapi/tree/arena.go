@@ -1,0 +1,110 @@
+package tree
+
+// arena hands out the nodes of one file in chunks: one allocation for hundreds
+// of nodes instead of one each. Nothing is ever given back; a file's tree lives
+// and dies as a whole.
+type arena struct {
+	nodes  []Node
+	bodies []body
+	lists  []*Node
+	chunk  int
+	stack  []*Node // children of the containers that are still open
+}
+
+// newArena sizes the chunks for a file of that many bytes, so that one of the
+// thousands of small files of a split document doesn't cost a large chunk.
+func newArena(bytes int) *arena {
+	return &arena{chunk: min(max(bytes/64, 16), 2048)}
+}
+
+func (a *arena) node() *Node {
+	if len(a.nodes) == 0 {
+		a.nodes = make([]Node, a.chunk)
+	}
+	n := &a.nodes[0]
+	a.nodes = a.nodes[1:]
+	return n
+}
+
+// list returns a copy of kids that can't grow into its neighbour.
+func (a *arena) list(kids []*Node) []*Node {
+	n := len(kids)
+	if n == 0 {
+		return nil
+	}
+	if n > a.chunk/4 {
+		return append(make([]*Node, 0, n), kids...)
+	}
+	if len(a.lists) < n {
+		a.lists = make([]*Node, a.chunk)
+	}
+	l := a.lists[:n:n]
+	a.lists = a.lists[n:]
+	copy(l, kids)
+	return l
+}
+
+// close gives container n the children pushed on the stack since mark.
+// Members that stand twice are reported to duplicate; the last one wins, in the
+// place of the first.
+func (a *arena) close(n *Node, mark int, duplicate func(first, last *Node)) {
+	if len(a.bodies) == 0 {
+		a.bodies = make([]body, max(a.chunk/4, 4))
+	}
+	b := &a.bodies[0]
+	a.bodies = a.bodies[1:]
+	kids := a.stack[mark:]
+	if n.kind == Object {
+		if len(kids) >= indexFrom {
+			kids = b.uniqueIndexed(kids, duplicate)
+		} else {
+			kids = unique(kids, duplicate)
+		}
+	}
+	b.kids = a.list(kids)
+	if n.kind == Array {
+		b.number()
+	}
+	a.stack = a.stack[:mark]
+	n.body = b
+}
+
+// number tells the elements of an array their places.
+func (b *body) number() {
+	for i, k := range b.kids {
+		k.index = uint32(i)
+	}
+}
+
+// unique compacts a short list of members in place.
+func unique(kids []*Node, duplicate func(first, last *Node)) []*Node {
+	out := kids[:0]
+next:
+	for _, k := range kids {
+		for i, o := range out {
+			if o.key == k.key {
+				duplicate(o, k)
+				out[i] = k
+				continue next
+			}
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// uniqueIndexed compacts a long list of members in place and indexes it.
+func (b *body) uniqueIndexed(kids []*Node, duplicate func(first, last *Node)) []*Node {
+	b.index = make(map[string]int32, len(kids))
+	out := kids[:0]
+	for _, k := range kids {
+		if i, ok := b.index[k.key]; ok {
+			duplicate(out[i], k)
+			out[i] = k
+			continue
+		}
+		b.index[k.key] = int32(len(out))
+		out = append(out, k)
+	}
+	return out
+}

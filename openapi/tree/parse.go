@@ -1,0 +1,95 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"unsafe"
+)
+
+// Parse parses one file, JSON or YAML, and repairs nothing. data belongs to the
+// tree afterwards and must not be changed. The error is a *SyntaxError or a
+// *LimitError.
+func Parse(location string, data []byte, limits Limits) (*Node, error) {
+	r := &reader{file: location, budget: newBudget(limits), warn: newWarnings()}
+	return r.parse(data)
+}
+
+// parse reads data as JSON, else as YAML, else as YAML with tabs replaced.
+func (r *reader) parse(data []byte) (*Node, error) {
+	start := Position{File: r.file, Line: 1, Column: 1}
+	if err := r.budget.addBytes(start, len(data)); err != nil {
+		return nil, err
+	}
+	data, err := r.decode(data)
+	if err != nil {
+		return nil, err
+	}
+	r.arena = newArena(len(data))
+	var jsonErr error
+	if looksLikeJSON(data) {
+		nodes, refs, codes := r.budget.nodes, r.budget.refs, len(r.warn.list)
+		// The tree keeps slices of the text instead of copies; nobody writes to data
+		// any more (see Load and Parse), so the bytes may serve as a string.
+		p := &jsonParser{reader: r, src: unsafe.String(unsafe.SliceData(data), len(data))}
+		root, err := p.parse()
+		if err == nil {
+			return root, nil
+		}
+		if limit := (*LimitError)(nil); errors.As(err, &limit) {
+			return nil, err
+		}
+		jsonErr = err
+		r.budget.nodes, r.budget.refs = nodes, refs
+		r.warn.list = r.warn.list[:codes]
+		r.arena = newArena(len(data))
+	}
+	root, err := r.parseYAML(data)
+	if err != nil && bytes.IndexByte(data, '\t') >= 0 && isSyntax(err) {
+		r.arena = newArena(len(data))
+		if again, err2 := r.parseYAML(replaceTabs(data)); err2 == nil {
+			root, err = again, nil
+			r.warn.addAt(firstTab(r.file, data), CodeYAMLTabs, "YAML allows no tab here; tabs are read as spaces")
+		}
+	}
+	if err != nil && jsonErr != nil && isSyntax(err) {
+		// The author meant JSON: YAML's opinion of it would only confuse.
+		return nil, jsonErr
+	}
+	return root, err
+}
+
+func isSyntax(err error) bool {
+	syntax := (*SyntaxError)(nil)
+	return errors.As(err, &syntax)
+}
+
+// looksLikeJSON reports whether the text is worth trying as JSON.
+func looksLikeJSON(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[' || data[0] == '"')
+}
+
+// replaceTabs replaces every tab: by two spaces in the indentation of a line, by
+// one elsewhere.
+func replaceTabs(data []byte) []byte {
+	out := make([]byte, 0, len(data)+len(data)/8)
+	indent := true
+	for _, c := range data {
+		switch {
+		case c == '\t' && indent:
+			out = append(out, ' ', ' ')
+		case c == '\t':
+			out = append(out, ' ')
+		default:
+			indent = c == '\n' || indent && c == ' '
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func firstTab(file string, data []byte) Position {
+	i := bytes.IndexByte(data, '\t')
+	line := bytes.Count(data[:i], []byte{'\n'})
+	return Position{File: file, Line: line + 1, Column: i - bytes.LastIndexByte(data[:i], '\n')}
+}
