@@ -395,7 +395,8 @@ func (l *loader) selectors(list string, selectors Selectors) {
 			sel.Method[j] = p.upper()
 			if k := patternKey(l, key+".method", j); p.text != "" && !methods.MatchString(sel.Method[j].text) {
 				l.errorf(k, "%s is not an HTTP method", quote(p.text))
-			} else if near := nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text {
+			} else if near := nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
+				!strings.Contains(p.text, "*") {
 				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
 			}
 		}

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	settleTime = 100 * time.Millisecond // after the last sign of a change, so that a file is read when it is whole
+	settleMost = time.Second            // after the first sign, for files that never rest
+	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
+)
+
+// Watch calls changed with the path of each file whose content has changed, until ctx is done; then it returns nil.
+//
+// It listens to changes of the files' directories, which covers files that are replaced (as editors do) and the
+// mounted ConfigMaps and Secrets of Kubernetes, whose files are links through a directory that is swapped as a whole.
+// It also compares contents every 30 seconds, for file systems that give no signs, and alone if the system refuses to
+// watch. A file that is removed is not reported until it is back with another content.
+//
+// Watch runs in the goroutine of its caller and calls changed there, one call at a time. It compares with the contents
+// at its own start: to miss nothing, start it before the files are read, and when the set of paths changes, start the
+// next Watch before the last one is ended.
+func Watch(ctx context.Context, paths []string, changed func(path string)) error {
+	w := newWatch(paths, changed)
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
+		w.run(ctx, nil, nil)
+		return nil
+	}
+	w.follow = func(dir string) {
+		if !slices.Contains(notify.WatchList(), dir) {
+			_ = notify.Add(dir) // a directory that does not exist yet is left to polling
+		}
+	}
+	w.followAll()
+	w.check(false) // again: what changed before the directories were watched gave no sign
+	w.run(ctx, notify.Events, notify.Errors)
+	return notify.Close()
+}
+
+// watch is the state of one Watch.
+type watch struct {
+	paths   []string
+	digests map[string]digest // the last content seen; no entry when there was no file
+	changed func(path string)
+	follow  func(dir string) // nil: polling only
+	names   map[string]bool  // base names of interest
+}
+
+type digest [sha256.Size]byte
+
+func newWatch(paths []string, changed func(string)) *watch {
+	w := &watch{changed: changed, digests: map[string]digest{}, names: map[string]bool{}}
+	for _, p := range paths {
+		if !slices.Contains(w.paths, p) {
+			w.paths = append(w.paths, p)
+		}
+	}
+	w.check(true)
+	return w
+}
+
+// run waits for signs and for the clock.
+func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, errs <-chan error) {
+	poll := time.NewTicker(pollTime)
+	defer poll.Stop()
+	settle := time.NewTimer(settleTime)
+	settle.Stop()
+	defer settle.Stop()
+	var first time.Time // of the signs that settle waits for
+	sign := func() {
+		if first.IsZero() {
+			first = time.Now()
+		}
+		settle.Reset(max(0, min(settleTime, settleMost-time.Since(first))))
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-events:
+			if !ok {
+				events = nil
+			} else if w.relevant(e.Name) {
+				sign()
+			}
+		case _, ok := <-errs:
+			if !ok {
+				errs = nil
+			} else {
+				sign() // signs were lost
+			}
+		case <-settle.C:
+			first = time.Time{}
+			w.check(false)
+		case <-poll.C:
+			w.check(false)
+		}
+	}
+}
+
+// relevant reports whether an event may be about one of the files. Other files in the same directory, such as logs, may
+// change all the time.
+func (w *watch) relevant(path string) bool {
+	name := filepath.Base(path)
+	return w.names[name] || strings.HasPrefix(name, "..") // ..data of a ConfigMap
+}
+
+// check compares all files with what they were and reports those that differ, unless it is the first look.
+func (w *watch) check(first bool) {
+	w.followAll()
+	for _, p := range w.paths {
+		now, ok := digestOf(p)
+		if last, known := w.digests[p]; !ok || known && now == last {
+			continue
+		}
+		w.digests[p] = now
+		if !first {
+			w.changed(p)
+		}
+	}
+}
+
+// followAll watches the directories of the files and of the files that they are links to.
+func (w *watch) followAll() {
+	for _, p := range w.paths {
+		w.names[filepath.Base(p)] = true
+		dirs := []string{filepath.Dir(p)}
+		if target, err := filepath.EvalSymlinks(p); err == nil && target != p {
+			w.names[filepath.Base(target)] = true
+			dirs = append(dirs, filepath.Dir(target))
+		}
+		if w.follow != nil {
+			for _, dir := range dirs {
+				w.follow(dir)
+			}
+		}
+	}
+}
+
+// digestOf returns the digest of a file's content, and false when it can't be read.
+func digestOf(path string) (digest, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return digest{}, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return digest{}, false
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return digest{}, false
+	}
+	return digest(h.Sum(nil)), true
+}
