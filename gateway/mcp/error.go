@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// JSON-RPC error codes (JSON-RPC 2.0 section 5.1; 2026-07-28 schema).
+// JSON-RPC error codes (JSON-RPC 2.0 section 5.1; 2026-07-28 basic, Error Codes).
 const (
 	CodeParse             = -32700 // not JSON
 	CodeInvalidRequest    = -32600 // JSON, but not a request
@@ -16,6 +16,11 @@ const (
 	CodeHeaderMismatch    = -32020 // a header is missing or differs from the body
 	CodeMissingCapability = -32021 // the client did not declare what the method needs
 	CodeBadVersion        = -32022 // unsupported protocol version
+
+	// CodeCancelled answers a call that its client has cancelled and therefore does
+	// not wait for. No revision defines a code for it; this one is outside the range
+	// that JSON-RPC and MCP reserve.
+	CodeCancelled = -32800
 )
 
 // Error is a JSON-RPC error as the client will read it.
@@ -24,7 +29,7 @@ type Error struct {
 	Message string
 	Data    json.RawMessage // nil: no data member
 	// HTTPStatus is the status to answer with; 0: the status that the request's
-	// era gives to the code (mcp.md 1.8).
+	// era gives to the code.
 	HTTPStatus int
 	// Header is added to the answer's header, for example WWW-Authenticate.
 	Header http.Header
@@ -36,4 +41,42 @@ func (e *Error) Error() string { return e.Message }
 // InvalidParams makes an error -32602.
 func InvalidParams(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+func invalidRequest(format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// refusal is an invalid request that HTTP has a word for.
+func refusal(status int, format string, args ...any) *Error {
+	e := invalidRequest(format, args...)
+	e.HTTPStatus = status
+	return e
+}
+
+func headerMismatch(format string, args ...any) *Error {
+	return &Error{Code: CodeHeaderMismatch, Message: fmt.Sprintf(format, args...)}
+}
+
+// status returns the HTTP status of an error. In the modern era the code decides
+// (2026-07-28 streamable-http). In the legacy era an error that answers a
+// well-formed request is an ordinary answer; 400 is for what is not one, and for
+// versions. An unknown era means that the request was not understood so far.
+func (e *Error) status(era Era) int {
+	if e.HTTPStatus != 0 {
+		return e.HTTPStatus
+	}
+	switch e.Code {
+	case CodeParse, CodeInvalidRequest, CodeBadVersion:
+		return http.StatusBadRequest
+	case CodeInvalidParams, CodeHeaderMismatch, CodeMissingCapability:
+		if era != Legacy {
+			return http.StatusBadRequest
+		}
+	case CodeMethodNotFound:
+		if era == Modern {
+			return http.StatusNotFound
+		}
+	}
+	return http.StatusOK
 }

@@ -1,6 +1,13 @@
 package mcp
 
-import "net/http"
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
 
 // OriginOptions say which hosts and web origins may reach the endpoint.
 type OriginOptions struct {
@@ -20,7 +27,205 @@ type OriginOptions struct {
 // Origins makes the outermost middleware of an endpoint: it refuses foreign
 // hosts and origins (403) for every method, answers CORS preflights, which carry
 // no token, and sets CORS headers on the answers of all that stands behind it,
-// also on a 401. The error names entries that are not hosts or origins.
+// also on a 401. The error names all entries that are not hosts or origins.
+//
+// Comparing Origin with Host, as http.CrossOriginProtection does, is not enough:
+// a page that has rebound its own name to this address sends both alike (H2).
 func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
-	return func(next http.Handler) http.Handler { return next }, nil
+	g := &gate{
+		hosts: make(map[string]bool), origins: make(map[string]bool),
+		loopback: o.Loopback || len(o.Hosts) == 0,
+		exposed:  []string{"Mcp-Session-Id, Retry-After, WWW-Authenticate"},
+		vary:     []string{"Origin"},
+	}
+	var problems []error
+	for _, h := range o.Hosts {
+		host, port, ok := splitHost(h)
+		if !ok || strings.ContainsAny(host, "/@*?#% ") {
+			problems = append(problems, fmt.Errorf("%q is not a host", h))
+			continue
+		}
+		g.hosts[joinHost(host, port)] = true
+	}
+	for _, origin := range o.Origins {
+		normal, ok := normalOrigin(origin)
+		if !ok {
+			problems = append(problems, fmt.Errorf("%q is not an origin; write it as https://app.example.com", origin))
+			continue
+		}
+		g.origins[normal] = true
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) })
+	}, nil
+}
+
+// gate is what Origins decides by; it is immutable.
+type gate struct {
+	hosts    map[string]bool
+	origins  map[string]bool
+	loopback bool
+
+	exposed, vary []string // header values, shared by all answers
+}
+
+func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if !g.hostAllowed(r.Host) {
+		refuse(w, "the Host of this request is not served here")
+		return
+	}
+	h := w.Header()
+	h["Vary"] = append(h["Vary"], g.vary...)
+	origins := r.Header["Origin"]
+	if len(origins) == 0 {
+		next.ServeHTTP(w, r)
+		return
+	}
+	if len(origins) > 1 || !g.originAllowed(origins[0]) {
+		refuse(w, "the Origin of this request is not allowed")
+		return
+	}
+	// The exact origin, never "*": then a page elsewhere can't read a word (H3).
+	// Credentials mode is not allowed; tokens travel in Authorization.
+	h["Access-Control-Allow-Origin"] = origins
+	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		preflight(w, r)
+		return
+	}
+	h["Access-Control-Expose-Headers"] = g.exposed
+	next.ServeHTTP(w, r)
+}
+
+// allowedHeaders are the request headers of MCP clients. Authorization has to be
+// named: a "*" does not cover it (Fetch, CORS-non-wildcard request-header name).
+const allowedHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID"
+
+// preflight answers a CORS preflight.
+func preflight(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
+	allowed := allowedHeaders
+	for _, v := range r.Header["Access-Control-Request-Headers"] {
+		for name := range strings.SplitSeq(v, ",") {
+			// The names of Mcp-Param headers are the tools' own.
+			if name = strings.TrimSpace(name); len(name) > len(paramPrefix) && strings.EqualFold(name[:len(paramPrefix)], paramPrefix) && token(name) {
+				allowed += ", " + name
+			}
+		}
+	}
+	h.Set("Access-Control-Allow-Headers", allowed)
+	h.Set("Access-Control-Max-Age", "7200") // as much as browsers grant
+	h.Add("Vary", "Access-Control-Request-Headers")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+const paramPrefix = "Mcp-Param-"
+
+// token tells whether s is a token (RFC 9110 section 5.6.2).
+func token(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c <= ' ' || c > '~' || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// refuse answers 403 with an error that has no id (2026-07-28 streamable-http,
+// Security & Endpoint).
+func refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"` + message + `"}}`)) // there is nobody left to tell
+}
+
+func (g *gate) hostAllowed(value string) bool {
+	if g.hosts[value] {
+		return true
+	}
+	host, port, ok := splitHost(value)
+	if !ok {
+		return false
+	}
+	return g.hosts[host] || g.hosts[joinHost(host, port)] || g.loopback && isLoopback(host)
+}
+
+func (g *gate) originAllowed(value string) bool {
+	if g.origins[value] {
+		return true
+	}
+	if !g.loopback {
+		return false
+	}
+	scheme, rest, _ := strings.Cut(value, "://")
+	host, _, ok := splitHost(rest)
+	return ok && (scheme == "http" || scheme == "https") && isLoopback(host)
+}
+
+// normalOrigin writes an origin as browsers do: lower case, no default port.
+func normalOrigin(s string) (string, bool) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.Contains(u.Host, "*") {
+		return "", false
+	}
+	host, port, ok := splitHost(u.Host)
+	if !ok {
+		return "", false
+	}
+	if u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		port = ""
+	}
+	return u.Scheme + "://" + joinHost(host, port), true
+}
+
+// splitHost takes apart "host", "host:port", "[v6]" and "[v6]:port"; the host comes
+// back in lower case, an IPv6 address with its brackets.
+func splitHost(s string) (host, port string, ok bool) {
+	end := strings.IndexByte(s, ':')
+	if strings.HasPrefix(s, "[") {
+		end = strings.IndexByte(s, ']') + 1
+		if end == 0 {
+			return "", "", false
+		}
+	}
+	host = s
+	if end >= 0 && end < len(s) {
+		if s[end] != ':' {
+			return "", "", false
+		}
+		host, port = s[:end], s[end+1:]
+		for _, c := range []byte(port) {
+			if c < '0' || c > '9' {
+				return "", "", false
+			}
+		}
+		if port == "" || len(port) > 5 {
+			return "", "", false
+		}
+	}
+	return strings.ToLower(host), port, host != ""
+}
+
+func joinHost(host, port string) string {
+	if port == "" {
+		return host
+	}
+	return host + ":" + port
+}
+
+// isLoopback tells whether a host, as splitHost returns it, is this machine. A name
+// below localhost, a trailing dot and odd spellings of addresses are not.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	if strings.HasPrefix(host, "[") {
+		host = host[1 : len(host)-1]
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Zone() == "" && a.IsLoopback()
 }

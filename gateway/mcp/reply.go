@@ -1,25 +1,131 @@
 package mcp
 
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
 // Reply takes the answer to one request. It belongs to the method's goroutine.
-type Reply struct{}
+type Reply struct {
+	x        *exchange
+	cache    Cache
+	answered bool
+}
+
+var errAnswered = errors.New("the request was answered before")
 
 // Cache sets the caching hints of a modern result; legacy results have none. It
-// is called before Result or Static. Lists, for which the hints are obligatory
-// (mcp-R3), default to private and 0 ms.
-func (r *Reply) Cache(c Cache) {}
+// is called before Result or Static. Results for which the hints are obligatory
+// (mcp-R3) default to private and 0 ms.
+func (r *Reply) Cache(c Cache) { r.cache, r.x.cacheable = c, true }
 
 // Result answers with a result object. The chunks are the members of the object
 // without its braces and without resultType, ttlMs, cacheScope and _meta, which
 // the reply adds for the era: `"content":[...]`. No chunks: an empty object.
-// A member _meta of the method's own is passed by ResultMeta.
 // Escaped text is escaped once, straight into the output; chunks are not kept.
 // An error is the connection's: the method returns it.
-func (r *Reply) Result(chunks ...Chunk) error { return nil }
+func (r *Reply) Result(chunks ...Chunk) error { return r.ResultMeta(nil, chunks...) }
 
-// ResultMeta is Result with own members of the result's _meta, without the
-// braces and keys that the reply adds (io.modelcontextprotocol/serverInfo).
-func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error { return nil }
+// ResultMeta is Result with members of the method's own in the result's _meta, as
+// JSON text without braces. Their keys follow the grammar of 2026-07-28 basic, _meta.
+func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
+	if r.answered {
+		return errAnswered
+	}
+	r.answered = true
+	s := &r.x.out
+	s.begin(http.StatusOK)
+	s.buf = r.appendHead(s.buf, meta)
+	for _, c := range chunks {
+		if c.Escape {
+			s.escaped(c.Bytes)
+		} else {
+			s.raw(c.Bytes)
+		}
+	}
+	if len(chunks) == 0 {
+		s.buf = trimComma(s.buf)
+	}
+	s.str("}}")
+	return s.finish()
+}
 
-// Static answers with a result that was serialized before, compressed if the
-// client accepts gzip.
-func (r *Reply) Static(s *Static) error { return nil }
+// appendHead appends an answer up to its result's first member, a comma included
+// where members of the reply's own come before.
+func (r *Reply) appendHead(dst, meta []byte) []byte {
+	x := r.x
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, x.req.ID...)
+	dst = append(dst, `,"result":{`...)
+	if x.req.Era != Modern {
+		if len(meta) > 0 {
+			dst = append(dst, `"_meta":{`...)
+			dst = append(dst, meta...)
+			dst = append(dst, `},`...)
+		}
+		return dst
+	}
+	dst = append(dst, `"resultType":"complete","_meta":{`...)
+	dst = append(dst, x.h.serverMeta...)
+	if len(meta) > 0 {
+		dst = append(dst, ',')
+		dst = append(dst, meta...)
+	}
+	dst = append(dst, `},`...)
+	if x.cacheable {
+		dst = append(dst, `"ttlMs":`...)
+		dst = strconv.AppendInt(dst, max(0, int64(r.cache.TTL/time.Millisecond)), 10)
+		if r.cache.Scope == Public {
+			dst = append(dst, `,"cacheScope":"public",`...)
+		} else {
+			dst = append(dst, `,"cacheScope":"private",`...)
+		}
+	}
+	return dst
+}
+
+func trimComma(b []byte) []byte {
+	if n := len(b); n > 0 && b[n-1] == ',' {
+		return b[:n-1]
+	}
+	return b
+}
+
+// fail answers with an error, or with nothing if the answer is begun or its reader
+// has left.
+func (x *exchange) fail(e *Error) {
+	x.event.Code = e.Code
+	if x.out.sent {
+		return
+	}
+	h := x.out.w.Header()
+	for name, values := range e.Header {
+		for _, v := range values {
+			h.Add(name, v)
+		}
+	}
+	s := &x.out
+	s.begin(e.status(x.req.Era))
+	if s.status != http.StatusOK { // what is not an answer to a request is not an event either
+		s.event, s.buf = false, s.buf[:0]
+	}
+	s.str(`{"jsonrpc":"2.0"`)
+	if x.req.ID != nil { // an error without an id has none, not null (2026-07-28 basic, Error Responses)
+		s.str(`,"id":`)
+		s.raw(x.req.ID)
+	}
+	s.str(`,"error":{"code":`)
+	s.str(strconv.Itoa(e.Code))
+	s.str(`,"message":"`)
+	s.escaped([]byte(strings.ToValidUTF8(e.Message, "\uFFFD")))
+	s.str(`"`)
+	if len(e.Data) > 0 {
+		s.str(`,"data":`)
+		s.raw(e.Data)
+	}
+	s.str(`}}`)
+	_ = s.finish() // kept in the stream; there is nobody left to tell
+}

@@ -1,12 +1,30 @@
 package mcp
 
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
 // ClientCapabilities is the set of client capabilities that the server knows.
 type ClientCapabilities uint16
 
-// Client capabilities (2026-07-28 schema, ClientCapabilities).
+// Client capabilities (2026-07-28 schema, ClientCapabilities). The bits are sealed
+// into session ids: never give one another meaning.
 const (
-	ClientElicitation ClientCapabilities = 1 << iota // elicitation in form mode
-	ClientElicitationURL
+	ClientElicitation    ClientCapabilities = 1 << iota // elicitation in form mode
+	ClientElicitationURL                                // elicitation in URL mode
 	ClientSampling
 	ClientRoots
 	ClientTasks // extension io.modelcontextprotocol/tasks
@@ -14,3 +32,148 @@ const (
 
 // Has tells whether all of want were declared.
 func (c ClientCapabilities) Has(want ClientCapabilities) bool { return c&want == want }
+
+// clientCapabilities reads a ClientCapabilities object. What the server does not
+// know is left out, and so is what has the wrong shape: a capability is an object.
+func clientCapabilities(object []byte) ClientCapabilities {
+	var c ClientCapabilities
+	for name, value := range jsonscan.Members(object) {
+		if jsonscan.KindOf(value) != jsonscan.Object {
+			continue
+		}
+		switch string(name) {
+		case "roots":
+			c |= ClientRoots
+		case "sampling":
+			c |= ClientSampling
+		case "elicitation":
+			form, url := jsonscan.Lookup(value, "form") != nil, jsonscan.Lookup(value, "url") != nil
+			if form || !url { // {} means form, for clients from before there was a choice
+				c |= ClientElicitation
+			}
+			if url {
+				c |= ClientElicitationURL
+			}
+		case "extensions":
+			if jsonscan.Lookup(value, "io.modelcontextprotocol/tasks") != nil {
+				c |= ClientTasks
+			}
+		}
+	}
+	return c
+}
+
+// sessionLife is how long a session id is good for (T20). It is not prolonged by
+// use, since the id itself is the only record of the session.
+const sessionLife = 24 * time.Hour
+
+// session is what a legacy session id holds; initialize agreed on it.
+type session struct {
+	id           [16]byte // random; names the session in tombstones and calls in flight
+	expiry       time.Time
+	revision     int // index into legacyRevisions
+	capabilities ClientCapabilities
+}
+
+// sealer makes session ids and opens them: base64url(nonce, AES-256-GCM(session)),
+// with the principal as additional data. Every replica with the keys can open an
+// id, none keeps a record (design: sealed handles), and an id that was altered or
+// belongs to somebody else does not open at all. It is immutable.
+type sealer struct {
+	keys []cipher.AEAD // the first seals, all open
+}
+
+// sealedSize is the length of a session in the clear.
+const sealedSize = 16 + 8 + 1 + 2
+
+// sealLabel separates these keys from others derived of the same secret, and is
+// the version of the format: a new layout takes a new label.
+const sealLabel = "drawbridge mcp session 1"
+
+// newSealer panics only where a process that is restricted to FIPS 140 refuses a
+// secret for being short; nothing else in it can fail.
+func newSealer(secrets [][]byte) *sealer {
+	if len(secrets) == 0 {
+		secret := make([]byte, 32)
+		rand.Read(secret) // never fails (crypto/rand)
+		secrets = [][]byte{secret}
+	}
+	s := &sealer{}
+	for _, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, secret, nil, sealLabel, 32)
+		if err != nil {
+			panic(fmt.Sprintf("mcp: derive session key: %v", err))
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			panic(fmt.Sprintf("mcp: session key: %v", err))
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			panic(fmt.Sprintf("mcp: session key: %v", err))
+		}
+		s.keys = append(s.keys, aead)
+	}
+	return s
+}
+
+// seal makes the id of a new session.
+func (s *sealer) seal(principal string, ss session) string {
+	plain := make([]byte, 0, sealedSize)
+	plain = append(plain, ss.id[:]...)
+	plain = binary.BigEndian.AppendUint64(plain, uint64(ss.expiry.Unix()))
+	plain = append(plain, byte(ss.revision))
+	plain = binary.BigEndian.AppendUint16(plain, uint16(ss.capabilities))
+	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, []byte(principal)))
+}
+
+var errSession = errors.New("not a session id of this principal")
+
+// open reads an id. It does not look at the expiry.
+func (s *sealer) open(principal, id string) (session, error) {
+	const size = 12 + sealedSize + 16 // nonce, session, tag
+	if len(id) != base64.RawURLEncoding.EncodedLen(size) {
+		return session{}, errSession
+	}
+	var sealed [size]byte
+	if n, err := base64.RawURLEncoding.Strict().Decode(sealed[:], []byte(id)); err != nil || n != size {
+		return session{}, errSession
+	}
+	for _, key := range s.keys {
+		plain, err := key.Open(nil, nil, sealed[:], []byte(principal))
+		if err != nil {
+			continue
+		}
+		ss := session{
+			expiry:       time.Unix(int64(binary.BigEndian.Uint64(plain[16:])), 0),
+			revision:     int(plain[24]),
+			capabilities: ClientCapabilities(binary.BigEndian.Uint16(plain[25:])),
+		}
+		copy(ss.id[:], plain)
+		if ss.revision >= len(legacyRevisions) { // sealed by a newer version of this program
+			return session{}, errSession
+		}
+		return ss, nil
+	}
+	return session{}, errSession
+}
+
+// resume finds the session of a legacy request. Without an id the request is bad
+// (400); with one that is unknown, altered, expired, ended or another caller's
+// there is no such session (404), which tells the client to initialize again
+// (2025-11-25 transports, Session Management).
+func (h *Handler) resume(ctx context.Context, header http.Header, principal string) (session, *Error) {
+	id, ok := first(header, headerSession)
+	if !ok || id == "" {
+		return session{}, refusal(http.StatusBadRequest,
+			"header Mcp-Session-Id is missing: send initialize first, or MCP-Protocol-Version %s with _meta", revision20260728)
+	}
+	ss, err := h.sealer.open(principal, id)
+	if err != nil || !h.now().Before(ss.expiry) || (h.o.Revoked != nil && h.o.Revoked.Revoked(ctx, ss.key())) {
+		return session{}, refusal(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
+	}
+	return ss, nil
+}
+
+// key is the session's name among revocations.
+func (s *session) key() string { return string(s.id[:]) }

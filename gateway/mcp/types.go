@@ -50,7 +50,8 @@ type Options struct {
 
 	// SealKeys seal the ids of legacy sessions: the first seals, all open.
 	// Without a key a random one is made, so that ids are good for this process
-	// alone. Keys may have any length; 32 random bytes are right.
+	// alone. Keys may have any length; 32 random bytes are right. (Where the process
+	// is restricted to FIPS 140, NewHandler panics on keys under 14 bytes.)
 	SealKeys [][]byte
 	// Principal names the caller whom the request's context carries; "" is the
 	// anonymous caller. A legacy session belongs to the principal that began it.
@@ -101,13 +102,15 @@ type Capabilities struct {
 }
 
 // Revocations remembers what was revoked before its time. Both methods are safe
-// for concurrent use. An implementation that can't reach its store answers by
-// its own policy; the handler doesn't retry.
+// for concurrent use; the handler does not retry. Ids are short binary strings.
 type Revocations interface {
-	// Revoke remembers id until the given time.
+	// Revoke remembers id until the given time. An error is answered to the client,
+	// who may try again.
 	Revoke(ctx context.Context, id string, until time.Time) error
-	// Revoked tells whether id was revoked and the time has not passed.
-	Revoked(ctx context.Context, id string) (bool, error)
+	// Revoked tells whether id was revoked and the time has not passed. It is asked
+	// for each legacy request; an implementation whose store is out of reach answers
+	// by its own policy.
+	Revoked(ctx context.Context, id string) bool
 }
 
 // Request is one JSON-RPC request. All raw values are slices of the request's

@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// errCancelled is the cause of a context that notifications/cancelled has ended.
+var errCancelled = errors.New("cancelled by the client")
+
+// calls are the legacy calls in flight on this replica, so that
+// notifications/cancelled can find them. It is bounded: a call that finds it full
+// runs but can't be cancelled by message. Safe for concurrent use.
+type calls struct {
+	max int
+
+	mu     sync.Mutex
+	active map[callKey]*activeCall
+}
+
+// callKey names a call. Ids belong to the client that chose them, so the session
+// is part of the name.
+type callKey struct {
+	session [16]byte
+	id      string
+}
+
+type activeCall struct{ cancel context.CancelCauseFunc }
+
+func newCallKey(s *session, id []byte) callKey {
+	k := callKey{session: s.id}
+	if jsonscan.KindOf(id) == jsonscan.String {
+		// "\u0061" and "a" are one id; the quote keeps it apart from a number's digits.
+		k.id = `"` + string(jsonscan.Unquote(id))
+	} else {
+		k.id = string(id)
+	}
+	return k
+}
+
+// add registers a call; the returned function takes it out again. A second call of
+// the same name, which clients must not make, takes the first one's place.
+func (c *calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
+	a := &activeCall{cancel: cancel}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, again := c.active[k]; !again && len(c.active) >= c.max {
+		return func() {}
+	}
+	c.active[k] = a
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.active[k] == a {
+			delete(c.active, k)
+		}
+	}
+}
+
+// cancel ends a call. A call that is unknown or over is not an error: the
+// notification may have crossed the answer (2025-11-25 utilities/cancellation).
+func (c *calls) cancel(k callKey) {
+	c.mu.Lock()
+	a := c.active[k]
+	c.mu.Unlock()
+	if a != nil {
+		a.cancel(errCancelled)
+	}
+}

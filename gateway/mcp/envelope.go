@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// maxID bounds a request's id in bytes; it is echoed, remembered and logged.
+const maxID = 1024
+
+// envelope is one JSON-RPC message, taken apart but not decoded: every field is a
+// slice of the body, nil where the member is absent.
+type envelope struct {
+	id     json.RawMessage // string or integer
+	method json.RawMessage // string with its quotes
+	params json.RawMessage // object
+
+	name, uri, taskID json.RawMessage // members of params that a header mirrors
+	arguments, cursor json.RawMessage // members of params
+	meta              json.RawMessage // params._meta, object
+
+	metaVersion      json.RawMessage // members of params._meta
+	metaCapabilities json.RawMessage
+	metaClientInfo   json.RawMessage
+	metaLogLevel     json.RawMessage
+	progressToken    json.RawMessage
+	traceParent      json.RawMessage
+	traceState       json.RawMessage
+	baggage          json.RawMessage
+}
+
+// Keys of params._meta (2026-07-28 basic, _meta).
+const (
+	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	keyClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	keyClientInfo         = "io.modelcontextprotocol/clientInfo"
+	keyLogLevel           = "io.modelcontextprotocol/logLevel"
+	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
+)
+
+// open checks body in one pass and takes it apart. With an error, the envelope
+// still holds the id if there is a good one.
+func open(body []byte, maxDepth int) (e envelope, fault *Error) {
+	info, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: maxDepth, Unique: true})
+	if err != nil {
+		return e, scanFault(err)
+	}
+	switch info.Kind {
+	case jsonscan.Object:
+	case jsonscan.Array:
+		// Batches exist in 2025-03-26 alone, which says that servers must receive them.
+		// TODO(#3): at most 16 elements, each counted as a request (H6).
+		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
+	default:
+		return e, invalidRequest("a message is an object, got %s", kindName(info.Kind))
+	}
+	var version []byte
+	response, badID := false, false
+	for name, value := range jsonscan.Members(body) {
+		switch string(name) {
+		case "jsonrpc":
+			version = value
+		case "id":
+			if validID(value) {
+				e.id = value
+			} else {
+				badID = true
+			}
+		case "method":
+			e.method = value
+		case "params":
+			e.params = value
+		case "result", "error":
+			response = true
+		}
+	}
+	switch {
+	case badID:
+		return e, invalidRequest("an id is a string or an integer of at most %d bytes, and never null", maxID)
+	case string(version) != `"2.0"`:
+		return e, invalidRequest(`member "jsonrpc" must be "2.0"`)
+	case e.method == nil && response:
+		return e, invalidRequest("a response is not expected here: this server sends no requests")
+	case len(e.method) <= len(`""`) || e.method[0] != '"':
+		return e, invalidRequest(`member "method" must be a string that is not empty`)
+	}
+	return e, e.openParams()
+}
+
+func (e *envelope) openParams() *Error {
+	switch jsonscan.KindOf(e.params) {
+	case jsonscan.Object:
+	case jsonscan.Null: // written by clients whose language has no absent members
+		e.params = nil
+		return nil
+	case 0:
+		return nil
+	default:
+		return InvalidParams("params must be an object")
+	}
+	for name, value := range jsonscan.Members(e.params) {
+		switch string(name) {
+		case "name":
+			e.name = value
+		case "uri":
+			e.uri = value
+		case "taskId":
+			e.taskID = value
+		case "arguments":
+			e.arguments = value
+		case "cursor":
+			e.cursor = value
+		case "_meta":
+			e.meta = value
+		}
+	}
+	switch jsonscan.KindOf(e.meta) {
+	case jsonscan.Object:
+	case jsonscan.Null:
+		e.meta = nil
+		return nil
+	case 0:
+		return nil
+	default:
+		return InvalidParams("params._meta must be an object")
+	}
+	for name, value := range jsonscan.Members(e.meta) {
+		switch string(name) {
+		case keyProtocolVersion:
+			e.metaVersion = value
+		case keyClientCapabilities:
+			e.metaCapabilities = value
+		case keyClientInfo:
+			e.metaClientInfo = value
+		case keyLogLevel:
+			e.metaLogLevel = value
+		case "progressToken":
+			e.progressToken = value
+		case "traceparent":
+			e.traceParent = value
+		case "tracestate":
+			e.traceState = value
+		case "baggage":
+			e.baggage = value
+		}
+	}
+	return nil
+}
+
+// validID tells whether a value may be a request's id: "a string or integer", not
+// null (2026-07-28 basic, Requests). Numbers are never decoded, so that the
+// answer's id is the request's to the last digit (mcp-T18); 1.0 and 1e3 are
+// refused rather than guessed at.
+func validID(value []byte) bool {
+	if len(value) > maxID {
+		return false
+	}
+	switch jsonscan.KindOf(value) {
+	case jsonscan.String:
+		return true
+	case jsonscan.Number:
+		for _, c := range value {
+			if c == '.' || c == 'e' || c == 'E' {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// scanFault words what the scanner refused. All but grammar and encoding is JSON,
+// though not a request that is served here.
+func scanFault(err error) *Error {
+	var se *jsonscan.Error
+	if !errors.As(err, &se) {
+		return &Error{Code: CodeParse, Message: "the body is not JSON"}
+	}
+	code := CodeParse
+	if se.Reason == jsonscan.TooDeep || se.Reason == jsonscan.Duplicate {
+		code = CodeInvalidRequest
+	}
+	return &Error{Code: code, Message: se.Error()}
+}
+
+// text decodes a JSON string; ok is false if value is of another kind or absent.
+func text(value []byte) (s string, ok bool) {
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return "", false
+	}
+	return string(jsonscan.Unquote(value)), true
+}
+
+// kindName names a kind with its article.
+func kindName(k jsonscan.Kind) string {
+	switch k {
+	case jsonscan.Null:
+		return "null"
+	case jsonscan.Array:
+		return "an array"
+	case jsonscan.Object:
+		return "an object"
+	}
+	return "a " + k.String()
+}

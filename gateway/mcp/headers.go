@@ -1,0 +1,214 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Header names, in the form that net/http gives them.
+const (
+	headerVersion = "Mcp-Protocol-Version"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
+	headerSession = "Mcp-Session-Id"
+)
+
+// singletons are the headers that decide something and so may stand only once
+// (H4): whoever reads the first of two and whoever reads the last must not see
+// different requests.
+var singletons = [...]string{
+	headerVersion, headerMethod, headerName, headerSession,
+	"Content-Type", "Authorization", "Origin", "Dpop",
+}
+
+func checkSingletons(h http.Header) *Error {
+	for _, name := range singletons {
+		if len(h[name]) > 1 {
+			return refusal(http.StatusBadRequest, "header %s is given more than once", name)
+		}
+	}
+	return nil
+}
+
+// first returns a header's only value, and whether the header is there.
+func first(h http.Header, name string) (string, bool) {
+	if v := h[name]; len(v) > 0 {
+		return v[0], true
+	}
+	return "", false
+}
+
+// checkContent checks what the body is said to be.
+func checkContent(h http.Header) *Error {
+	value, _ := first(h, "Content-Type")
+	media, _, _ := strings.Cut(value, ";")
+	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+		return refusal(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+	}
+	if len(h["Content-Encoding"]) > 0 {
+		// A compressed request is a bomb, or a way around whoever looks at bodies (H5).
+		e := refusal(http.StatusUnsupportedMediaType, "a request body must not have a Content-Encoding")
+		e.Header = http.Header{"Accept-Encoding": {"identity"}}
+		return e
+	}
+	return nil
+}
+
+// checkModern holds a modern request against its headers (2026-07-28
+// streamable-http, Request Metadata and Server Validation) and its _meta against
+// the rules for it (basic, _meta).
+func checkModern(h http.Header, e *envelope) *Error {
+	header, ok := first(h, headerVersion)
+	if !ok {
+		return headerMismatch("header MCP-Protocol-Version is missing")
+	}
+	version, ok := text(e.metaVersion)
+	if !ok {
+		return InvalidParams("params._meta has no %q", keyProtocolVersion)
+	}
+	if header != version {
+		return headerMismatch("header MCP-Protocol-Version is %q but the body says %q", header, version)
+	}
+	if version != revision20260728 {
+		return badVersion(version)
+	}
+	if _, ok = first(h, headerMethod); !ok {
+		return headerMismatch("header Mcp-Method is missing")
+	}
+	if err := checkMirrors(h, e); err != nil {
+		return err
+	}
+	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
+		return InvalidParams("params._meta has no %q", keyClientCapabilities)
+	}
+	if e.metaLogLevel != nil && logLevel(e.metaLogLevel) == "" {
+		return InvalidParams("%q must be one of %s", keyLogLevel, strings.Join(logLevels[:], ", "))
+	}
+	return nil
+}
+
+// checkMirrors compares Mcp-Method and Mcp-Name with the body. A notification may
+// come without them, since no revision asks it for headers, but not with wrong ones.
+func checkMirrors(h http.Header, e *envelope) *Error {
+	if header, ok := first(h, headerMethod); ok {
+		if method := jsonscan.Unquote(e.method); header != string(method) || !visible(header) {
+			return headerMismatch("header Mcp-Method is %q but the body says %q", header, method)
+		}
+	}
+	value := e.mirrored()
+	if value == nil {
+		return nil
+	}
+	name := jsonscan.Unquote(value)
+	header, ok := first(h, headerName)
+	if !ok {
+		return headerMismatch("header Mcp-Name is missing")
+	}
+	plain, ok := decodeHeader(header)
+	if !ok {
+		return headerMismatch("header Mcp-Name is %q, which is not a valid header value", header)
+	}
+	if plain != string(name) {
+		return headerMismatch("header Mcp-Name is %q but the body says %q", plain, name)
+	}
+	return nil
+}
+
+// mirrored returns the string of params that Mcp-Name repeats for this method; nil
+// if there is none.
+func (e *envelope) mirrored() []byte {
+	var value []byte
+	switch string(jsonscan.Unquote(e.method)) {
+	case "tools/call", "prompts/get":
+		value = e.name
+	case "resources/read":
+		value = e.uri
+	case "tasks/get", "tasks/update", "tasks/cancel": // extension io.modelcontextprotocol/tasks
+		value = e.taskID
+	}
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return nil // the method refuses it
+	}
+	return value
+}
+
+// decodeHeader undoes the encoding of a mirrored value (2026-07-28 streamable-http,
+// Value Encoding): =?base64?...?= holds base64 of UTF-8, anything else is visible
+// ASCII, space and tab.
+func decodeHeader(value string) (string, bool) {
+	const prefix, suffix = "=?base64?", "?="
+	if len(value) < len(prefix)+len(suffix) || !strings.HasPrefix(value, prefix) || !strings.HasSuffix(value, suffix) {
+		return value, visible(value)
+	}
+	// Strict: two spellings of one value would be two values to an intermediary.
+	b, err := base64.StdEncoding.Strict().DecodeString(value[len(prefix) : len(value)-len(suffix)])
+	return string(b), err == nil
+}
+
+func visible(value string) bool {
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; (c < ' ' && c != '\t') || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// logLevels are the levels of RFC 5424 as MCP spells them.
+var logLevels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// logLevel decodes a level; "" if it is none (mcp-M7).
+func logLevel(value []byte) string {
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return ""
+	}
+	name := jsonscan.Unquote(value)
+	for _, l := range logLevels {
+		if l == string(name) {
+			return l
+		}
+	}
+	return ""
+}
+
+// listed tells whether a header that lists alternatives (Accept, Accept-Encoding)
+// has one of the names with a weight that is not zero (RFC 9110 section 12.4.2).
+func listed(values []string, names ...string) bool {
+	for _, v := range values {
+		for v != "" {
+			var item string
+			item, v, _ = strings.Cut(v, ",")
+			item, params, _ := strings.Cut(item, ";")
+			item = strings.TrimSpace(item)
+			for _, n := range names {
+				if strings.EqualFold(item, n) && !zeroWeight(params) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func zeroWeight(params string) bool {
+	for params != "" {
+		var p string
+		p, params, _ = strings.Cut(params, ";")
+		p = strings.TrimSpace(p)
+		if len(p) > 2 && (p[0] == 'q' || p[0] == 'Q') && p[1] == '=' {
+			return strings.Trim(p[2:], "0.") == ""
+		}
+	}
+	return false
+}
+
+// wantsEvents tells whether the client accepts an event stream and nothing else:
+// then the answer is an event. Every other Accept is answered with JSON, which
+// the revisions oblige all clients to accept; no request fails for its Accept.
+func wantsEvents(h http.Header) bool {
+	accept := h["Accept"]
+	return listed(accept, "text/event-stream") && !listed(accept, "application/json", "application/*", "*/*")
+}

@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// bufferSize is the unit of writing. An answer that fits is sent in one write
+	// with its length; a longer one is sent as it is made.
+	bufferSize = 64 << 10
+	// escapeStep is how much text is escaped at once. A control character becomes
+	// six bytes, so that much room must be free.
+	escapeStep = 4 << 10
+	escapeRoom = 6*escapeStep + 256
+
+	// progress is how long reading a body or writing an answer may stand still (H7).
+	progress = 10 * time.Second
+)
+
+// What stands around a message in an event stream.
+const (
+	eventStart = "event: message\ndata: "
+	eventEnd   = "\n\n"
+)
+
+// buffers hands out write buffers. Its zero value is ready; safe for concurrent use.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) get() *[]byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return p
+	}
+	p := make([]byte, 0, bufferSize)
+	return &p
+}
+
+func (b *buffers) put(p *[]byte) {
+	*p = (*p)[:0]
+	b.pool.Put(p)
+}
+
+// stream writes one HTTP answer through a pooled buffer: as one JSON body, or as
+// the event of an event stream. Nothing is sent before the buffer is full or the
+// answer is finished, so that an error can still replace what was begun.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	fixed   *fixedHeaders
+	pool    *buffers
+	held    *[]byte // from pool
+	buf     []byte
+
+	status int
+	event  bool // the answer is an event of a text/event-stream
+	http1  bool
+	sent   bool  // the header is out
+	size   int64 // bytes of the body written so far
+	err    error // the connection's; everything after it is dropped
+}
+
+// fixedHeaders are header values that never change, kept so that an answer does
+// not allocate them. They are shared: nobody may write to them.
+type fixedHeaders struct {
+	json, events, gzip, acceptEncoding, noBuffering []string
+}
+
+func newFixedHeaders() *fixedHeaders {
+	return &fixedHeaders{
+		json:           []string{"application/json"},
+		events:         []string{"text/event-stream"},
+		gzip:           []string{"gzip"},
+		acceptEncoding: []string{"Accept-Encoding"},
+		noBuffering:    []string{"no"},
+	}
+}
+
+// begin starts an answer; what an earlier begin has left unsent is dropped.
+func (s *stream) begin(status int) {
+	if s.held == nil {
+		s.held = s.pool.get()
+	}
+	s.buf = (*s.held)[:0]
+	s.status = status
+	if s.event {
+		s.buf = append(s.buf, eventStart...)
+	}
+}
+
+// raw appends JSON text.
+func (s *stream) raw(b []byte) {
+	if s.event && bytes.ContainsAny(b, "\r\n") {
+		// A line break would end the event's data. In JSON text it can only be white space.
+		for len(b) > 0 {
+			n := min(len(b), bufferSize/2)
+			s.room(n)
+			start := len(s.buf)
+			s.buf = append(s.buf, b[:n]...)
+			for i, c := range s.buf[start:] {
+				if c == '\r' || c == '\n' {
+					s.buf[start+i] = ' '
+				}
+			}
+			b = b[n:]
+		}
+		return
+	}
+	if len(b) > cap(s.buf)-len(s.buf) {
+		s.flush()
+		if len(b) > bufferSize/2 { // not worth copying
+			s.write(b)
+			return
+		}
+	}
+	s.buf = append(s.buf, b...)
+}
+
+// str appends JSON text that was made here.
+func (s *stream) str(t string) {
+	s.room(len(t))
+	s.buf = append(s.buf, t...)
+}
+
+// escaped appends text as the inside of a JSON string.
+func (s *stream) escaped(text []byte) {
+	for len(text) > 0 {
+		n := min(len(text), escapeStep)
+		s.room(escapeRoom)
+		s.buf = jsonscan.AppendEscaped(s.buf, text[:n])
+		text = text[n:]
+	}
+}
+
+// room makes sure that n bytes fit into the buffer; n is at most half of it, or the
+// buffer grows.
+func (s *stream) room(n int) {
+	if cap(s.buf)-len(s.buf) < n {
+		s.flush()
+	}
+}
+
+// flush sends what is buffered, of an answer whose length is not known yet.
+func (s *stream) flush() {
+	if !s.sent {
+		s.header(-1)
+	}
+	s.write(s.buf)
+	s.buf = s.buf[:0]
+}
+
+// header sends the header; a length below 0 is unknown.
+func (s *stream) header(length int64) {
+	h := s.w.Header()
+	if s.event {
+		h["Content-Type"] = s.fixed.events
+		h["X-Accel-Buffering"] = s.fixed.noBuffering // mcp-T13
+	} else {
+		h["Content-Type"] = s.fixed.json
+	}
+	if length >= 0 {
+		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+	}
+	s.w.WriteHeader(s.status)
+	s.sent = true
+}
+
+// write sends b, giving each piece its own time to get through.
+func (s *stream) write(b []byte) {
+	for len(b) > 0 && s.err == nil {
+		n := min(len(b), bufferSize)
+		s.deadline(time.Now().Add(progress))
+		var written int
+		written, s.err = s.w.Write(b[:n])
+		s.size += int64(written)
+		b = b[n:]
+	}
+}
+
+// deadline sets the time until which writing must be done. Where the writer has no
+// deadlines there is nothing to guard.
+func (s *stream) deadline(t time.Time) { _ = s.control.SetWriteDeadline(t) }
+
+// finish sends the rest of the answer.
+func (s *stream) finish() error {
+	if s.event {
+		s.str(eventEnd)
+	}
+	if !s.sent {
+		s.header(int64(len(s.buf)))
+	}
+	s.write(s.buf)
+	return s.close()
+}
+
+// close returns the buffer and lets go of the connection. On HTTP/1 the write
+// deadline is the connection's and would outlive the answer, which net/http sends
+// only after the handler: so it is sent now, and the deadline is taken back.
+func (s *stream) close() error {
+	if s.held != nil {
+		s.pool.put(s.held)
+		s.held, s.buf = nil, nil
+	}
+	if s.http1 && s.err == nil {
+		s.err = s.control.Flush()
+		s.deadline(time.Time{})
+	}
+	return s.err
+}
+
+// empty answers without a body.
+func (s *stream) empty(status int) {
+	s.status, s.sent = status, true
+	s.w.WriteHeader(status)
+}
