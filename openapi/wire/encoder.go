@@ -1,18 +1,161 @@
 package wire
 
-// An Encoder writes the values of one parameter.
-type Encoder struct{ p Parameter }
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
-// NewEncoder fails on combinations that the standard doesn't have, and on headers that no document may set (R6).
-func NewEncoder(p Parameter) (*Encoder, error) { return &Encoder{p: p}, nil }
+// An Encoder writes the values of one parameter. It is immutable and safe for concurrent use.
+type Encoder struct {
+	p      Parameter
+	layout layout
+	json   bool                // content-typed, and the type is JSON
+	name   string              // p.Name as it stands on the wire
+	keep   class               // bytes of a value that are not percent-encoded
+	names  class               // bytes of a name that are not percent-encoded
+	taken  map[string]struct{} // p.Taken
+}
 
-// Undefined reports that nothing is sent for v: the parameter is to be left out, or asked for if it is required.
-func (e *Encoder) Undefined(v []byte) bool { return false }
+// NewEncoder compiles a parameter. It fails on combinations of style and location that the standard does not have, on
+// names that can't stand where the parameter stands, and on headers that no document may set (R6).
+func NewEncoder(p Parameter) (*Encoder, error) { return newEncoder(p, false) }
 
-func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error)  { return dst, nil }
-func (e *Encoder) AppendQuery(dst, v []byte) ([]byte, error) { return dst, nil }
-func (e *Encoder) HeaderValue(v []byte) (string, error)      { return "", nil }
-func (e *Encoder) CookiePairs(dst, v []byte) ([]byte, error) { return dst, nil }
+func newEncoder(p Parameter, body bool) (*Encoder, error) {
+	e := &Encoder{p: p, keep: unreserved, names: unreserved}
+	if err := e.checkName(); err != nil {
+		return nil, err
+	}
+	if p.ContentType != "" {
+		e.json = isJSON(p.ContentType)
+		e.p.Style, e.p.Explode, e.p.AllowReserved = p.In.Style(), false, false
+	}
+	if e.p.Style == ByType && !body || int(e.p.Style) < len(legal) && legal[e.p.Style]&(1<<p.In) == 0 {
+		return nil, fmt.Errorf("style %q is not possible in %s (OAS 3.2 \"Style Values\")", p.Style, p.In)
+	}
+	e.layout = layoutOf(e.p.Style, p.In)
+	switch {
+	case body && !e.p.AllowReserved:
+		e.keep, e.names = formSafe, formSafe
+	case body:
+		e.keep, e.names = queryReserved, formSafe
+	case e.p.AllowReserved && p.In == Query:
+		e.keep = queryReserved
+	case e.p.AllowReserved && p.In == Path:
+		e.keep = pathReserved
+	case e.p.AllowReserved && p.In == Cookie:
+		e.keep = cookieReserved
+	}
+	e.name = p.Name
+	if p.In != Header && e.p.Style != CookieStyle {
+		e.name = string(appendEscaped(nil, p.Name, e.names, 0))
+	}
+	if len(p.Taken) > 0 {
+		e.taken = make(map[string]struct{}, len(p.Taken))
+		for _, name := range p.Taken {
+			if name != p.Name {
+				e.taken[name] = struct{}{}
+			}
+		}
+	}
+	return e, nil
+}
 
-// ForbiddenHeader reports that a header must not be set from an argument (R6).
-func ForbiddenHeader(name string) bool { return false }
+func (e *Encoder) checkName() error {
+	name := e.p.Name
+	switch {
+	case name == "":
+		return errors.New("the parameter has no name")
+	case e.p.In == Header && !isToken(name):
+		return fmt.Errorf("%q can't be the name of a header (RFC 9110 section 5.6.2)", name)
+	case e.p.In == Header && ForbiddenHeader(name):
+		return fmt.Errorf("the header %q is set by the gateway alone and can't be an argument", name)
+	case e.p.In == Cookie && !isToken(name):
+		return fmt.Errorf("%q can't be the name of a cookie (RFC 6265 section 4.1.1)", name)
+	}
+	return nil
+}
+
+// Undefined reports that nothing is sent for v: the parameter is left out of the request.
+func (e *Encoder) Undefined(v []byte) bool {
+	return e.p.ContentType == "" && !e.p.AllowEmptyValue && !defined(v)
+}
+
+// AppendPath appends the value of a path parameter. The error is a [*ValueError].
+func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
+	if e.p.ContentType == "" && !defined(v) && !e.p.AllowEmptyValue {
+		return dst, refuse("must not be empty: it is a part of the path")
+	}
+	start := len(dst)
+	out, err := e.append(dst, v)
+	if err != nil {
+		return dst, err
+	}
+	if len(out) == start && !e.p.AllowEmptyValue {
+		return dst, refuse("must not be empty: it is a part of the path")
+	}
+	return out, nil
+}
+
+// AppendQuery appends the pairs of a query parameter: none if v is undefined, several if it is exploded. A "&" is put
+// before the first one, unless dst is empty or ends in "?" or "&". The error is a [*ValueError].
+func (e *Encoder) AppendQuery(dst, v []byte) ([]byte, error) {
+	out, err := e.append(dst, v)
+	if err != nil {
+		return dst, err
+	}
+	if n := len(out); n > len(dst) && out[n-1] == '?' {
+		// Only a value with allowReserved can end so. The next parameter would take it for the start of the query.
+		out = append(out[:n-1], "%3F"...)
+	}
+	return out, nil
+}
+
+// HeaderValue returns the value of a header parameter, "" if v is undefined. The error is a [*ValueError].
+func (e *Encoder) HeaderValue(v []byte) (string, error) {
+	var room [64]byte
+	out, err := e.append(room[:0], v)
+	if err != nil {
+		return "", err
+	}
+	if n := len(out); n > 0 && (isBlank(out[0]) || isBlank(out[n-1])) {
+		return "", refuse("must not begin or end with a space: it is sent as a header")
+	}
+	return string(out), nil
+}
+
+// CookiePairs appends the pairs of a cookie parameter to the value of a Cookie header: none if v is undefined. Pairs are
+// separated by "; ", also from what dst already holds. The error is a [*ValueError].
+func (e *Encoder) CookiePairs(dst, v []byte) ([]byte, error) {
+	return e.append(dst, v)
+}
+
+func (e *Encoder) append(dst, v []byte) ([]byte, error) {
+	w := writer{e: e, dst: dst}
+	if err := w.value(v); err != nil {
+		return dst, err
+	}
+	return w.dst, nil
+}
+
+// isJSON reports whether a media type, or range, is one whose values are written as JSON.
+func isJSON(mediaType string) bool {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	switch mediaType {
+	case "application/json", "text/json", "application/*", "*/*":
+		return true
+	}
+	return strings.HasSuffix(mediaType, "+json")
+}
+
+func isToken(s string) bool {
+	for i := range len(s) {
+		if classes[s[i]]&tokenChar == 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isBlank(b byte) bool { return b == ' ' || b == '\t' }

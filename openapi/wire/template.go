@@ -1,26 +1,208 @@
 package wire
 
-// A Template is a path with variables (OAS "Path Templating").
-type Template struct{}
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// A QueryVariable is a variable in the query that some documents write behind the path: "/orders?action={name}".
+// A Template is a path with variables (OAS "Path Templating"), its literals escaped. It is immutable.
+//
+// Beyond the standard it understands what documents in the wild write: "{+name}" and "{name*}" (RFC 6570, Google), a
+// fixed query behind the path, "{?a,b}", and a fragment, which only tells operations apart and is dropped.
+type Template struct {
+	parts     []part
+	names     []string
+	reserved  []bool
+	query     string
+	variables []QueryVariable
+}
+
+// A part is a literal, or a variable if literal is "". No literal reaches over a "/" that is not its first byte.
+type part struct {
+	literal  string
+	variable int
+}
+
+// A QueryVariable is a variable in the query behind a path, "/orders?action={name}": a parameter that is to be sent as
+// Key. Its pair is not part of [Template.Query].
 type QueryVariable struct{ Key, Name string }
 
-func ParseTemplate(path string) (*Template, error) { return &Template{}, nil }
+// ParseTemplate compiles a path template as it stands in the document. It fails on expressions without an end or a name,
+// and on literal dot segments, which would lead out of the base path.
+func ParseTemplate(path string) (*Template, error) {
+	t := &Template{}
+	path, _, _ = cutOutside(path, '#')
+	path, query, _ := cutOutside(path, '?')
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if err := t.parsePath(path); err != nil {
+		return nil, fmt.Errorf("path template %q: %w", path, err)
+	}
+	if err := t.parseQuery(query); err != nil {
+		return nil, fmt.Errorf("path template %q: %w", path, err)
+	}
+	return t, nil
+}
 
-// Names returns the variables of the path in the order in which they first stand.
-func (t *Template) Names() []string { return nil }
+// Names returns the variables of the path in the order in which they first stand. Do not change the slice.
+func (t *Template) Names() []string { return t.names }
 
-// Reserved reports that variable i is written "{+name}" (RFC 6570 section 3.2.3): its value may hold slashes.
-func (t *Template) Reserved(i int) bool { return false }
+// Reserved reports whether variable i is written "{+name}" (RFC 6570 section 3.2.3): its value may hold slashes, so its
+// [Parameter] wants AllowSlash.
+func (t *Template) Reserved(i int) bool { return t.reserved[i] }
 
-// Query returns the fixed query of the template, escaped, without "?"; "" when there is none.
-func (t *Template) Query() string { return "" }
+// Query returns the fixed query of the template, escaped and without "?"; "" when there is none.
+func (t *Template) Query() string { return t.query }
 
-// QueryVariables returns the variables in the query of the template. Their pairs are not part of Query.
-func (t *Template) QueryVariables() []QueryVariable { return nil }
+// QueryVariables returns the variables in the query of the template. Do not change the slice.
+func (t *Template) QueryVariables() []QueryVariable { return t.variables }
 
-// Append appends the path; value appends the value of variable i.
+// Append appends the escaped path. It calls value for each variable, by its index in Names, to append the escaped value,
+// and returns its error. A [*ValueError] is returned for values that together with the text around them make a dot
+// segment.
 func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, error)) ([]byte, error) {
+	start := len(dst)
+	segment, filled := start, false // where the current segment starts, and whether a variable is in it
+	for _, p := range t.parts {
+		if p.literal != "" {
+			if p.literal[0] == '/' {
+				if filled {
+					if err := checkSegments(dst[segment:], false); err != nil {
+						return dst[:start], err
+					}
+				}
+				segment, filled = len(dst)+1, false
+			}
+			dst = append(dst, p.literal...)
+			continue
+		}
+		out, err := value(p.variable, dst)
+		if err != nil {
+			return dst[:start], err
+		}
+		dst, filled = out, true
+	}
+	if filled {
+		if err := checkSegments(dst[segment:], false); err != nil {
+			return dst[:start], err
+		}
+	}
 	return dst, nil
+}
+
+func (t *Template) parsePath(path string) error {
+	for _, segment := range strings.SplitAfter(path, "/") {
+		if err := checkSegments([]byte(segment), false); err != nil {
+			return fmt.Errorf("a segment %w", err)
+		}
+	}
+	for path != "" {
+		open := strings.IndexByte(path, '{')
+		if open < 0 {
+			open = len(path)
+		}
+		t.addLiteral(path[:open])
+		if path = path[open:]; path == "" {
+			break
+		}
+		expression, rest, err := cutExpression(path)
+		if err != nil {
+			return err
+		}
+		path = rest
+		if variables, ok := strings.CutPrefix(expression, "?"); ok {
+			for name := range strings.SplitSeq(variables, ",") {
+				name = strings.TrimSuffix(name, "*")
+				t.variables = append(t.variables, QueryVariable{Key: name, Name: name})
+			}
+			continue
+		}
+		name, reserved := strings.CutPrefix(expression, "+")
+		if name = strings.TrimSuffix(name, "*"); name == "" {
+			return fmt.Errorf("{%s} has no name", expression)
+		}
+		i := slices.Index(t.names, name)
+		if i < 0 {
+			i = len(t.names)
+			t.names, t.reserved = append(t.names, name), append(t.reserved, reserved)
+		}
+		t.parts = append(t.parts, part{variable: i})
+	}
+	return nil
+}
+
+func (t *Template) addLiteral(s string) {
+	for s != "" {
+		n := strings.IndexByte(s[1:], '/') + 1
+		if n == 0 {
+			n = len(s)
+		}
+		t.parts = append(t.parts, part{literal: string(appendEscaped(nil, s[:n], pathChar, 0))})
+		s = s[n:]
+	}
+}
+
+func (t *Template) parseQuery(query string) error {
+	var fixed []byte
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(value, "{") {
+			name, rest, err := cutExpression(value)
+			if err != nil {
+				return err
+			}
+			if name == "" || rest != "" {
+				return fmt.Errorf("the query %q mixes a variable with text", pair)
+			}
+			t.variables = append(t.variables, QueryVariable{Key: key, Name: name})
+			continue
+		}
+		if strings.ContainsAny(pair, "{}") {
+			return fmt.Errorf("the query %q mixes a variable with text", pair)
+		}
+		if pair == "" {
+			continue
+		}
+		if len(fixed) > 0 {
+			fixed = append(fixed, '&')
+		}
+		fixed = appendEscaped(fixed, pair, queryChar, 0)
+	}
+	t.query = string(fixed)
+	return nil
+}
+
+// cutExpression cuts the template expression with which s begins. Braces in it must balance, since some frameworks put
+// a pattern there: "{id:[0-9]{3}}".
+func cutExpression(s string) (expression, rest string, err error) {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:], nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("%q has no closing brace", s)
+}
+
+// cutOutside cuts s around the first sep that is not inside braces.
+func cutOutside(s string, sep byte) (before, after string, found bool) {
+	depth := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth = max(depth-1, 0)
+		case c == sep && depth == 0:
+			return s[:i], s[i+1:], true
+		}
+	}
+	return s, "", false
 }

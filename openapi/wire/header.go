@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// ForbiddenHeader reports whether a header must not be set from an argument: the headers of authentication, framing,
+// routing, tracing and of the protocol itself (R6). Names are compared without regard to case, and with "_" for "-",
+// since many servers don't tell them apart.
+func ForbiddenHeader(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	switch name {
+	case "authorization", "cookie", "set-cookie", "host", "content-length", "content-type", "content-encoding", "accept",
+		"accept-encoding", "transfer-encoding", "te", "trailer", "upgrade", "connection", "keep-alive", "expect", "via",
+		"forwarded", "x-real-ip", "x-http-method-override", "x-http-method", "x-method-override", "x-rewrite-url",
+		"traceparent", "tracestate", "baggage", "dpop":
+		return true
+	}
+	for _, prefix := range [...]string{"proxy-", "x-forwarded-", "x-original-", "mcp-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendHeaderText appends text as it is. Values are not quoted or escaped (OAS 3.2 appendix D), so what can't stand in
+// a header is refused (R6). The tab, although legal, is refused too: servers differ on it.
+func appendHeaderText(dst, text []byte) ([]byte, error) {
+	for _, b := range text {
+		switch {
+		case b < ' ' || b == 0x7f:
+			return dst, refuse("must not contain control characters or line breaks: it is sent as a header")
+		case b >= utf8.RuneSelf:
+			return dst, refuse("must contain ASCII characters only: it is sent as a header")
+		}
+	}
+	return append(dst, text...), nil
+}
+
+// asciiJSON escapes what is not ASCII in a compact JSON text, so that it can stand in a header.
+func asciiJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r < utf8.RuneSelf {
+			out = append(out, text[i])
+		} else {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = append(out, `\u`...)
+				digits := strconv.FormatUint(uint64(unit), 16)
+				out = append(append(out, "0000"[len(digits):]...), digits...)
+			}
+		}
+		i += size
+	}
+	return out
+}

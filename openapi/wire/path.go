@@ -1,0 +1,103 @@
+package wire
+
+import "bytes"
+
+// maxDecodings is how often a server and what stands before it are assumed to percent-decode a path at most (R2).
+const maxDecodings = 5
+
+// appendSegment appends text as a part of a path segment, or as several segments if slashes are allowed.
+//
+// A value is refused rather than escaped when some server could read it as another path (R2): escaping is undone once by
+// every server, and more often by chains of them.
+func appendSegment(dst, text []byte, keep, not class, slashes bool) ([]byte, error) {
+	if !slashes {
+		if bytes.IndexByte(text, '/') >= 0 {
+			return dst, refuse("must not contain \"/\": it is one segment of the path")
+		}
+		if err := checkSegments(text, true); err != nil {
+			return dst, err
+		}
+		return appendEscaped(dst, text, keep, not), nil
+	}
+	if err := checkSegments(text, true); err != nil {
+		return dst, err
+	}
+	for i := 0; ; i++ {
+		segment, rest, more := bytes.Cut(text, []byte("/"))
+		if i > 0 {
+			dst = append(dst, '/')
+		}
+		if len(segment) == 0 && (more || i > 0) {
+			return dst, refuse("must not begin or end with \"/\" or contain \"//\"")
+		}
+		dst = appendEscaped(dst, segment, keep, not)
+		if !more {
+			return dst, nil
+		}
+		text = rest
+	}
+}
+
+// checkSegments refuses what has a dot segment, or strictly a control character, at any depth of percent-encoding.
+func checkSegments(text []byte, strict bool) error {
+	for range maxDecodings + 1 {
+		if err := checkLevel(text, strict); err != nil {
+			return err
+		}
+		if bytes.IndexByte(text, '%') < 0 {
+			return nil
+		}
+		decoded := appendDecoded(make([]byte, 0, len(text)), text)
+		if len(decoded) == len(text) {
+			return nil // the fixed point
+		}
+		text = decoded
+	}
+	return refuse("must not be percent-encoded: the gateway does that")
+}
+
+func checkLevel(text []byte, strict bool) error {
+	if strict {
+		for i, b := range text {
+			if b < ' ' || b == 0x7f {
+				return refuse("must not contain control characters: it is a part of the path")
+			}
+			if overlong(text[i:]) {
+				return refuse("must not contain invalid UTF-8: it is a part of the path")
+			}
+		}
+	}
+	for len(text) > 0 {
+		segment := text
+		if i := bytes.IndexAny(text, `/\`); i >= 0 {
+			segment, text = text[:i], text[i+1:]
+		} else {
+			text = nil
+		}
+		segment, _, _ = bytes.Cut(segment, []byte(";"))
+		if isDots(segment) {
+			return refuse("must not contain the path segment %q, percent-encoded or not", segment)
+		}
+	}
+	return nil
+}
+
+func isDots(segment []byte) bool {
+	return len(segment) > 0 && len(segment) < 3 && segment[0] == '.' && segment[len(segment)-1] == '.'
+}
+
+// overlong reports whether text begins with an overlong form of UTF-8, by which old servers decode "." and "/".
+func overlong(text []byte) bool {
+	if len(text) < 2 || text[1]&0xc0 != 0x80 {
+		return false
+	}
+	switch text[0] {
+	case 0xc0, 0xc1:
+		return true
+	case 0xe0:
+		return text[1] < 0xa0
+	case 0xf0:
+		return text[1] < 0x90
+	}
+	return false
+}

@@ -1,0 +1,302 @@
+package wire
+
+import (
+	"strconv"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// A layout is one row of the table in RFC 6570 appendix A, in the terms of OAS "Style Examples".
+type layout struct {
+	first string // before the first piece
+	sep   string // between the pieces of an exploded value
+	inner string // between the members of a value that is not exploded
+	named bool   // pieces bear the parameter's name
+	bare  bool   // an empty value is a name without "="
+}
+
+var layouts = [...]layout{
+	Simple:         {sep: ",", inner: ","},
+	Label:          {first: ".", sep: ".", inner: ","},
+	Matrix:         {first: ";", sep: ";", inner: ",", named: true, bare: true},
+	Form:           {sep: "&", inner: ",", named: true},
+	SpaceDelimited: {sep: "&", inner: "%20", named: true},
+	PipeDelimited:  {sep: "&", inner: "%7C", named: true},
+	TabDelimited:   {sep: "&", inner: "%09", named: true},
+	DeepObject:     {sep: "&", named: true},
+	CookieStyle:    {sep: "; ", inner: ",", named: true},
+	ByType:         {sep: "&", named: true},
+}
+
+// legal holds the locations of each style, as bits. Swagger 2.0 has the delimited styles in paths and headers also
+// (collectionFormat), so they are legal there.
+var legal = [...]uint8{
+	Simple:         1<<Path | 1<<Header,
+	Label:          1 << Path,
+	Matrix:         1 << Path,
+	Form:           1<<Query | 1<<Cookie,
+	SpaceDelimited: 1<<Query | 1<<Path | 1<<Header,
+	PipeDelimited:  1<<Query | 1<<Path | 1<<Header,
+	TabDelimited:   1<<Query | 1<<Path | 1<<Header,
+	DeepObject:     1 << Query,
+	CookieStyle:    1 << Cookie,
+	ByType:         1 << Query,
+}
+
+func layoutOf(s Style, in Location) layout {
+	l := layouts[s]
+	switch {
+	case s == Form && in == Cookie:
+		l.sep = "; " // "&" is never right in a cookie (OAS 3.2 appendix D)
+	case in == Path && l.named && !l.bare:
+		l = layout{sep: l.inner, inner: l.inner}
+	case in == Header && l.named:
+		raw := map[Style]string{SpaceDelimited: " ", PipeDelimited: "|", TabDelimited: "\t"}[s]
+		l = layout{sep: raw, inner: raw}
+	}
+	return l
+}
+
+// A writer appends the pieces of one value.
+type writer struct {
+	e   *Encoder
+	dst []byte
+	n   int // pieces so far
+}
+
+// value appends v by the shape that it has.
+func (w *writer) value(v []byte) error {
+	p, kind := &w.e.p, jsonscan.KindOf(v)
+	switch {
+	case p.ContentType != "":
+		return w.content(v)
+	case !defined(v):
+		if p.AllowEmptyValue && p.In == Query {
+			w.open()
+			w.key(w.e.name)
+		}
+		return nil
+	case p.Style == DeepObject:
+		return w.deep(append(make([]byte, 0, 64), w.e.name...), v)
+	case kind == jsonscan.Array && (p.Explode || p.Style == ByType):
+		return w.list(w.e.name, v)
+	case kind == jsonscan.Object && p.Explode && p.Style != ByType:
+		return w.members(v)
+	default:
+		return w.flat(v)
+	}
+}
+
+// open begins a piece.
+func (w *writer) open() {
+	l := &w.e.layout
+	switch n := len(w.dst); {
+	case w.n > 0:
+		w.dst = append(w.dst, l.sep...)
+	case w.e.p.In == Query:
+		if n > 0 && w.dst[n-1] != '?' && w.dst[n-1] != '&' {
+			w.dst = append(w.dst, '&')
+		}
+	case w.e.p.In == Cookie:
+		if n > 0 {
+			w.dst = append(w.dst, l.sep...)
+		}
+	default:
+		w.dst = append(w.dst, l.first...)
+	}
+	w.n++
+}
+
+// key appends a name that is escaped already, if the layout has names.
+func (w *writer) key(name string) {
+	if w.e.layout.named {
+		w.dst = append(append(w.dst, name...), '=')
+	}
+}
+
+// end removes the "=" of an empty value in the layouts that have none.
+func (w *writer) end() {
+	if n := len(w.dst); w.e.layout.bare && w.dst[n-1] == '=' {
+		w.dst = w.dst[:n-1]
+	}
+}
+
+// flat appends v as one piece: a scalar, or the members of a list or an object behind each other.
+func (w *writer) flat(v []byte) error {
+	w.open()
+	w.key(w.e.name)
+	first := true
+	switch kind := jsonscan.KindOf(v); {
+	case kind == jsonscan.Array:
+		for item := range jsonscan.Elements(v) {
+			if jsonscan.KindOf(item) == jsonscan.Null {
+				continue
+			}
+			if !first {
+				w.dst = append(w.dst, w.e.layout.inner...)
+			}
+			first = false
+			if err := w.text(text(item), comma); err != nil {
+				return err
+			}
+		}
+	case kind == jsonscan.Object && w.e.p.Style != ByType:
+		for name, member := range jsonscan.Members(v) {
+			if jsonscan.KindOf(member) == jsonscan.Null {
+				continue
+			}
+			if !first {
+				w.dst = append(w.dst, w.e.layout.inner...)
+			}
+			first = false
+			if err := w.memberName(name); err != nil {
+				return err
+			}
+			w.dst = append(w.dst, w.e.layout.inner...)
+			if err := w.text(text(member), comma); err != nil {
+				return err
+			}
+		}
+	default:
+		if err := w.text(text(v), 0); err != nil {
+			return err
+		}
+	}
+	w.end()
+	return nil
+}
+
+// list appends each member of a list as a piece of its own.
+func (w *writer) list(name string, v []byte) error {
+	for item := range jsonscan.Elements(v) {
+		if jsonscan.KindOf(item) == jsonscan.Null {
+			continue
+		}
+		w.open()
+		w.key(name)
+		if err := w.text(text(item), comma); err != nil {
+			return err
+		}
+		w.end()
+	}
+	return nil
+}
+
+// members appends each member of an object as a piece of its own.
+func (w *writer) members(v []byte) error {
+	for name, member := range jsonscan.Members(v) {
+		if jsonscan.KindOf(member) == jsonscan.Null {
+			continue
+		}
+		if _, taken := w.e.taken[string(name)]; taken {
+			return refuse("must not have a member %q: that is the name of another parameter", name)
+		}
+		items := [][]byte{member}
+		if w.e.layout.named && isScalarList(member) {
+			items = items[:0]
+			for item := range jsonscan.Elements(member) {
+				items = append(items, item)
+			}
+		}
+		for _, item := range items {
+			w.open()
+			if err := w.memberName(name); err != nil {
+				return err
+			}
+			w.dst = append(w.dst, '=')
+			if err := w.text(text(item), comma); err != nil {
+				return err
+			}
+			w.end()
+		}
+	}
+	return nil
+}
+
+// deep appends v below prefix, an escaped name (style deepObject).
+func (w *writer) deep(prefix, v []byte) error {
+	switch jsonscan.KindOf(v) {
+	case jsonscan.Null:
+	case jsonscan.Object:
+		for name, member := range jsonscan.Members(v) {
+			below := append(prefix, "%5B"...)
+			below = appendEscaped(below, name, w.e.names, 0)
+			if err := w.deep(append(below, "%5D"...), member); err != nil {
+				return err
+			}
+		}
+	case jsonscan.Array:
+		i := 0
+		for item := range jsonscan.Elements(v) {
+			if !defined(item) {
+				continue
+			}
+			below := strconv.AppendInt(append(prefix, "%5B"...), int64(i), 10)
+			if err := w.deep(append(below, "%5D"...), item); err != nil {
+				return err
+			}
+			i++
+		}
+	default:
+		w.open()
+		w.dst = append(append(w.dst, prefix...), '=')
+		return w.text(text(v), 0)
+	}
+	return nil
+}
+
+// content appends v in the media type of a parameter that has content.
+func (w *writer) content(v []byte) error {
+	if kind := jsonscan.KindOf(v); !w.e.json && (kind == jsonscan.Array || kind == jsonscan.Object) {
+		return refuse("must not be an %s: it is sent as %s", kind, w.e.p.ContentType)
+	}
+	w.open()
+	w.key(w.e.name)
+	t := text(v)
+	if w.e.json {
+		t = appendJSON(make([]byte, 0, len(v)), v)
+		if w.e.p.In == Header {
+			t = asciiJSON(t)
+		}
+	}
+	return w.text(t, 0)
+}
+
+func isScalarList(v []byte) bool {
+	if jsonscan.KindOf(v) != jsonscan.Array {
+		return false
+	}
+	for item := range jsonscan.Elements(v) {
+		if k := jsonscan.KindOf(item); k == jsonscan.Array || k == jsonscan.Object || k == jsonscan.Null {
+			return false
+		}
+	}
+	return true
+}
+
+// memberName appends the name of an object's member.
+func (w *writer) memberName(name []byte) error {
+	if len(name) == 0 {
+		return refuse("must not have a member without a name")
+	}
+	return w.escaped(name, w.e.names, comma)
+}
+
+// text appends a piece of text in the way of the location, after the checks of the location.
+func (w *writer) text(t []byte, not class) error { return w.escaped(t, w.e.keep, not) }
+
+func (w *writer) escaped(t []byte, keep, not class) error {
+	p := &w.e.p
+	var err error
+	switch {
+	case p.In == Path:
+		w.dst, err = appendSegment(w.dst, t, keep, not, p.AllowSlash)
+	case p.In == Header:
+		w.dst, err = appendHeaderText(w.dst, t)
+	case p.Style == CookieStyle:
+		w.dst, err = appendCookieText(w.dst, t)
+	default:
+		w.dst = appendEscaped(w.dst, t, keep, not)
+	}
+	return err
+}
