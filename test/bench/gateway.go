@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"drawbridge/test/issuer"
+	"drawbridge/test/process"
+)
+
+// gateway is a running gateway with token checks on.
+type gateway struct {
+	child *process.Child
+	host  string
+	admin string
+	token string
+}
+
+// api is what the gateway is to serve.
+type api struct {
+	spec    string // path of a document
+	baseURL string
+	output  string // loose or off
+}
+
+// startGateway starts the program and returns at once: see client.connect and firstList for when it is ready.
+func startGateway(ctx context.Context, program, dir string, iss *issuer.Issuer, a api) (*gateway, error) {
+	host, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	admin, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	token, err := iss.Token("http://"+host+"/mcp", "mcp:tools")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "gateway-"+host+".yaml")
+	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
+admin: {listen: %q}
+auth:
+  issuers: [{issuer: %q}]
+  default_scopes: [mcp:tools]
+apis:
+  - {spec: %q, name: bench, base_url: %q, output_schemas: %s}
+telemetry: {log_level: error}
+`, host, admin, iss.URL, a.spec, a.baseURL, a.output)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, fmt.Errorf("write config: %w", err)
+	}
+	child, err := process.Start(ctx, program, "serve", "--config", file)
+	if err != nil {
+		return nil, err
+	}
+	return &gateway{child: child, host: host, admin: admin, token: token}, nil
+}
+
+// ready waits until the gateway lists a tool, and returns that list.
+func (g *gateway) ready(ctx context.Context, e era) (list []byte, err error) {
+	err = g.child.Await(ctx, func(context.Context) error {
+		c := &client{era: e, host: g.host, token: g.token}
+		if err := c.connect(); err != nil {
+			return err
+		}
+		conn, err := dial(g.host)
+		if err != nil {
+			return err
+		}
+		defer conn.close()
+		a, err := conn.exchange([]byte(c.toolList("")))
+		if err != nil {
+			return err
+		}
+		if a.status != 200 {
+			return fmt.Errorf("tools/list: status %d: %.300s", a.status, a.body)
+		}
+		if countTools(a.body) == 0 {
+			return errors.New("tools/list: no tools yet")
+		}
+		list = a.body
+		return nil
+	})
+	return list, err
+}
