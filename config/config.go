@@ -304,6 +304,10 @@ func (a *API) Exposes(s Subject) bool {
 	return !a.Tools.Exclude.Match(s)
 }
 
+func (s *Settings) empty() bool {
+	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Timeout == 0
+}
+
 func (s *Settings) apply(later Settings) {
 	if later.Name != "" {
 		s.Name = later.Name

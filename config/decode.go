@@ -68,7 +68,7 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 		return
 	}
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
-		l.errorf(key, "expected %s, got nothing; leave the key out to have the default", expected(v.Type()))
+		l.errorf(key, "expected %s, got nothing; give it a value or remove it", expected(v.Type()))
 		return
 	}
 	if tag := n.ShortTag(); strings.HasPrefix(tag, "!") && !strings.HasPrefix(tag, "!!") {
@@ -167,7 +167,7 @@ func (l *loader) preset(f field, v reflect.Value) {
 func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
-		if !single(v.Type()) {
+		if !single(n, v.Type()) {
 			l.mismatch(n, v.Type(), key)
 			return
 		}
@@ -183,9 +183,10 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	v.Set(out)
 }
 
-// single reports whether one element may stand for a list of one.
-func single(t reflect.Type) bool {
-	return t == reflect.TypeFor[Selectors]() || t == reflect.TypeFor[Patterns]()
+// single reports whether the node may stand for a list of one.
+func single(n *yaml.Node, t reflect.Type) bool {
+	return n.Kind == yaml.MappingNode && t == reflect.TypeFor[Selectors]() ||
+		n.Kind == yaml.ScalarNode && t == reflect.TypeFor[Patterns]()
 }
 
 func (l *loader) mapping(n *yaml.Node, v reflect.Value, key string) {
@@ -323,7 +324,9 @@ func shown(n *yaml.Node, e expansion, v reflect.Value) string {
 	}
 	s := fmt.Sprintf(", got %s", described(n))
 	if isEnum {
-		s += didYouMean(nearest(n.Value, en.values()))
+		if near := nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
+			s += didYouMean(near) // but not RS256 for HS256
+		}
 	}
 	return s
 }

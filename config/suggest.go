@@ -26,7 +26,11 @@ func unknown(name *yaml.Node, parent string, fields []field) string {
 	for i, f := range fields {
 		keys[i] = f.name
 	}
-	if near := nearest(name.Value, keys); near != "" {
+	near := nearest(name.Value, keys)
+	if place == "apis[].url" || place == "apis[].openapi" {
+		near = "spec"
+	}
+	if near != "" {
 		return "unknown key" + didYouMean(near)
 	}
 	if elsewhere := places(reflect.TypeFor[Config](), "", name.Value); len(elsewhere) > 0 {

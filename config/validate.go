@@ -346,9 +346,7 @@ func (l *loader) rules(cfg *Config) {
 }
 
 func (l *loader) settings(cfg *Config, key string, set *Settings) {
-	if l.given(key) && l.ok(key) && !slices.ContainsFunc(
-		[]string{"name", "title", "description", "scopes", "timeout", "confirm"},
-		func(name string) bool { return l.given(key+"."+name) || !l.ok(key+"."+name) }) {
+	if l.given(key) && l.ok(key) && !l.faulty(key) && set.empty() {
 		l.errorf(key, "is empty; the rule changes nothing")
 	}
 	if name := key + ".name"; set.Name != "" && l.ok(name) {

@@ -1,0 +1,132 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"go.yaml.in/yaml/v4"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "accept the results as the wanted ones")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestCases loads the configuration of each case in testdata. A case is an archive whose comment says why it exists:
+//
+//	drawbridge.yaml  the file that is loaded, or LOCATION the location, if it is another
+//	env              the environment, NAME=value a line
+//	problems         all problems; absent when there are none
+//	config           the loaded configuration with its defaults; only compared where it stands
+//
+// Other files lie beside drawbridge.yaml: 0644 when their name ends in .open, else 0600.
+func TestCases(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { runCase(t, path) })
+	}
+}
+
+func runCase(t *testing.T, path string) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(string(archive.Comment)) == "" {
+		t.Error("the case does not say why it exists")
+	}
+	t.Chdir(t.TempDir())
+	location, env, want := "drawbridge.yaml", map[string]string{}, map[string]string{}
+	for _, f := range archive.Files {
+		switch f.Name {
+		case "LOCATION":
+			location = strings.TrimSpace(string(f.Data))
+		case "env":
+			for line := range strings.Lines(string(f.Data)) {
+				name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+				env[name] = value
+			}
+		case "problems", "config":
+			want[f.Name] = string(f.Data)
+		default:
+			writeFile(t, f.Name, f.Data)
+		}
+	}
+
+	cfg, problems := Load(location, func(name string) string { return env[name] })
+
+	if (cfg == nil) != (problems.Err() != nil) {
+		t.Errorf("Load: config %v with problems %v", cfg, problems)
+	}
+	got := map[string]string{}
+	if len(problems) > 0 {
+		got["problems"] = problems.String() + "\n"
+	}
+	if _, ok := want["config"]; ok && cfg != nil {
+		got["config"] = dump(t, cfg)
+	}
+	if *update {
+		accept(t, path, archive, got)
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems and config (-want +got):\n%s", diff)
+	}
+}
+
+func writeFile(t *testing.T, name string, data []byte) {
+	t.Helper()
+	mode := os.FileMode(0o600)
+	if strings.HasSuffix(name, ".open") {
+		mode = 0o644
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(name, mode); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
+}
+
+func dump(t *testing.T, cfg *Config) string {
+	t.Helper()
+	data, err := yaml.Dump(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func accept(t *testing.T, path string, archive *txtar.Archive, got map[string]string) {
+	t.Helper()
+	var files []txtar.File
+	for _, f := range archive.Files {
+		if f.Name != "problems" && f.Name != "config" {
+			files = append(files, f)
+		}
+	}
+	for _, name := range []string{"problems", "config"} {
+		if text, ok := got[name]; ok {
+			files = append(files, txtar.File{Name: name, Data: []byte(text)})
+		}
+	}
+	archive.Files = files
+	if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
