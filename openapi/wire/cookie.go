@@ -1,10 +1,15 @@
 package wire
 
+import "unicode/utf8"
+
 // appendCookieText appends text as it is (style cookie of OAS 3.2), and refuses what is not a cookie-octet of RFC 6265
 // section 4.1.1 (R7). The style form, which is the default, percent-encodes instead.
 func appendCookieText(dst, text []byte) ([]byte, error) {
 	for _, b := range text {
-		if classes[b]&cookieOctet == 0 {
+		switch {
+		case b >= utf8.RuneSelf:
+			return dst, refuse("must contain ASCII characters only: it is sent as a cookie")
+		case classes[b]&cookieOctet == 0:
 			return dst, refuse("must not contain %q: it is sent as a cookie", rune(b))
 		}
 	}

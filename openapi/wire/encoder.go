@@ -100,15 +100,7 @@ func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
 // AppendQuery appends the pairs of a query parameter: none if v is undefined, several if it is exploded. A "&" is put
 // before the first one, unless dst is empty or ends in "?" or "&". The error is a [*ValueError].
 func (e *Encoder) AppendQuery(dst, v []byte) ([]byte, error) {
-	out, err := e.append(dst, v)
-	if err != nil {
-		return dst, err
-	}
-	if n := len(out); n > len(dst) && out[n-1] == '?' {
-		// Only a value with allowReserved can end so. The next parameter would take it for the start of the query.
-		out = append(out[:n-1], "%3F"...)
-	}
-	return out, nil
+	return e.append(dst, v)
 }
 
 // HeaderValue returns the value of a header parameter, "" if v is undefined. The error is a [*ValueError].
@@ -134,6 +126,10 @@ func (e *Encoder) append(dst, v []byte) ([]byte, error) {
 	w := writer{e: e, dst: dst}
 	if err := w.value(v); err != nil {
 		return dst, err
+	}
+	if n := len(w.dst); e.p.In == Query && n > len(dst) && w.dst[n-1] == '?' {
+		// Only a value with allowReserved ends so. The next parameter would take it for the start of the query.
+		w.dst = append(w.dst[:n-1], "%3F"...)
 	}
 	return w.dst, nil
 }

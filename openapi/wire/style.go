@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 
 	"drawbridge/openapi/jsonscan"
@@ -55,6 +56,14 @@ func layoutOf(s Style, in Location) layout {
 		l = layout{sep: raw, inner: raw}
 	}
 	return l
+}
+
+// delimiter returns what must not stand unescaped in a piece of an exploded value.
+func (l *layout) delimiter() class {
+	if l.sep == "," {
+		return comma
+	}
+	return 0
 }
 
 // A writer appends the pieces of one value.
@@ -174,7 +183,7 @@ func (w *writer) list(name string, v []byte) error {
 		}
 		w.open()
 		w.key(name)
-		if err := w.text(text(item), comma); err != nil {
+		if err := w.text(text(item), w.e.layout.delimiter()); err != nil {
 			return err
 		}
 		w.end()
@@ -204,7 +213,7 @@ func (w *writer) members(v []byte) error {
 				return err
 			}
 			w.dst = append(w.dst, '=')
-			if err := w.text(text(item), comma); err != nil {
+			if err := w.text(text(item), w.e.layout.delimiter()); err != nil {
 				return err
 			}
 			w.end()
@@ -219,6 +228,9 @@ func (w *writer) deep(prefix, v []byte) error {
 	case jsonscan.Null:
 	case jsonscan.Object:
 		for name, member := range jsonscan.Members(v) {
+			if bytes.ContainsAny(name, "[]") {
+				return refuse("must not have a member %q: brackets would make it another one", name)
+			}
 			below := append(prefix, "%5B"...)
 			below = appendEscaped(below, name, w.e.names, 0)
 			if err := w.deep(append(below, "%5D"...), member); err != nil {

@@ -28,20 +28,20 @@ type part struct {
 // Key. Its pair is not part of [Template.Query].
 type QueryVariable struct{ Key, Name string }
 
-// ParseTemplate compiles a path template as it stands in the document. It fails on expressions without an end or a name,
+// ParseTemplate compiles a path template as it stands in a document. It fails on expressions without an end or a name,
 // and on literal dot segments, which would lead out of the base path.
-func ParseTemplate(path string) (*Template, error) {
+func ParseTemplate(template string) (*Template, error) {
 	t := &Template{}
-	path, _, _ = cutOutside(path, '#')
+	path, _, _ := cutOutside(template, '#')
 	path, query, _ := cutOutside(path, '?')
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
 	if err := t.parsePath(path); err != nil {
-		return nil, fmt.Errorf("path template %q: %w", path, err)
+		return nil, fmt.Errorf("path template %q: %w", template, err)
 	}
 	if err := t.parseQuery(query); err != nil {
-		return nil, fmt.Errorf("path template %q: %w", path, err)
+		return nil, fmt.Errorf("path template %q: %w", template, err)
 	}
 	return t, nil
 }
@@ -95,7 +95,7 @@ func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, err
 func (t *Template) parsePath(path string) error {
 	for _, segment := range strings.SplitAfter(path, "/") {
 		if err := checkSegments([]byte(segment), false); err != nil {
-			return fmt.Errorf("a segment %w", err)
+			return err
 		}
 	}
 	for path != "" {
