@@ -17,3 +17,11 @@ func escapePointer(token string) string {
 }
 
 func quote(s string) string { return strconv.Quote(s) }
+
+// unescapePointer undoes escapePointer.
+func unescapePointer(token string) string {
+	if strings.IndexByte(token, '~') < 0 {
+		return token
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+}

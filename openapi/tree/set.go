@@ -3,18 +3,40 @@ package tree
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Opener reads the file or URL that a reference points to. The location is made
 // from the location of the referring file, so it is a path when that is a path.
 // Which locations may be read is the Opener's decision: an error becomes a
-// warning of the document, and the reference stays unresolved.
+// warning of the document, and the reference stays unresolved. Load calls it from
+// one goroutine, once for each location.
 type Opener func(ctx context.Context, location string) ([]byte, error)
 
 // Set is a document: its root file and all files that it refers to. It is
 // read-only and safe for concurrent use.
 type Set struct {
-	root *Node
+	files    map[string]*file // by location, failed ones too
+	order    []*file          // the ones that were read, root first
+	ids      map[string]*Node // by absolute URI: $id, $self; "uri#name": $anchor
+	hasIDs   bool             // some file uses $id or $self
+	refChain int
+}
+
+// file is one file of a Set.
+type file struct {
+	location string
+	root     *Node
+	err      error // why it can't be used; root is nil then
+	depth    int   // files that lead here
+	names    nameSet
+	targets  map[string]target // resolved references, by their text
+}
+
+// target is what a reference leads to, or why to nothing.
+type target struct {
+	node    *Node
+	problem string
 }
 
 // Load parses the document in data, which was read from location, follows its
@@ -22,21 +44,106 @@ type Set struct {
 // each repair a Warning. data belongs to the Set afterwards and must not be
 // changed. The error is a *SyntaxError, a *LimitError or ctx's error.
 func Load(ctx context.Context, location string, data []byte, open Opener, limits Limits) (*Set, []Warning, error) {
-	return nil, nil, errors.New("not yet")
+	l := &loader{
+		ctx: ctx, open: open,
+		budget: newBudget(limits),
+		warn:   newWarnings(),
+		set:    &Set{files: map[string]*file{}, ids: map[string]*Node{}},
+	}
+	l.set.refChain = l.budget.RefChain
+	root, err := l.read(location, data, 0)
+	if err != nil {
+		return nil, l.warn.list, err
+	}
+	if err := l.checkVersion(root.root); err != nil {
+		return nil, l.warn.list, err
+	}
+	w := newWalker(l)
+	if err := w.walk(root.root); err != nil {
+		return nil, l.warn.list, err
+	}
+	return l.set, l.warn.all(root.root.Position()), nil
 }
 
 // Root returns the top-level object of the document.
-func (s *Set) Root() *Node { return s.root }
+func (s *Set) Root() *Node { return s.order[0].root }
 
 // Files returns the locations of all files read, the root first.
-func (s *Set) Files() []string { return nil }
+func (s *Set) Files() []string {
+	out := make([]string, len(s.order))
+	for i, f := range s.order {
+		out[i] = f.location
+	}
+	return out
+}
 
-// Resolve returns the node that a reference points to, one step. ref is an
-// object with a "$ref" (or "$dynamicRef") member, or the string itself. The
-// error is a *RefError.
-func (s *Set) Resolve(ref *Node) (*Node, error) { return nil, errors.New("not yet") }
+// loader builds a Set.
+type loader struct {
+	ctx    context.Context // of the one call to Load that this loader lives for
+	open   Opener
+	budget *budget
+	warn   *warnings
+	set    *Set
+	fatal  error // what ends the whole load, met while resolving
+}
 
-// Follow follows n while it is a reference, at most Limits.RefChain steps, and
-// returns the first node that is none: n itself when it has no "$ref". A loop is
-// a *RefError.
-func (s *Set) Follow(n *Node) (*Node, error) { return nil, errors.New("not yet") }
+// read parses one file and adds it to the set.
+func (l *loader) read(location string, data []byte, depth int) (*file, error) {
+	f := &file{location: location, depth: depth, targets: map[string]target{}}
+	r := &reader{file: location, budget: l.budget, warn: l.warn}
+	f.root, f.err = r.parse(data)
+	f.names = r.names
+	l.set.files[location] = f
+	if f.err != nil {
+		return f, f.err
+	}
+	l.set.order = append(l.set.order, f)
+	l.set.register(f)
+	return f, nil
+}
+
+// file returns the file at location, which from refers to, reading it if need be.
+// It returns nil when the whole load must end; l.fatal says why.
+func (l *loader) file(location string, from *Node, depth int) *file {
+	if f := l.set.files[location]; f != nil {
+		return f
+	}
+	if l.fatal = l.ctx.Err(); l.fatal != nil {
+		return nil
+	}
+	p := from.Position()
+	if l.budget.files++; l.budget.files >= l.budget.Files {
+		l.fatal = tooMany(p, l.budget.Files, "files")
+		return nil
+	}
+	if depth > l.budget.FileDepth {
+		l.fatal = &LimitError{Position: p, Message: fmt.Sprintf(
+			"files refer to files more than %d levels deep; bundle the document into one file", l.budget.FileDepth)}
+		return nil
+	}
+	fail := func(err error) *file {
+		f := &file{location: location, err: err}
+		l.set.files[location] = f
+		l.warn.add(from, CodeFile, "can't use %s: %v", quote(location), err)
+		return f
+	}
+	if l.open == nil {
+		return fail(errors.New("references to other files are not allowed here"))
+	}
+	data, err := l.open(l.ctx, location)
+	if err != nil {
+		if l.fatal = l.ctx.Err(); l.fatal != nil {
+			return nil
+		}
+		return fail(err)
+	}
+	f, err := l.read(location, data, depth)
+	if limit := (*LimitError)(nil); errors.As(err, &limit) {
+		l.fatal = err
+		return nil
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return f
+}

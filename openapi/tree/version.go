@@ -1,0 +1,90 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// checkVersion makes sure that the root is an OpenAPI document of a version that
+// we read: 2.0, 3.0, 3.1, 3.2. The version becomes text; an odd one ("3.0.o")
+// is taken by its first two numbers.
+func (l *loader) checkVersion(root *Node) error {
+	at := Position{File: root.key, Line: int(max(root.line, 1)), Column: int(max(root.col, 1))}
+	refuse := func(p Position, format string, args ...any) error {
+		return &SyntaxError{Position: p, Message: "not an OpenAPI document: " + fmt.Sprintf(format, args...)}
+	}
+	const want = `expected a top-level "openapi" or "swagger" member such as openapi: 3.1.0`
+	switch root.kind {
+	case Object:
+	case String:
+		return refuse(at, "%s, found the text %s; give the path or URL of the document itself", want, quote(clip(root.text)))
+	default:
+		return refuse(at, "%s, found %s %s", want, article(root.kind), root.kind)
+	}
+	v, known := root.Get("openapi"), []string{"3.0", "3.1", "3.2"}
+	if v == nil {
+		v, known = root.Get("swagger"), []string{"2.0"}
+	}
+	if v == nil {
+		return refuse(at, "%s, found %s; give the path or URL of the document itself", want, memberNames(root))
+	}
+	switch v.kind {
+	case String:
+	case Number:
+		v.kind = String
+	default:
+		return refuse(v.Position(), "%s must be a version such as \"3.1.0\", found %s %s", quote(v.key), article(v.kind), v.kind)
+	}
+	text := strings.TrimSpace(v.text)
+	for _, k := range known {
+		if text == k[:1] {
+			l.warn.add(v, CodeVersion, "%s is the odd version %s; read as %s", quote(v.key), quote(v.text), k)
+			v.text = k
+			return nil
+		}
+		rest, ok := strings.CutPrefix(text, k)
+		if !ok || rest != "" && rest[0] != '.' {
+			continue
+		}
+		if rest != "" && !patchNumber(rest) {
+			l.warn.add(v, CodeVersion, "%s is the odd version %s; read as %s", quote(v.key), quote(clip(v.text)), k)
+		}
+		v.text = text
+		return nil
+	}
+	if v.key == "swagger" {
+		return refuse(v.Position(), "swagger %s is a version that can't be read; convert it to swagger 2.0 or openapi 3.x", quote(clip(v.text)))
+	}
+	return refuse(v.Position(), "openapi %s is a version that can't be read; convert it to openapi 3.0, 3.1 or 3.2", quote(clip(v.text)))
+}
+
+// patchNumber reports whether s is ".N", perhaps with a pre-release suffix.
+func patchNumber(s string) bool {
+	digits, rest := cutDigits(s[1:])
+	return digits != "" && (rest == "" || rest[0] == '-')
+}
+
+func article(k Kind) string {
+	if k == Array || k == Object {
+		return "an"
+	}
+	return "a"
+}
+
+// memberNames lists the first members of an object, so that the reader sees what
+// he has given instead.
+func memberNames(n *Node) string {
+	if n.Len() == 0 {
+		return "no member at all"
+	}
+	const most = 5
+	var names []string
+	for key := range n.Members() {
+		if len(names) == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, quote(clip(key)))
+	}
+	return "only " + strings.Join(names, ", ")
+}

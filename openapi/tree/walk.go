@@ -1,0 +1,218 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// walker goes through a document from its root, following references over all
+// files, and repairs each value by the role in which it meets it. It changes
+// nodes in place, before anybody else sees them.
+type walker struct {
+	*loader
+	grammar *[roleCount]object
+	swagger bool // version 2.0
+	queue   []task
+	others  map[task]bool             // tasks of roles that nodes don't remember
+	lifted  map[*Node]map[string]bool // names in "required", of schemas that got some
+	takers  map[*Node][]*Node         // containers that took over the children of the key
+}
+
+// task is a reference's target that waits for its visit. A queue instead of
+// recursion keeps the stack as shallow as the deepest file.
+type task struct {
+	node *Node
+	role role
+}
+
+func newWalker(l *loader) *walker {
+	return &walker{loader: l, grammar: newGrammar(), others: map[task]bool{}, lifted: map[*Node]map[string]bool{}, takers: map[*Node][]*Node{}}
+}
+
+// walk repairs everything that is reachable from root.
+func (w *walker) walk(root *Node) error {
+	w.swagger = root.Get("swagger") != nil && root.Get("openapi") == nil
+	if err := w.object(root, roleDocument); err != nil {
+		return err
+	}
+	for len(w.queue) > 0 {
+		t := w.queue[len(w.queue)-1]
+		w.queue = w.queue[:len(w.queue)-1]
+		if _, err := w.value(t.node, field{shape: shapeOne, role: t.role}); err != nil {
+			return err
+		}
+	}
+	return w.fatal
+}
+
+// value repairs n, which stands where f belongs. keep is false if nothing can be
+// made of it, so that its holder should leave it out; a warning has been given.
+func (w *walker) value(n *Node, f field) (keep bool, err error) {
+	if n.kind == Null && f.shape != shapeAny {
+		return w.null(n, f), nil
+	}
+	switch f.shape {
+	case shapeText:
+		return w.text(n)
+	case shapeFlag, shapeNumber, shapeBound:
+		return w.scalar(n, f.shape), nil
+	case shapeTexts:
+		return w.texts(n)
+	case shapeOne:
+		return w.one(n, f.role)
+	case shapeList:
+		return w.list(n, f.role)
+	case shapeDict:
+		return w.dict(n, f)
+	default:
+		return true, nil
+	}
+}
+
+// object visits an object in its role, once.
+func (w *walker) object(n *Node, r role) error {
+	if r < remembered {
+		if n.roles.has(r) {
+			return nil
+		}
+		n.roles |= 1 << r
+	}
+	if err := w.repair(n, r); err != nil {
+		return err
+	}
+	rules := &w.grammar[r]
+	var drop []*Node
+	// By index: lifting "required" out of a property may add a member meanwhile.
+	for i := 0; i < len(n.body.kids); i++ {
+		k := n.body.kids[i]
+		f, ok := rules.fields[k.key]
+		if !ok {
+			if rules.other.shape == shapeAny || strings.HasPrefix(k.key, "x-") || k.key == "$ref" {
+				continue
+			}
+			f = rules.other
+		}
+		keep, err := w.value(k, f)
+		if err != nil {
+			return err
+		}
+		if !keep {
+			drop = append(drop, k)
+		}
+	}
+	n.drop(drop)
+	if ref := n.Get("$ref"); ref != nil {
+		if ref.kind == String {
+			return w.follow(ref, r)
+		}
+		w.warn.add(ref, CodeWrongType, "\"$ref\" must be text, found %s %s; left out", article(ref.kind), ref.kind)
+		n.remove("$ref")
+	}
+	if r == roleSchema {
+		if ref := n.Get("$dynamicRef"); ref.Kind() == String {
+			return w.follow(ref, r)
+		}
+	}
+	return nil
+}
+
+// repair does what concerns an object of a role as a whole.
+func (w *walker) repair(n *Node, r role) error {
+	switch r {
+	case roleSchema:
+		w.repairSchema(n)
+	case roleParameter, roleHeader:
+		w.repairParameter(n)
+	case roleMedia:
+		w.repairMedia(n)
+	case roleResponse:
+		w.repairResponse(n)
+	case rolePathItem:
+		w.repairMethods(n)
+	case roleOperation:
+		if w.budget.operations++; w.budget.operations > w.budget.Operations {
+			return tooMany(n.Position(), w.budget.Operations, "operations")
+		}
+		w.repairBodies(n)
+	}
+	return nil
+}
+
+// follow resolves the reference ref and queues what it leads to.
+func (w *walker) follow(ref *Node, r role) error {
+	n, err := w.resolveRef(ref)
+	if n == nil {
+		return err
+	}
+	t := task{n, r}
+	if r >= remembered {
+		if w.others[t] {
+			return nil
+		}
+		w.others[t] = true
+	} else if n.roles.has(r) {
+		return w.chain(ref, n)
+	}
+	w.queue = append(w.queue, t)
+	return w.chain(ref, n)
+}
+
+// resolveRef resolves ref, with a warning and nil if it leads nowhere.
+func (w *walker) resolveRef(ref *Node) (*Node, error) {
+	t := w.set.resolve(w.loader, ref)
+	if w.fatal != nil {
+		return nil, w.fatal
+	}
+	if t.node == nil {
+		w.warn.add(ref, CodeDanglingRef, "%s %s: %s", ref.key, quote(clip(ref.text)), t.problem)
+	}
+	return t.node, nil
+}
+
+// chain makes sure that following references from ref, which leads to n, comes to
+// an end.
+func (w *walker) chain(ref, n *Node) error {
+	var seen []*Node
+	for {
+		next := n.Get("$ref")
+		if next.Kind() != String {
+			return nil
+		}
+		if next == ref || slices.Contains(seen, n) {
+			w.warn.add(ref, CodeRefLoop, "$ref %s: leads back to itself", quote(clip(ref.text)))
+			return nil
+		}
+		if len(seen) >= w.budget.RefChain {
+			return &LimitError{Position: ref.Position(), Message: fmt.Sprintf(
+				"$ref %s leads from reference to reference for more than %d steps; point it at what is meant",
+				quote(clip(ref.text)), w.budget.RefChain)}
+		}
+		seen = append(seen, n)
+		t := w.set.resolve(w.loader, next)
+		if w.fatal != nil {
+			return w.fatal
+		}
+		if n = t.node; n == nil {
+			return nil
+		}
+	}
+}
+
+// final returns what a reference leads to in the end, nil (with a warning) if
+// nothing.
+func (w *walker) final(ref *Node) (*Node, error) {
+	n, err := w.resolveRef(ref)
+	for steps := 0; n != nil; steps++ {
+		next := n.Get("$ref")
+		if next.Kind() != String {
+			return n, nil
+		}
+		if steps > w.budget.RefChain {
+			w.warn.add(ref, CodeRefLoop, "$ref %s: leads to no value", quote(clip(ref.text)))
+			return nil, nil
+		}
+		n, err = w.resolveRef(next)
+	}
+	return nil, err
+}
