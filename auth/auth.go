@@ -1,78 +1,178 @@
 package auth
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
 // Issuer is one authorization server whose tokens are accepted.
 type Issuer struct {
-	// URL is the issuer identifier, compared byte for byte with "iss". It is
-	// https, or http on a loopback host.
+	// URL is the issuer identifier, compared byte for byte with "iss" (T6). It
+	// is https, or http on a loopback host.
 	URL string
 	// Audiences are the values of which "aud" must contain one. Empty: the
 	// resource identifier.
 	Audiences []string
 	// Algorithms are the signature algorithms allowed. Empty: RS, PS and ES with
-	// 256, 384 and 512, and EdDSA.
+	// 256, 384 and 512, and EdDSA; there are no others.
 	Algorithms []string
-	// Types are values of the "typ" header accepted besides "at+jwt"; "" accepts
-	// a token without one.
+	// Types are values of the "typ" header that are accepted besides "at+jwt"
+	// and "application/at+jwt" (RFC 9068 section 4); "" accepts a token without one.
 	Types []string
-	// Skew is the difference of clocks that is tolerated. Default 60 s, at most 300 s.
+	// Skew is the difference of clocks that is tolerated. Default 60 s, at most
+	// 300 s (T7).
 	Skew time.Duration
 }
 
 // Options configure a [Guard].
 type Options struct {
-	// Resource is the resource identifier (RFC 8707): the public URL of the endpoint.
+	// Resource is the resource identifier (RFC 8707): the public URL of the
+	// endpoint. Metadata and challenges come from it alone, never from a
+	// request (T3).
 	Resource string
 	// Issuers are the authorization servers, at least one.
 	Issuers []Issuer
-	// DefaultScopes are what an operation without scopes of its own needs, and
-	// what challenges and metadata name.
+	// DefaultScopes are what an operation without scopes of its own needs; they
+	// are also what the 401 and the metadata name.
 	DefaultScopes []string
-	// AllowUnscoped permits empty DefaultScopes: then a valid token is enough
+	// AllowUnscoped permits empty DefaultScopes: then any valid token is enough
 	// for an operation without scopes of its own (Z4).
 	AllowUnscoped bool
-	// Implies maps a scope to those that it includes; it is followed transitively.
+	// Implies maps a scope to those that it includes; it is followed
+	// transitively. Scopes are compared whole, never by prefix (Z5).
 	Implies map[string][]string
-	// Client fetches discovery documents and key sets; required. Its transport
-	// is used; the timeout, the redirect rule and the size limit are the guard's own.
+	// Client fetches discovery documents and key sets; required. Only its
+	// transport is used: time, redirects and size are limited here (T13).
 	Client *http.Client
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
-	// Logger receives refusals (debug) and problems with issuers (warning). Nil: none.
+	// Logger receives refusals (debug) and problems with issuers (warning), without
+	// anything of a token. Nil: none.
 	Logger *slog.Logger
 }
 
+// maxSkew bounds Issuer.Skew.
+const maxSkew = 300 * time.Second
+
 // Guard verifies tokens. It is safe for concurrent use.
-type Guard struct{}
+type Guard struct {
+	resource   *url.URL
+	issuers    map[string]*issuer
+	defaults   []string
+	closure    map[string]map[string]bool // scope → all that it implies
+	challenges challenges
+	metadata   []byte
+	cache      cache
+	now        func() time.Time
+	log        *slog.Logger
+}
 
 // New checks the options, reports all problems with them, and returns a guard
-// that has fetched nothing yet: [Guard.Run] or the first token does.
-func New(o Options) (*Guard, error) { return &Guard{}, nil }
+// that has fetched nothing yet: [Guard.Run] or the first token does that, so
+// that an authorization server that is down delays nothing (T12).
+func New(o Options) (*Guard, error) {
+	var problems []error
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf("auth: "+format, args...)) }
+	g := &Guard{
+		issuers:  make(map[string]*issuer, len(o.Issuers)),
+		defaults: slices.Clone(o.DefaultScopes),
+		now:      o.Now,
+		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	var err error
+	if g.resource, err = parseResource(o.Resource); err != nil {
+		problem("%w", err)
+	}
+	if o.Client == nil || o.Client.Transport == nil {
+		problem("a client with a transport is needed to fetch keys")
+		o.Client = &http.Client{}
+	}
+	if len(o.Issuers) == 0 {
+		problem("no issuer")
+	}
+	for _, config := range o.Issuers {
+		if len(config.Audiences) == 0 {
+			config.Audiences = []string{o.Resource}
+		}
+		i, err := newIssuer(config, o.Client, g.now, g.log)
+		if err != nil {
+			problem("issuer %q: %w", config.URL, err)
+			continue
+		}
+		if g.issuers[config.URL] != nil {
+			problem("issuer %q is listed twice", config.URL)
+		}
+		g.issuers[config.URL] = i
+	}
+	if len(o.DefaultScopes) == 0 && !o.AllowUnscoped {
+		problem("no default scopes: an operation without a rule would be open to every token")
+	}
+	if err := checkScopes(o.DefaultScopes, o.Implies); err != nil {
+		problem("%w", err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	g.closure = closure(o.Implies)
+	g.challenges = newChallenges(g.metadataURL(), g.defaults)
+	g.metadata = newMetadata(o)
+	return g, nil
+}
 
-// Protect lets requests with a valid token through, with the [Principal] in
-// their context, and answers all others: 401, 400 or 503.
-func (g *Guard) Protect(next http.Handler) http.Handler { return next }
+// parseResource checks a resource identifier: absolute, without fragment
+// (RFC 8707 section 2), and without what has no place in one.
+func parseResource(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" ||
+		u.User != nil || strings.ContainsAny(s, "?# \"\\") {
+		return nil, fmt.Errorf("resource identifier %q is not an http or https URL without user, query and fragment", s)
+	}
+	return u, nil
+}
 
-// Metadata answers with the protected resource metadata (RFC 9728).
-func (g *Guard) Metadata() http.Handler { return http.NotFoundHandler() }
+// Run keeps the keys of all issuers fresh until ctx ends, then returns nil. It
+// is called once; its caller waits for it. Without it keys are fetched only when a token
+// needs one, and removed keys are not noticed.
+func (g *Guard) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, i := range g.issuers {
+		wg.Go(func() { i.keepFresh(ctx) })
+	}
+	wg.Wait()
+	return nil
+}
 
-// MetadataPaths returns the paths at which [Guard.Metadata] is to be mounted.
-func (g *Guard) MetadataPaths() []string { return nil }
+// Status is what the guard knows of one issuer.
+type Status struct {
+	// Issuer is its identifier.
+	Issuer string
+	// Keys is the number of usable keys.
+	Keys int
+	// Fetched is the time of the last successful fetch; zero: there was none.
+	Fetched time.Time
+	// Err is why the last fetch failed; nil if it did not.
+	Err error
+}
 
-// Run keeps the issuers' keys fresh until ctx ends, then returns nil. It is
-// called once; its caller waits for it.
-func (g *Guard) Run(ctx context.Context) error { <-ctx.Done(); return nil }
-
-// Allows reports whether the principal has all the scopes, by itself or by
-// Implies; none given means the default scopes.
-func (g *Guard) Allows(p *Principal, scopes []string) bool { return false }
-
-// Forbidden returns header and body of the 403 for a caller whose scopes do not
-// suffice (RFC 6750 section 3.1, insufficient_scope).
-func (g *Guard) Forbidden(p *Principal, scopes []string) (http.Header, []byte) { return nil, nil }
+// Status returns the state of all issuers, by identifier, for the operator's
+// eyes. A guard without keys still works: it asks again when a token comes.
+func (g *Guard) Status() []Status {
+	list := make([]Status, 0, len(g.issuers))
+	for _, i := range g.issuers {
+		list = append(list, i.status())
+	}
+	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Issuer, b.Issuer) })
+	return list
+}

@@ -1,0 +1,157 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Limits on key sets (T13).
+const (
+	maxKeys    = 100
+	minRSABits = 2048
+	maxRSABits = 8192
+)
+
+// defaultAlgorithms are all that are supported: asymmetric and of today (T5).
+func defaultAlgorithms() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{
+		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+		jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+	}
+}
+
+// keySet are the usable keys of one issuer at one time.
+type keySet struct {
+	keys   []key
+	digest [32]byte // equal for equal keys, in whatever order they came
+}
+
+// key is one public key.
+type key struct {
+	id        string // "" if it has none
+	algorithm string // "" if it does not say
+	public    any
+}
+
+// parseKeySet reads a JWK Set (RFC 7517 section 5). Keys that can't be used here
+// (other types, encryption, weak, private, malformed) are left out, as the RFC says.
+func parseKeySet(data []byte) (*keySet, error) {
+	info, err := jsonscan.Scan(data, jsonscan.Options{MaxDepth: 32, Unique: true})
+	if err != nil {
+		return nil, err
+	}
+	list := jsonscan.Lookup(data, "keys")
+	if info.Kind != jsonscan.Object || jsonscan.KindOf(list) != jsonscan.Array {
+		return nil, errors.New("no array \"keys\" in it")
+	}
+	set := &keySet{}
+	var sums [][32]byte
+	n := 0
+	for raw := range jsonscan.Elements(list) {
+		if n++; n > maxKeys {
+			return nil, fmt.Errorf("more than %d keys", maxKeys)
+		}
+		if k, ok := parseKey(raw); ok {
+			set.keys = append(set.keys, k)
+			sums = append(sums, sha256.Sum256(jsonscan.AppendCompact(nil, raw)))
+		}
+	}
+	slices.SortFunc(sums, func(a, b [32]byte) int { return slices.Compare(a[:], b[:]) })
+	all := make([]byte, 0, len(sums)*32)
+	for _, s := range sums {
+		all = append(all, s[:]...)
+	}
+	set.digest = sha256.Sum256(all)
+	return set, nil
+}
+
+func parseKey(raw []byte) (key, bool) {
+	var jwk jose.JSONWebKey
+	if jsonscan.KindOf(raw) != jsonscan.Object || jwk.UnmarshalJSON(raw) != nil {
+		return key{}, false
+	}
+	if jwk.Use != "" && jwk.Use != "sig" || !mayVerify(raw) {
+		return key{}, false
+	}
+	switch public := jwk.Key.(type) {
+	case *rsa.PublicKey:
+		if bits := public.N.BitLen(); bits < minRSABits || bits > maxRSABits {
+			return key{}, false
+		}
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+	default: // symmetric and private keys have no place in a published set
+		return key{}, false
+	}
+	return key{id: jwk.KeyID, algorithm: jwk.Algorithm, public: jwk.Key}, true
+}
+
+// mayVerify reads key_ops (RFC 7517 section 4.3).
+func mayVerify(raw []byte) bool {
+	ops := jsonscan.Lookup(raw, "key_ops")
+	if ops == nil {
+		return true
+	}
+	for op := range jsonscan.Elements(ops) {
+		if string(op) == `"verify"` {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the keys with which a token may have been signed. A token
+// without a key id may have been signed with any.
+func (s *keySet) find(id string, a jose.SignatureAlgorithm) []key {
+	var found []key
+	for _, k := range s.keys {
+		if (id == "" || k.id == id) && k.fits(a) {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+// knows reports whether a key with that id is in the set, whatever its type.
+func (s *keySet) knows(id string) bool {
+	return slices.ContainsFunc(s.keys, func(k key) bool { return k.id == id })
+}
+
+// fits reports whether the key is one for the algorithm, curve included (T5).
+func (k key) fits(a jose.SignatureAlgorithm) bool {
+	if k.algorithm != "" && k.algorithm != string(a) {
+		return false
+	}
+	switch public := k.public.(type) {
+	case *rsa.PublicKey:
+		switch a {
+		case jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512:
+			return true
+		default:
+			return false
+		}
+	case *ecdsa.PublicKey:
+		switch a {
+		case jose.ES256:
+			return public.Curve == elliptic.P256()
+		case jose.ES384:
+			return public.Curve == elliptic.P384()
+		case jose.ES512:
+			return public.Curve == elliptic.P521()
+		default:
+			return false
+		}
+	case ed25519.PublicKey:
+		return a == jose.EdDSA
+	}
+	return false
+}

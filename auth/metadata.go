@@ -1,0 +1,84 @@
+package auth
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// wellKnown is where protected resource metadata stands (RFC 9728 section 3).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// metadataURL inserts the well-known path before that of the resource
+// (RFC 9728 section 3.1).
+func (g *Guard) metadataURL() string {
+	return g.resource.Scheme + "://" + g.resource.Host + wellKnown + strings.TrimSuffix(g.resource.EscapedPath(), "/")
+}
+
+// MetadataPaths returns the paths at which [Guard.Metadata] is to be mounted:
+// that of the resource and the root form, which some clients try.
+func (g *Guard) MetadataPaths() []string {
+	if path := strings.TrimSuffix(g.resource.EscapedPath(), "/"); path != "" {
+		return []string{wellKnown + path, wellKnown}
+	}
+	return []string{wellKnown}
+}
+
+// newMetadata returns the document of RFC 9728 section 2: the identifier byte
+// for byte as configured, the issuers in their order, and the baseline of scopes
+// rather than the catalogue (Z1).
+func newMetadata(o Options) []byte {
+	b := []byte(`{"resource":`)
+	b = jsonscan.AppendString(b, o.Resource)
+	servers := make([]string, len(o.Issuers))
+	for i, issuer := range o.Issuers {
+		servers[i] = issuer.URL
+	}
+	b = appendList(append(b, `,"authorization_servers":`...), servers)
+	if len(o.DefaultScopes) > 0 {
+		b = appendList(append(b, `,"scopes_supported":`...), o.DefaultScopes)
+	}
+	b = appendList(append(b, `,"bearer_methods_supported":`...), []string{"header"})
+	return append(b, '}')
+}
+
+func appendList(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonscan.AppendString(b, s)
+	}
+	return append(b, ']')
+}
+
+// Metadata answers GET with the protected resource metadata. Any page may read
+// it (CORS), and it needs no token.
+func (g *Guard) Metadata() http.Handler {
+	length := strconv.Itoa(len(g.metadata))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		switch r.Method {
+		case http.MethodGet, http.MethodHead:
+			h.Set("Content-Type", "application/json")
+			h.Set("Content-Length", length)
+			h.Set("Cache-Control", "public, max-age=60")
+			w.WriteHeader(http.StatusOK)
+			if r.Method == http.MethodGet {
+				w.Write(g.metadata)
+			}
+		case http.MethodOptions:
+			h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+			h.Set("Access-Control-Allow-Headers", "MCP-Protocol-Version") // clients send it here too
+			h.Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			h.Set("Allow", "GET, HEAD, OPTIONS")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	})
+}

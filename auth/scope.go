@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Allows reports whether the principal has all the scopes, by itself or by
+// what its scopes imply. With none given it must have the default scopes. A nil
+// principal has nothing.
+func (g *Guard) Allows(p *Principal, scopes []string) bool {
+	if p == nil {
+		return false
+	}
+	if len(scopes) == 0 {
+		scopes = g.defaults
+	}
+	for _, s := range scopes {
+		if !g.grants(p, s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *Guard) grants(p *Principal, scope string) bool {
+	for _, granted := range p.Scopes {
+		if granted == scope || g.closure[granted][scope] {
+			return true
+		}
+	}
+	return false
+}
+
+// closure follows implications to their end; loops are harmless.
+func closure(implies map[string][]string) map[string]map[string]bool {
+	all := make(map[string]map[string]bool, len(implies))
+	for scope := range implies {
+		reached := make(map[string]bool)
+		queue := []string{scope}
+		for len(queue) > 0 {
+			next := implies[queue[0]]
+			queue = queue[1:]
+			for _, s := range next {
+				if !reached[s] {
+					reached[s] = true
+					queue = append(queue, s)
+				}
+			}
+		}
+		all[scope] = reached
+	}
+	return all
+}
+
+// checkScopes checks configured scopes. They stand in challenges, so they must
+// not need quoting, and offline_access is not the resource server's to ask for (mcp-A4).
+func checkScopes(defaults []string, implies map[string][]string) error {
+	for _, s := range defaults {
+		if !isScope(s) {
+			return fmt.Errorf("%q is not a scope", s)
+		}
+		if s == offlineAccess {
+			return fmt.Errorf("scope %q is for clients to ask for, not for an operation to need", s)
+		}
+	}
+	for s, list := range implies {
+		for _, s := range append([]string{s}, list...) {
+			if !isScope(s) {
+				return fmt.Errorf("%q is not a scope", s)
+			}
+		}
+	}
+	return nil
+}
+
+const offlineAccess = "offline_access"
+
+// isScope reports whether s is a scope-token, RFC 6749 section 3.3.
+func isScope(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// appendScopes adds the scopes of a space-separated list that are well formed.
+func appendScopes(scopes []string, list string) []string {
+	for s := range strings.FieldsSeq(list) {
+		if isScope(s) {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
+}
