@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+type nothing struct{ header http.Header }
+
+func (n nothing) Header() http.Header         { return n.header }
+func (n nothing) Write(p []byte) (int, error) { return len(p), nil }
+func (n nothing) WriteHeader(int)             {}
+
+// BenchmarkCachedToken is the cost of a token that was seen before (security.md
+// section 9: at most 2 µs).
+func BenchmarkCachedToken(b *testing.B) {
+	h := newHouse(b, nil)
+	r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+	r.Header.Set("Authorization", "Bearer "+h.keyA.token(h.a.url, h.now, nil))
+	served := 0
+	handler := h.guard.Protect(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }))
+	w := nothing{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		handler.ServeHTTP(w, r)
+	}
+	if served == 0 {
+		b.Error("the token was refused")
+	}
+}
+
+// BenchmarkAuthenticateCached is the same without the context and the copied request.
+func BenchmarkAuthenticateCached(b *testing.B) {
+	h := newHouse(b, nil)
+	token := h.keyA.token(h.a.url, h.now, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.guard.authenticate(b.Context(), token); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkColdToken is the cost of a token that was not seen before.
+func BenchmarkColdToken(b *testing.B) {
+	h := newHouse(b, nil)
+	for _, s := range []signer{h.keyA, rsaKey(), newEdDSA("ed")} {
+		h.a.change(func() { h.a.keys = []signer{s} })
+		if err := h.guard.issuers[h.a.url].refresh(b.Context(), false); err != nil {
+			b.Fatal(err)
+		}
+		token := s.token(h.a.url, h.now, nil)
+		b.Run(string(s.algorithm), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.guard.verify(b.Context(), token, h.now); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

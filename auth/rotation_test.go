@@ -1,0 +1,299 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// run starts the guard's refresh; the clock is the bubble's.
+func run(t *testing.T, h *house) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); h.guard.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
+}
+
+func inBubble(t *testing.T, f func(t *testing.T, h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f(t, newHouse(t, func(o *Options) { o.Now = nil }))
+	})
+}
+
+func (h *house) wantStatus(what, token string, want int) {
+	h.t.Helper()
+	if w := h.call(token); w.Code != want {
+		h.t.Errorf("%s: status %d, want %d; log:\n%s", what, w.Code, want, h.log)
+	}
+}
+
+// TestRotation is T11 and T19: a new key works with the first token that needs
+// it, and a removed key's tokens stop, the cached ones too.
+func TestRotation(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		before := h.keyA.token(h.a.url, time.Now(), nil)
+		h.wantStatus("old key", before, http.StatusOK)
+
+		next := newES256("next")
+		h.a.change(func() { h.a.keys = append(h.a.keys, next) })
+		fetches := h.a.fetches.Load()
+		after := next.token(h.a.url, time.Now(), nil)
+		h.wantStatus("new key", after, http.StatusOK)
+		if n := h.a.fetches.Load() - fetches; n != 1 {
+			t.Errorf("%d fetches for a new key, want 1", n)
+		}
+		h.wantStatus("old key beside the new one", before, http.StatusOK)
+
+		h.a.change(func() { h.a.keys = []signer{next} })
+		time.Sleep(refreshEvery + time.Second)
+		synctest.Wait()
+		fetches = h.a.fetches.Load()
+		h.wantStatus("removed key", before, http.StatusUnauthorized)
+		h.wantStatus("new key after the removal", after, http.StatusOK)
+		if n := h.a.fetches.Load() - fetches; n != 1 {
+			t.Errorf("%d fetches for a removed key, want 1", n)
+		}
+	})
+}
+
+// TestEveryKeyRevoked: an empty set is the operator's emergency stop.
+func TestEveryKeyRevoked(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		token := h.keyA.token(h.a.url, time.Now(), nil)
+		h.wantStatus("before", token, http.StatusOK)
+		h.a.change(func() { h.a.keySet = []byte(`{"keys":[]}`) })
+		time.Sleep(refreshEvery + time.Second)
+		h.wantStatus("after", token, http.StatusUnauthorized)
+	})
+}
+
+// TestReorderedSetKeepsCache: an unchanged set does not make cached tokens dear.
+func TestReorderedSetKeepsCache(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		h.a.change(func() { h.a.keys = append(h.a.keys, newES256("second")) })
+		run(t, h)
+		keys := h.guard.issuers[h.a.url].keys.Load()
+		h.a.change(func() { h.a.keys[0], h.a.keys[1] = h.a.keys[1], h.a.keys[0] })
+		time.Sleep(refreshEvery + time.Second)
+		synctest.Wait()
+		if h.guard.issuers[h.a.url].keys.Load() != keys {
+			t.Error("the same keys in another order were taken for a change")
+		}
+	})
+}
+
+// TestUnknownKeys is T10: a flood of made-up key ids costs the authorization
+// server few fetches, answers 503 when it can't be known, and harms nobody else.
+func TestUnknownKeys(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		good := h.keyA.token(h.a.url, time.Now(), nil)
+		flood := func(n int) map[int]int {
+			statuses := map[int]int{}
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for k := range n {
+				token := h.keyA.token(h.a.url, time.Now(), map[string]any{"header.kid": fmt.Sprint(k)})
+				wg.Go(func() {
+					w := h.call(token)
+					mu.Lock()
+					statuses[w.Code]++
+					mu.Unlock()
+				})
+			}
+			wg.Wait()
+			return statuses
+		}
+		start := time.Now()
+		for range 10 {
+			statuses := flood(100)
+			if statuses[http.StatusUnauthorized]+statuses[http.StatusServiceUnavailable] != 100 {
+				t.Errorf("statuses %v", statuses)
+			}
+		}
+		if n := h.a.fetches.Load(); n > 6 {
+			t.Errorf("%d fetches in the first seconds, want at most 6", n)
+		}
+		h.wantStatus("a good token in the flood", good, http.StatusOK)
+		h.wantStatus("another issuer in the flood", h.keyB.token(h.b.url, time.Now(), nil), http.StatusOK)
+		w := h.call(h.keyA.token(h.a.url, time.Now(), map[string]any{"header.kid": "x"}))
+		if diff := cmp.Diff("503 10", fmt.Sprint(w.Code, " ", w.Header().Get("Retry-After"))); diff != "" {
+			t.Error(diff)
+		}
+		if w.Header().Get("WWW-Authenticate") != "" {
+			t.Error("a 503 must not make clients log in again")
+		}
+		for range 10 {
+			time.Sleep(10 * time.Second)
+			flood(10)
+		}
+		if n, seconds := h.a.fetches.Load(), int64(time.Since(start).Seconds()); n > 6+seconds/10 {
+			t.Errorf("%d fetches in %d s", n, seconds)
+		}
+	})
+}
+
+// TestOutage is T12: with the authorization server down, known keys go on for
+// a day, unknown ones get 503, and other issuers notice nothing.
+func TestOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		h.a.change(func() { h.a.status = http.StatusBadGateway })
+		for _, hours := range []int{1, 12, 10} {
+			time.Sleep(time.Duration(hours) * time.Hour)
+			h.wantStatus("known key", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
+			h.wantStatus("unknown key", newES256("new").token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+			h.wantStatus("other issuer", h.keyB.token(h.b.url, time.Now(), nil), http.StatusOK)
+		}
+		cached := h.keyA.token(h.a.url, time.Now(), map[string]any{"exp": time.Now().Add(48 * time.Hour).Unix()})
+		h.wantStatus("to be cached", cached, http.StatusOK)
+		time.Sleep(2 * time.Hour)
+		h.wantStatus("known key after a day", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+		h.wantStatus("cached token after a day", cached, http.StatusServiceUnavailable)
+		for _, s := range h.guard.Status() {
+			if failed := s.Issuer == h.a.url; failed != (s.Err != nil) {
+				t.Errorf("status of %s: %v", s.Issuer, s.Err)
+			}
+		}
+
+		h.a.change(func() { h.a.status = 0 })
+		time.Sleep(2 * lastBackoff)
+		synctest.Wait()
+		h.wantStatus("after the outage", cached, http.StatusOK)
+	})
+}
+
+// TestStartDuringOutage is the start of T12: nothing waits, and the first token
+// after the outage works, also without Run.
+func TestStartDuringOutage(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		h.a.change(func() { h.a.hang = true })
+		start := time.Now()
+		token := h.keyA.token(h.a.url, start, nil)
+		h.wantStatus("during the outage", token, http.StatusServiceUnavailable)
+		if d := time.Since(start); d != fetchTime {
+			t.Errorf("answered after %s, want %s", d, fetchTime)
+		}
+		h.a.change(func() { h.a.hang = false })
+		h.wantStatus("after it", token, http.StatusOK)
+	})
+}
+
+// TestOneFlight: all that need keys at the same time wait for one fetch.
+func TestOneFlight(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		h.a.change(func() { h.a.hang = true })
+		token := h.keyA.token(h.a.url, time.Now(), nil)
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { h.wantStatus("waiting", token, http.StatusServiceUnavailable) })
+		}
+		wg.Wait()
+		if n := h.a.fetches.Load(); n != 1 {
+			t.Errorf("%d fetches, want 1", n)
+		}
+	})
+}
+
+// TestExpiryInCache: a cached token ends with its expiry and the skew.
+func TestExpiryInCache(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		token := h.keyA.token(h.a.url, time.Now(), nil)
+		for _, c := range []struct {
+			wait time.Duration
+			want int
+		}{{0, 200}, {time.Hour - time.Second, 200}, {time.Second, 200}, {59 * time.Second, 200}, {time.Second, 401}} {
+			time.Sleep(c.wait)
+			h.wantStatus("after "+c.wait.String(), token, c.want)
+		}
+	})
+}
+
+// TestHostileIssuer is T13: what an authorization server may answer, and what
+// the guard makes of it.
+func TestHostileIssuer(t *testing.T) {
+	many := func(n int) []byte {
+		one := strings.TrimSuffix(strings.TrimPrefix(string((&idp{keys: []signer{newES256("k")}}).set()), `{"keys":[`), "]}")
+		return []byte(`{"keys":[` + strings.Repeat(one+",", n-1) + one + "]}")
+	}
+	weak := newRSA("shared", "RS256", 1024)
+	for _, c := range []struct {
+		name   string
+		change func(*house)
+		want   string // of the last error; "": keys were fetched
+	}{
+		{"good", func(*house) {}, ""},
+		{"other issuer in the document", func(h *house) { h.a.document = map[string]any{"issuer": "http://localhost:7002"} },
+			`discover: oidc: issuer URL provided to client ("http://localhost:7001") did not match the issuer URL returned by provider ("http://localhost:7002")`},
+		{"key set over http", func(h *house) { h.a.document = map[string]any{"jwks_uri": "http://keys.example.com/keys"} },
+			`discover: jwks_uri "http://keys.example.com/keys": only https is fetched, and http on a loopback host`},
+		{"key set in a file", func(h *house) { h.a.document = map[string]any{"jwks_uri": "file:///etc/passwd"} },
+			`discover: jwks_uri "file:///etc/passwd" is not an absolute URL`},
+		{"document too large", func(h *house) { h.a.document = map[string]any{"x": strings.Repeat("x", fetchBytes)} },
+			"discover: unable to read response body: answer of more than 262144 bytes"},
+		{"key set too large", func(h *house) { h.a.keySet = bytes.Repeat([]byte(" "), fetchBytes+1) },
+			"fetch key set: answer of more than 262144 bytes"},
+		{"too many keys", func(h *house) { h.a.keySet = many(101) }, "read key set: more than 100 keys"},
+		{"as many keys as may be", func(h *house) { h.a.keySet = many(100) }, ""},
+		{"not JSON", func(h *house) { h.a.keySet = []byte("<html>") }, `read key set: json: unexpected '<', expected a value at byte 0`},
+		{"no keys member", func(h *house) { h.a.keySet = []byte(`{"Keys":[]}`) }, `read key set: no array "keys" in it`},
+		{"redirect to another origin", func(h *house) { h.a.location = "http://localhost:7002/keys" },
+			`fetch key set: Get "http://localhost:7002/keys": redirect to another origin`},
+		{"redirect loop", func(h *house) { h.a.location = "/keys" }, `fetch key set: Get "/keys": more than 3 redirects`},
+		{"error status", func(h *house) { h.a.status = 500 }, "fetch key set: status 500"},
+		{"weak key", func(h *house) { h.a.keys = []signer{weak, h.keyA} }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, nil)
+			h.a.change(func() { c.change(h) })
+			got := ""
+			if err := h.guard.issuers[h.a.url].refresh(t.Context(), false); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("weak key is not used", func(t *testing.T) {
+		h := newHouse(t, nil)
+		h.a.change(func() { h.a.keys = []signer{weak} })
+		h.wantStatus("weak", weak.token(h.a.url, h.now, nil), http.StatusUnauthorized)
+	})
+}
+
+// TestBucket refills one by one and never above its size.
+func TestBucket(t *testing.T) {
+	var b bucket
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		after time.Duration
+		want  []time.Duration
+	}{
+		{0, []time.Duration{0, 0, 0, 0, 0, 10 * time.Second}},
+		{4 * time.Second, []time.Duration{6 * time.Second}},
+		{6 * time.Second, []time.Duration{0, 10 * time.Second}},
+		{25 * time.Second, []time.Duration{0, 0, 5 * time.Second}},
+		{time.Hour, []time.Duration{0, 0, 0, 0, 0, 10 * time.Second}},
+	} {
+		now = now.Add(c.after)
+		for n, want := range c.want {
+			if got := b.take(now); got != want {
+				t.Errorf("after %s, take %d: %s, want %s", c.after, n+1, got, want)
+			}
+		}
+	}
+}
