@@ -46,8 +46,8 @@ type Server struct {
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
 	// A directory in which the last good version of each document is kept for the next start.
 	StateDir File `yaml:"state_dir,omitempty" absent:"nothing is kept"`
-	// Values of the Host header that are let in besides the host of public_url and, on a loopback address, localhost
-	// and the loopback addresses. A name without a port stands for every port.
+	// Values of the Host header that are let in besides the host of public_url, that of listen and, on a loopback
+	// address, localhost, 127.0.0.1 and [::1]. A host without a port stands for every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
 	// Values of the Origin header (scheme://host[:port], compared exactly) that are let in besides the origin of
 	// public_url. Requests without the header are not from a browser page and need no entry.
@@ -131,9 +131,9 @@ type API struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// Servers, besides the document's own origin, that a document from a URL may send calls to: scheme://host[:port].
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none besides"`
-	// Networks (CIDR) or addresses, the only ones that calls and document fetches may connect to. Link-local
-	// addresses and those of cloud metadata services are refused unless they are named here.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"every address but link-local and metadata ones"`
+	// Networks (CIDR) or addresses on which every host of this API may stand. Without it, hosts that this file names
+	// may have any address but link-local ones and those of cloud metadata services, and all others need public ones.
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
 }
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
@@ -243,8 +243,8 @@ func (c *Config) Resource() string {
 }
 
 // Hosts returns the values of the Host header that are let in: the host of public_url as it stands there (with its
-// port, if it has one), server.allowed_hosts, and on a loopback address localhost, 127.0.0.1 and [::1]. An entry without
-// a port stands for every port.
+// port, if it has one), the host of server.listen unless it stands for all interfaces, on a loopback address localhost,
+// 127.0.0.1 and [::1], and server.allowed_hosts. An entry without a port stands for every port.
 func (c *Config) Hosts() []string {
 	var hosts []string
 	if c.Server.PublicURL != nil {
@@ -252,9 +252,9 @@ func (c *Config) Hosts() []string {
 	}
 	if c.Server.Listen.Loopback() {
 		hosts = append(hosts, "localhost", "127.0.0.1", "[::1]")
-		if host := c.Server.Listen.URLHost(); !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
+	}
+	if host := c.Server.Listen.URLHost(); !c.Server.Listen.anyHost() && !slices.Contains(hosts, host) {
+		hosts = append(hosts, host)
 	}
 	for _, host := range c.Server.AllowedHosts {
 		if !slices.Contains(hosts, host) {

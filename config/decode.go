@@ -114,7 +114,11 @@ func (l *loader) structure(n *yaml.Node, v reflect.Value, key string) {
 		given[name.Value] = name.Line
 		f := lookup(fields, name)
 		if f == nil {
-			l.add(Error, at, path, "%s", unknown(name, key, fields))
+			what := ""
+			if l.count[Error] < maxProblems { // else it is not shown, and would cost
+				what = unknown(name, key, fields)
+			}
+			l.add(Error, at, path, "%s", what)
 			continue
 		}
 		l.value(child, v.Field(f.index), path, *f)
@@ -176,6 +180,10 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 		v.Set(out)
 		return
 	}
+	if len(items) > maxItems {
+		l.errorf(key, "has more than %d items", maxItems)
+		return
+	}
 	out := reflect.MakeSlice(v.Type(), len(items), len(items))
 	for i, item := range items {
 		l.value(item, out.Index(i), key+"["+strconv.Itoa(i)+"]", field{})
@@ -221,11 +229,11 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.mismatch(n, v.Type(), key)
 		return
 	}
-	e, err := l.expand(n.Value)
-	if err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			l.errorf(key, "%s", line)
-		}
+	e, errs := l.expand(n.Value)
+	for _, err := range errs {
+		l.errorf(key, "%s", err)
+	}
+	if len(errs) > 0 {
 		return
 	}
 	// What a reference expands to has no YAML type: it is read as what is expected.

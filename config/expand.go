@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 )
 
-// maxSecret bounds a file that is named by ${file:…}.
-const maxSecret = 64 << 10
+// maxRegular bounds a file that is named by ${file:…} or ca_file.
+const maxRegular = 1 << 20
 
 // expansion is a scalar's text with its references replaced.
 type expansion struct {
@@ -21,12 +22,8 @@ type expansion struct {
 
 // expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.
 // References are not looked for in what they are replaced by.
-func (l *loader) expand(text string) (expansion, error) {
-	var (
-		e    expansion
-		b    strings.Builder
-		errs []error
-	)
+func (l *loader) expand(text string) (e expansion, errs []error) {
+	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "$")
 		b.WriteString(before)
@@ -42,7 +39,7 @@ func (l *loader) expand(text string) (expansion, error) {
 			e.expanded = true
 			name, after, closed := strings.Cut(rest[1:], "}")
 			if !closed {
-				return e, errors.New("has a ${ without its }; write $${ for the characters themselves")
+				return e, append(errs, errors.New("has a ${ without its }; write $${ for the characters themselves"))
 			}
 			value, err := l.reference(name, &e)
 			if err != nil {
@@ -56,7 +53,7 @@ func (l *loader) expand(text string) (expansion, error) {
 		}
 	}
 	e.text = b.String()
-	return e, errors.Join(errs...)
+	return e, errs
 }
 
 // reference returns the value of what stands between ${ and }.
@@ -98,31 +95,40 @@ func (l *loader) secretFile(path string) (content string, open bool, err error) 
 	path = resolvePath(l.dir, path)
 	// A later appearance of the file is a reason to load again as well.
 	l.files = append(l.files, path)
-	// Stat first: to open a named pipe would wait for its writer.
-	info, err := os.Stat(path)
+	data, info, err := readRegular(path)
 	if err != nil {
-		return "", false, errors.New(reason(err))
-	}
-	if !info.Mode().IsRegular() {
-		return "", false, errors.New("is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", false, errors.New(reason(err))
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
-	switch {
-	case err != nil:
-		return "", false, errors.New(reason(err))
-	case len(data) > maxSecret:
-		return "", false, errors.New("is larger than 64 KiB")
+		return "", false, err
 	}
 	content = strings.TrimRight(string(data), "\r\n")
 	if content == "" {
 		return "", false, errors.New("is empty")
 	}
 	return content, info.Mode().Perm()&0o004 != 0, nil
+}
+
+// readRegular reads a small regular file. The error does not repeat the path.
+func readRegular(path string) ([]byte, fs.FileInfo, error) {
+	// Stat first: to open a named pipe would wait for its writer.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, errors.New(reason(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errors.New("is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, errors.New(reason(err))
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxRegular+1))
+	switch {
+	case err != nil:
+		return nil, nil, errors.New(reason(err))
+	case len(data) > maxRegular:
+		return nil, nil, errors.New("is larger than 1 MiB")
+	}
+	return data, info, nil
 }
 
 func variableName(s string) bool {

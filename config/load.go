@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
@@ -24,6 +25,7 @@ const (
 	maxDocument = 64 << 20 // bytes of a file that may turn out to be an OpenAPI document
 	maxDepth    = 64       // nesting of YAML
 	maxValues   = 50_000   // values read, with those that aliases repeat
+	maxItems    = 10_000   // items of one list
 	maxProblems = 100      // problems reported, of each severity
 )
 
@@ -77,7 +79,7 @@ type loader struct {
 	getenv func(string) string
 
 	problems Problems
-	dropped  [2]int              // problems beyond maxProblems, by severity
+	count    [2]int              // of all problems, also those not kept, by severity
 	seen     map[string]position // where each key path that the file gives stands
 	failed   map[string]bool     // key paths with an error, so that validation does not add to it
 	files    []string            // files read
@@ -94,19 +96,28 @@ func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 		}
 		l.failed[key] = true
 	}
-	n := 0
-	for _, p := range l.problems {
-		if p.Severity == s {
-			n++
-		}
-	}
-	if n >= maxProblems {
-		l.dropped[s]++
+	if l.count[s]++; l.count[s] > maxProblems {
 		return
 	}
 	l.problems = append(l.problems, Problem{
-		Severity: s, File: l.file, Line: at.line, Column: at.column, Key: key, Message: fmt.Sprintf(format, args...),
+		Severity: s, File: l.file, Line: at.line, Column: at.column,
+		Key: oneLine(key, 200), Message: oneLine(fmt.Sprintf(format, args...), 600),
 	})
+}
+
+// oneLine returns s without control characters and not longer than so many runes: keys and references of a mistaken file
+// may be anything.
+func oneLine(s string, most int) string {
+	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
+	for i, r := range runes {
+		if unicode.IsControl(r) {
+			runes[i] = ' '
+		}
+	}
+	if len(runes) > most {
+		runes = append(runes[:most-1], '…')
+	}
+	return string(runes)
 }
 
 // errorf records an error of the value at a key path, or of its absence: then at the nearest enclosing value.
@@ -144,10 +155,10 @@ func (l *loader) ok(keys ...string) bool {
 
 func (l *loader) report() Problems {
 	l.problems.sort()
-	for s, n := range l.dropped {
-		if n > 0 {
+	for s, n := range l.count {
+		if n > maxProblems {
 			l.problems = append(l.problems, Problem{
-				Severity: Severity(s), File: l.file, Message: fmt.Sprintf("and %d more %ss", n, Severity(s)),
+				Severity: Severity(s), File: l.file, Message: fmt.Sprintf("and %d more %ss", n-maxProblems, Severity(s)),
 			})
 		}
 	}
@@ -221,8 +232,8 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	case second != nil:
 		l.add(Error, position{second.Line, second.Column}, "", "begins a second YAML document (---); only one is read")
 	case doc.Kind == yaml.ScalarNode:
-		l.add(Error, position{doc.Line, doc.Column}, "", "expected a list of OpenAPI documents or a mapping, got %s; "+
-			"a list of one is %q", described(doc), example)
+		l.add(Error, position{doc.Line, doc.Column}, "", "expected a list of OpenAPI documents or a mapping, got a string; "+
+			"a list of one is %q", example) // not what it is: the file may be a secret
 	default:
 		return doc
 	}

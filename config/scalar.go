@@ -203,6 +203,12 @@ func (a Address) String() string { return string(a) }
 // Loopback reports whether only this machine can reach the address.
 func (a Address) Loopback() bool { return loopback(a.Host()) }
 
+// anyHost reports whether the address stands for all interfaces.
+func (a Address) anyHost() bool {
+	host := a.Host()
+	return host == "" || host == "0.0.0.0" || host == "::"
+}
+
 // Host returns the host, without the brackets of an IPv6 address.
 func (a Address) Host() string {
 	host, _, _ := net.SplitHostPort(string(a))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,8 +27,7 @@ func (l *loader) server(cfg *Config) {
 			l.errorf("server.listen", "other machines can reach %q, so callers need tokens: configure auth.issuers, or "+
 				"write auth: {anonymous: true} if everybody who can reach it may call", s.Listen)
 		}
-		anyHost := slices.Contains([]string{"", "0.0.0.0", "::"}, s.Listen.Host())
-		if anyHost && !l.given("server.public_url") && !l.given("server.allowed_hosts") {
+		if s.Listen.anyHost() && !l.given("server.public_url") && !l.given("server.allowed_hosts") {
 			l.errorf("server.listen", "%q does not say by which name clients reach the gateway: give server.public_url "+
 				"or server.allowed_hosts, because requests with any other Host header are refused", s.Listen)
 		}
@@ -80,8 +78,7 @@ func checkHost(host string) error {
 func (l *loader) admin(cfg *Config) {
 	a := &cfg.Admin
 	if a.Listen.Port() == cfg.Server.Listen.Port() && a.Listen.Port() != "0" && l.ok("server.listen", "admin.listen") {
-		wild := func(h string) bool { return h == "" || h == "0.0.0.0" || h == "::" }
-		if x, y := a.Listen.Host(), cfg.Server.Listen.Host(); x == y || wild(x) || wild(y) {
+		if s := cfg.Server.Listen; a.Listen.Host() == s.Host() || a.Listen.anyHost() || s.anyHost() {
 			l.errorf("admin.listen", "is the same address as server.listen, %q", cfg.Server.Listen)
 		}
 	}
@@ -233,9 +230,9 @@ func (l *loader) specKey(api string) string {
 }
 
 func checkCertificates(path string) error {
-	data, err := os.ReadFile(path)
+	data, _, err := readRegular(path)
 	if err != nil {
-		return fmt.Errorf("%q can't be read: %s", path, reason(err))
+		return fmt.Errorf("%q can't be read: %w", path, err)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(data) {
 		return fmt.Errorf("%q holds no PEM certificate", path)

@@ -1,0 +1,369 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	schemaFile = "../docs/config.schema.json"
+	manualFile = "../docs/configuration.md"
+)
+
+// TestSchema holds docs/config.schema.json against the types.
+func TestSchema(t *testing.T) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(newReference(t).schema()); err != nil {
+		t.Fatal(err)
+	}
+	compareFile(t, schemaFile, buf.Bytes())
+}
+
+// TestReference holds the reference in docs/configuration.md against the types.
+func TestReference(t *testing.T) {
+	manual, err := os.ReadFile(manualFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- reference: written by go test ./config -update -->\n", "<!-- end of reference -->"
+	before, rest, ok1 := bytes.Cut(manual, []byte(begin))
+	_, after, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok1 || !ok2 {
+		t.Fatalf("%s has no place for the reference", manualFile)
+	}
+	want := slices.Concat(before, []byte(begin), []byte(newReference(t).markdown()), []byte(end), after)
+	compareFile(t, manualFile, want)
+}
+
+func compareFile(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want) {
+		t.Errorf("%s is stale; accept the types as they are now with: go test ./config -update", path)
+	}
+}
+
+// TestExamples loads every YAML example of docs/configuration.md.
+func TestExamples(t *testing.T) {
+	manual, err := os.ReadFile(manualFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := os.ReadFile("testdata/certificate.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(manual, -1)
+	if len(examples) < 3 {
+		t.Fatalf("found %d examples", len(examples))
+	}
+	for i, m := range examples {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			dir := t.TempDir()
+			place := func(path string, data []byte) string {
+				file := filepath.Join(dir, filepath.Base(path))
+				writeFile(t, file, data)
+				return file
+			}
+			text := regexp.MustCompile(`\$\{file:[^}]+\}`).ReplaceAllStringFunc(string(m[1]), func(ref string) string {
+				secret := []byte(strings.Repeat(filepath.Base(ref), 32))
+				return "${file:" + place(strings.Trim(ref, "${}"), secret) + "}"
+			})
+			text = regexp.MustCompile(`ca_file: \S+`).ReplaceAllStringFunc(text, func(key string) string {
+				return "ca_file: " + place(key, certificate)
+			})
+			path := place("drawbridge.yaml", []byte(text))
+			_, problems := Load(path, func(name string) string { return strings.Repeat(name, 8) })
+			if len(problems) > 0 {
+				t.Errorf("%s\n%s", problems, text)
+			}
+		})
+	}
+}
+
+// reference is what the Go source says of the types.
+type reference struct {
+	fields map[string]string // type.field → comment
+}
+
+func newReference(t *testing.T) *reference {
+	t.Helper()
+	r := &reference{fields: map[string]string{}}
+	fset := token.NewFileSet()
+	for _, name := range []string{"config.go", "selector.go"} {
+		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || decl.Tok != token.TYPE {
+				continue
+			}
+			spec := decl.Specs[0].(*ast.TypeSpec)
+			fields, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				continue
+			}
+			for _, f := range fields.Fields.List {
+				if f.Tag == nil {
+					continue
+				}
+				if f.Doc == nil {
+					t.Errorf("%s.%s has no comment", spec.Name, f.Names[0])
+				}
+				comment := strings.ReplaceAll(strings.TrimSpace(f.Doc.Text()), "\n", " ")
+				r.fields[spec.Name.Name+"."+f.Names[0].Name] = comment
+			}
+		}
+	}
+	return r
+}
+
+// object is a JSON object with its members in order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, m := range o {
+		b.WriteByte("{,"[min(i, 1)])
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m.name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := enc.Encode(m.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func (r *reference) schema() object {
+	defs := object{{"reference", object{
+		{"description", "A value from the environment or a file: ${NAME}, ${NAME:-default} or ${file:PATH}."},
+		{"type", "string"}, {"pattern", `\$\{`},
+	}}}
+	for _, t := range structs() {
+		var properties object
+		required := []string{}
+		for _, f := range fieldsOf(t) {
+			s := schemaOf(t.Field(f.index).Type, f)
+			s = append(object{{"description", r.fields[t.Name()+"."+t.Field(f.index).Name]}}, s...)
+			if f.hasPreset {
+				s = append(s, member{"default", defaultOf(t.Field(f.index).Type, f.preset)})
+			}
+			properties = append(properties, member{f.name, s})
+			if f.needed {
+				required = append(required, f.name)
+			}
+		}
+		def := object{
+			{"type", "object"}, {"properties", properties}, {"additionalProperties", false},
+		}
+		if len(required) > 0 {
+			def = append(def, member{"required", required})
+		}
+		defs = append(defs, member{t.Name(), def})
+	}
+	return object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"title", "Configuration of drawbridge"},
+		{"description", "The program checks more than this schema can say."},
+		{"anyOf", []object{
+			{{"description", "The smallest form: a list of OpenAPI documents."},
+				{"type", "array"}, {"items", object{{"type", "string"}, {"minLength", 1}}}, {"minItems", 1}},
+			{{"$ref", "#/$defs/Config"}},
+		}},
+		{"$defs", defs},
+	}
+}
+
+// structs returns the struct types of the file, each before those that it holds.
+func structs() []reflect.Type {
+	var out []reflect.Type
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || isText(t) || slices.Contains(out, t) {
+			return
+		}
+		out = append(out, t)
+		for _, f := range fieldsOf(t) {
+			visit(t.Field(f.index).Type)
+		}
+	}
+	visit(reflect.TypeFor[Config]())
+	return out
+}
+
+func defaultOf(t reflect.Type, preset string) any {
+	switch {
+	case t.Kind() == reflect.Slice:
+		return strings.Split(strings.Trim(preset, "[]"), ", ")
+	case t.Kind() == reflect.Bool, t.Kind() == reflect.Int:
+		return json.RawMessage(preset)
+	}
+	return preset
+}
+
+func schemaOf(t reflect.Type, f field) object {
+	orReference := func(s object) object {
+		return object{{"anyOf", []object{s, {{"$ref", "#/$defs/reference"}}}}}
+	}
+	text := object{{"type", "string"}, {"minLength", 1}}
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return orReference(object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}})
+	case reflect.TypeFor[ByteSize]():
+		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
+			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
+		one := schemaOf(t.Elem(), field{})
+		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
+	}
+	if e, ok := reflect.Zero(t).Interface().(enum); ok {
+		return orReference(object{{"enum", e.values()}})
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem(), f)
+	case reflect.Slice:
+		return object{{"type", "array"}, {"items", schemaOf(t.Elem(), field{})}}
+	case reflect.Map:
+		return object{{"type", "object"}, {"additionalProperties", schemaOf(t.Elem(), field{})}}
+	case reflect.Bool:
+		return orReference(object{{"type", "boolean"}})
+	case reflect.Int:
+		return orReference(object{{"type", "integer"}, {"minimum", json.RawMessage(f.low)}, {"maximum", json.RawMessage(f.high)}})
+	}
+	if isText(t) {
+		return text
+	}
+	return object{{"$ref", "#/$defs/" + t.Name()}}
+}
+
+// markdown returns a table for each struct type.
+func (r *reference) markdown() string {
+	var b strings.Builder
+	paths := map[reflect.Type]string{reflect.TypeFor[Config](): "the root"}
+	for _, t := range structs() {
+		where := paths[t]
+		heading := "`" + where + "`"
+		if where == "the root" {
+			where, heading = "", "The root"
+		}
+		if t == reflect.TypeFor[Selector]() {
+			heading = "A selector"
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n| key | value | default | meaning |\n|---|---|---|---|\n", heading)
+		for _, f := range fieldsOf(t) {
+			sf := t.Field(f.index)
+			child := join(where, f.name)
+			ft := sf.Type
+			for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice {
+				if ft.Kind() == reflect.Slice {
+					child += "[]"
+				}
+				ft = ft.Elem()
+			}
+			if _, known := paths[ft]; !known {
+				paths[ft] = child
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.name, valueWords(sf.Type, f), defaultWords(sf, f),
+				strings.ReplaceAll(r.fields[t.Name()+"."+sf.Name], "|", `\|`))
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func defaultWords(sf reflect.StructField, f field) string {
+	switch {
+	case f.needed:
+		return "required"
+	case f.hasPreset:
+		return "`" + f.preset + "`"
+	}
+	return sf.Tag.Get("absent")
+}
+
+func valueWords(t reflect.Type, f field) string {
+	if e, ok := reflect.Zero(t).Interface().(enum); ok {
+		return "`" + strings.Join(e.values(), "`, `") + "`"
+	}
+	bounds := ""
+	if f.low != "" {
+		bounds = fmt.Sprintf(", %s to %s", f.low, f.high)
+	}
+	switch t {
+	case reflect.TypeFor[Secret]():
+		return "secret"
+	case reflect.TypeFor[Address]():
+		return "host:port"
+	case reflect.TypeFor[File]():
+		return "path"
+	case reflect.TypeFor[ByteSize]():
+		return "size" + bounds
+	case reflect.TypeFor[Duration]():
+		return "duration" + bounds
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
+		return strings.TrimPrefix(expected(t), "a ")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return valueWords(t.Elem(), f)
+	case reflect.Slice:
+		of := valueWords(t.Elem(), f)
+		switch t.Elem() {
+		case reflect.TypeFor[Secret]():
+			of = "secrets"
+		case reflect.TypeFor[string]():
+			of = "strings"
+		case reflect.TypeFor[Origin]():
+			of = "URLs"
+		case reflect.TypeFor[Network]():
+			of = "networks"
+		case reflect.TypeFor[Algorithm]():
+		default:
+			of = "mappings"
+		}
+		return "list of " + of
+	case reflect.Map:
+		return "mapping of lists of strings"
+	}
+	return strings.TrimPrefix(expected(t), "a ") + bounds
+}
