@@ -1,0 +1,180 @@
+package config
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// replace puts a file in place of another at once, as editors and deployments do.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	writeFile(t, path+".new", []byte(text))
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWatchClock drives the loop with a clock that stands still but for the test, and with signs made by hand.
+func TestWatchClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		a, b, c := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
+		writeFile(t, a, []byte("1"))
+		writeFile(t, b, []byte("1"))
+		reports := make(chan string, 10)
+		seen := func(why string, want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for len(reports) > 0 {
+				got = append(got, <-reports)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: reported %q, want %q", why, got, want)
+			}
+		}
+		w := newWatch([]string{a, b, c, a}, func(path string) { reports <- path })
+		events, errs := make(chan fsnotify.Event), make(chan error)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			w.run(ctx, events, errs)
+		}()
+
+		writeFile(t, a, []byte("2"))
+		time.Sleep(pollTime - time.Millisecond)
+		seen("before the poll")
+		time.Sleep(time.Millisecond)
+		seen("at the poll", a)
+
+		writeFile(t, b, []byte("2"))
+		events <- fsnotify.Event{Name: b}
+		time.Sleep(settleTime - time.Millisecond)
+		seen("before the file rests")
+		events <- fsnotify.Event{Name: b}
+		time.Sleep(settleTime - time.Millisecond)
+		seen("after another sign")
+		time.Sleep(time.Millisecond)
+		seen("when the file rests", b)
+
+		writeFile(t, a, []byte("3"))
+		for range 20 { // one sign each 50 ms, for a second
+			events <- fsnotify.Event{Name: a}
+			time.Sleep(50 * time.Millisecond)
+		}
+		seen("a file that never rests", a)
+
+		writeFile(t, c, []byte("1"))
+		events <- fsnotify.Event{Name: filepath.Join(dir, "log")}
+		time.Sleep(2 * settleTime)
+		seen("a sign of another file")
+		errs <- fsnotify.ErrEventOverflow
+		time.Sleep(settleTime)
+		seen("signs were lost; the file is new", c)
+
+		if err := os.Remove(a); err != nil {
+			t.Fatal(err)
+		}
+		events <- fsnotify.Event{Name: a}
+		time.Sleep(settleTime)
+		seen("the file is gone")
+		writeFile(t, a, []byte("3"))
+		time.Sleep(pollTime)
+		seen("the file is back as it was")
+		writeFile(t, a, []byte("4"))
+		close(events)
+		close(errs)
+		time.Sleep(pollTime)
+		seen("polling goes on without signs", a)
+
+		cancel()
+		<-done
+	})
+}
+
+// TestWatch watches real files. The 30 seconds of polling are more than the test waits.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "conf", "drawbridge.yaml")
+	writeFile(t, file, []byte("1"))
+
+	// A mounted ConfigMap: key → ..data/key, ..data → ..1.
+	volume := filepath.Join(dir, "volume")
+	mounted := filepath.Join(volume, "secret")
+	writeFile(t, filepath.Join(volume, "..1", "secret"), []byte("1"))
+	writeFile(t, filepath.Join(volume, "..2", "secret"), []byte("2"))
+	link(t, "..1", filepath.Join(volume, "..data"))
+	link(t, filepath.Join("..data", "secret"), mounted)
+
+	// A link to a file elsewhere.
+	elsewhere := filepath.Join(dir, "elsewhere", "spec.yaml")
+	writeFile(t, elsewhere, []byte("1"))
+	linked := filepath.Join(dir, "conf", "spec.yaml")
+	link(t, elsewhere, linked)
+
+	changes := make(chan string)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	ready := filepath.Join(dir, "conf", "ready")
+	go func() {
+		ended <- Watch(ctx, []string{file, mounted, linked, ready}, func(path string) {
+			select {
+			case changes <- path:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	expect := func(why, want string) {
+		t.Helper()
+		select {
+		case got := <-changes:
+			if got != want {
+				t.Errorf("%s: %q is reported, want %q", why, got, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: nothing is reported", why)
+		}
+	}
+	// Watch compares with what it finds at its start. That it has started shows when it reports a file that is written
+	// again and again.
+	for started, i := false, byte(0); !started; i++ {
+		writeFile(t, ready, []byte{i})
+		select {
+		case <-changes:
+			started = true
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+
+	replace(t, file, "2")
+	expect("a file that is replaced", file)
+	writeFile(t, file, []byte("3"))
+	expect("a file that is written", file)
+	link(t, "..2", filepath.Join(volume, "..data_tmp"))
+	if err := os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")); err != nil {
+		t.Fatal(err)
+	}
+	expect("a ConfigMap that is swapped", mounted)
+	replace(t, elsewhere, "2")
+	expect("a file behind a link", linked)
+
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Watch: %v", err)
+	}
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+}
