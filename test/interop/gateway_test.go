@@ -1,0 +1,139 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"drawbridge/cmd/drawbridge/demo"
+	"drawbridge/test/issuer"
+	"drawbridge/test/process"
+)
+
+// world is a gateway with tokens checked and the order service behind it.
+type world struct {
+	endpoint string
+	token    string
+
+	mu   sync.Mutex
+	seen []*http.Request // what reached the service
+}
+
+// newWorld starts everything; it ends with the test.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	w := &world{}
+	service := httptest.NewServer(demo.NewService(func(r *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.seen = append(w.seen, r.Clone(context.WithoutCancel(r.Context())))
+	}))
+	t.Cleanup(service.Close)
+	iss, err := issuer.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(iss.Close)
+
+	dir := t.TempDir()
+	program, err := process.BuildGateway(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen, admin := address(t), address(t)
+	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s}
+admin: {listen: %q}
+auth:
+  issuers: [{issuer: %q}]
+  default_scopes: [mcp:tools]
+apis:
+  - spec: %q
+    credential: {type: api_key, in: header, name: X-Shop-Key, value: "${SHOP_KEY:-%s}"}
+`, listen, admin, iss.URL, service.URL+demo.DocumentPath, demo.Key)
+	file := filepath.Join(dir, "gateway.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gateway, err := process.Start(context.WithoutCancel(ctx), program, "serve", "--config", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := gateway.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the gateway's last words:\n%s", gateway.Log())
+		}
+	})
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	err = gateway.Await(ctx, func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return errors.New("/readyz: " + resp.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.endpoint = "http://" + listen + "/mcp"
+	if w.token, err = iss.Token(w.endpoint, "mcp:tools"); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// requests returns what reached the service since the last call.
+func (w *world) requests() []*http.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := w.seen
+	w.seen = nil
+	return seen
+}
+
+// checkNoTokenWentUpstream fails the test if any part of the caller's token reached the service (T1).
+func (w *world) checkNoTokenWentUpstream(t *testing.T, requests []*http.Request) {
+	t.Helper()
+	signature := w.token[strings.LastIndexByte(w.token, '.')+1:]
+	for _, r := range requests {
+		var all strings.Builder
+		if err := r.Header.Write(&all); err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(r.URL.String())
+		for i := 0; i+12 <= len(signature); i++ {
+			if strings.Contains(all.String(), signature[i:i+12]) {
+				t.Fatalf("the caller's token reached the service: %s %s", r.Method, r.URL)
+			}
+		}
+	}
+}
+
+func address(t *testing.T) string {
+	t.Helper()
+	a, err := process.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
