@@ -321,24 +321,6 @@ func parseInto(v reflect.Value, text string) error {
 // control reports whether r may not stand in a string; line breaks and tabs may, for descriptions.
 func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
-func shown(n *yaml.Node, e expansion, v reflect.Value) string {
-	en, isEnum := v.Interface().(enum)
-	switch _, isParser := v.Addr().Interface().(parser); {
-	case e.expanded:
-		return fmt.Sprintf(", but what %s expands to is not", quote(n.Value))
-	case isParser || v.Kind() == reflect.String && !isEnum:
-		return ""
-	}
-	s := fmt.Sprintf(", got %s", described(n))
-	if isEnum {
-		if near := nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
-			s += didYouMean(near) // but not RS256 for HS256
-		}
-	}
-	return s
-}
-
 // bounds checks min and max.
 func (l *loader) bounds(v reflect.Value, key string, f field) {
 	if f.low == "" || f.zero && v.IsZero() {
@@ -360,21 +342,6 @@ func (l *loader) bounds(v reflect.Value, key string, f field) {
 	}
 }
 
-func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
-	got := described(n)
-	hint := ""
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && (t.Kind() != reflect.Bool && t.Kind() != reflect.Int) {
-		got = "a string" // which may be a secret in the wrong place
-	}
-	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" && isText(t) {
-		hint = "; put it in quotes"
-		if t == reflect.TypeFor[Secret]() {
-			got = "a number, a date, true or false"
-		}
-	}
-	l.errorf(key, "expected %s, got %s%s", expected(t), got, hint)
-}
-
 // fits reports whether a scalar with a YAML tag can be read as a type.
 func fits(tag string, t reflect.Type) bool {
 	switch t {
@@ -392,69 +359,6 @@ func fits(tag string, t reflect.Type) bool {
 
 func isText(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(reflect.TypeFor[parser]())
-}
-
-// expected names a type for people.
-func expected(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Duration]():
-		return "a duration"
-	case reflect.TypeFor[ByteSize]():
-		return "a size in bytes"
-	case reflect.TypeFor[URL](), reflect.TypeFor[Origin]():
-		return "a URL"
-	case reflect.TypeFor[Location]():
-		return "a URL or path"
-	case reflect.TypeFor[Patterns]():
-		return "a string or a list of strings"
-	case reflect.TypeFor[Selectors]():
-		return "a selector or a list of selectors"
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return expected(t.Elem())
-	case reflect.Slice:
-		return "a list"
-	case reflect.Map:
-		return "a mapping"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int:
-		return "a whole number"
-	}
-	if isText(t) {
-		return "a string"
-	}
-	return "a mapping"
-}
-
-// given1 names what a node is.
-func described(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return "nothing"
-	case "!!bool":
-		return n.Value
-	case "!!int", "!!float":
-		return "the number " + n.Value
-	case "!!timestamp":
-		return "the date " + n.Value
-	}
-	return "the string " + quote(n.Value)
-}
-
-func quote(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return strconv.Quote(s)
 }
 
 // resolveAlias returns the node that an alias stands for. An anchor can't hold an alias of itself: the parser refuses it.

@@ -1,0 +1,128 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	toolName = regexp.MustCompile(`\A[A-Za-z0-9_-]+\z`)
+	methods  = regexp.MustCompile(`\A[A-Z*]+\z`)
+)
+
+func (l *loader) rules(cfg *Config) {
+	for i := range cfg.Rules {
+		r, key := &cfg.Rules[i], fmt.Sprintf("rules[%d]", i)
+		match, set := key+".match", key+".set"
+		if l.given(match) && len(r.Match) == 0 && l.ok(match) {
+			l.errorf(match, "is empty; select something")
+		}
+		l.selectors(match, r.Match)
+		l.strangers(cfg, match, r.Match)
+		l.settings(cfg, set, &r.Set)
+	}
+}
+
+func (l *loader) settings(cfg *Config, key string, set *Settings) {
+	if l.given(key) && l.ok(key) && !l.faulty(key) && set.empty() {
+		l.errorf(key, "is empty; the rule changes nothing")
+	}
+	if name := key + ".name"; set.Name != "" && l.ok(name) {
+		if !toolName.MatchString(set.Name) {
+			l.errorf(name, "%s must consist of letters, digits, _ and -", quote(set.Name))
+		} else if len(set.Name) > cfg.Tools.MaxName && l.ok("tools.max_name") {
+			l.errorf(name, "is longer than tools.max_name, %d", cfg.Tools.MaxName)
+		}
+	}
+	l.most(key+".title", set.Title, 200)
+	l.most(key+".description", set.Description, 4096)
+	l.scopes(key+".scopes", set.Scopes)
+	if scopes := key + ".scopes"; l.given(scopes) && l.ok(scopes) && l.ok("auth") {
+		switch {
+		case cfg.Auth == nil || cfg.Auth.Anonymous:
+			l.warnf(scopes, "has no effect: without auth.issuers nobody is asked for a token")
+		case len(set.Scopes) == 0 && !cfg.Auth.AllowUnscoped:
+			l.errorf(scopes, "is empty, which auth.allow_unscoped must allow")
+		}
+	}
+}
+
+func (l *loader) most(key, text string, bytes int) {
+	if len(text) > bytes {
+		l.errorf(key, "has %d bytes, more than %d", len(text), bytes)
+	}
+}
+
+// selectorKey returns the key path of a selector, which may stand alone instead of in a list.
+func selectorKey(l *loader, list string, i int) string {
+	if k := fmt.Sprintf("%s[%d]", list, i); l.given(k) {
+		return k
+	}
+	return list
+}
+
+func (l *loader) selectors(list string, selectors Selectors) {
+	for i := range selectors {
+		sel, key := &selectors[i], selectorKey(l, list, i)
+		if sel.empty() && l.ok(key) && !l.faulty(key) {
+			l.errorf(key, "needs at least one of api, tag, method, path, operation")
+		}
+		for j, p := range sel.Method {
+			sel.Method[j] = p.upper()
+			if k := patternKey(l, key+".method", j); p.text != "" && !methods.MatchString(sel.Method[j].text) {
+				l.errorf(k, "%s is not an HTTP method", quote(p.text))
+			} else if near := nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
+				!strings.Contains(p.text, "*") {
+				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
+			}
+		}
+		for j, p := range sel.Path {
+			if k := patternKey(l, key+".path", j); p.text != "" && p.text[0] != '/' && p.text[0] != '*' {
+				l.errorf(k, "must begin with / or *; did you mean %q?", "/"+p.text)
+			}
+		}
+	}
+}
+
+// knownMethods returns the methods that OpenAPI has fields for.
+func knownMethods() []string {
+	return []string{"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"}
+}
+
+func patternKey(l *loader, list string, i int) string {
+	if k := fmt.Sprintf("%s[%d]", list, i); l.given(k) {
+		return k
+	}
+	return list
+}
+
+// faulty reports whether a key below this one has an error.
+func (l *loader) faulty(key string) bool {
+	for k := range l.failed {
+		if strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// strangers warns of API names in selectors that match no API, as far as all names are known.
+func (l *loader) strangers(cfg *Config, list string, selectors Selectors) {
+	var names []string
+	for _, api := range cfg.APIs {
+		if api.Name == "" {
+			return
+		}
+		names = append(names, api.Name)
+	}
+	for i, sel := range selectors {
+		for j, p := range sel.API {
+			if !slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }) && p.text != "" {
+				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API is named %s%s", quote(p.text),
+					didYouMean(nearest(p.text, names)))
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
+	got := described(n)
+	hint := ""
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && (t.Kind() != reflect.Bool && t.Kind() != reflect.Int) {
+		got = "a string" // which may be a secret in the wrong place
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" && isText(t) {
+		hint = "; put it in quotes"
+		if t == reflect.TypeFor[Secret]() {
+			got = "a number, a date, true or false"
+		}
+	}
+	l.errorf(key, "expected %s, got %s%s", expected(t), got, hint)
+}
+
+// shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
+func shown(n *yaml.Node, e expansion, v reflect.Value) string {
+	en, isEnum := v.Interface().(enum)
+	switch _, isParser := v.Addr().Interface().(parser); {
+	case e.expanded:
+		return fmt.Sprintf(", but what %s expands to is not", quote(n.Value))
+	case isParser || v.Kind() == reflect.String && !isEnum:
+		return ""
+	}
+	s := fmt.Sprintf(", got %s", described(n))
+	if isEnum {
+		if near := nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
+			s += didYouMean(near) // but not RS256 for HS256
+		}
+	}
+	return s
+}
+
+// expected names a type for people.
+func expected(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return "a duration"
+	case reflect.TypeFor[ByteSize]():
+		return "a size in bytes"
+	case reflect.TypeFor[URL](), reflect.TypeFor[Origin]():
+		return "a URL"
+	case reflect.TypeFor[Location]():
+		return "a URL or path"
+	case reflect.TypeFor[Patterns]():
+		return "a string or a list of strings"
+	case reflect.TypeFor[Selectors]():
+		return "a selector or a list of selectors"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return expected(t.Elem())
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map:
+		return "a mapping"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	}
+	if isText(t) {
+		return "a string"
+	}
+	return "a mapping"
+}
+
+// given1 names what a node is.
+func described(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!bool":
+		return n.Value
+	case "!!int", "!!float":
+		return "the number " + n.Value
+	case "!!timestamp":
+		return "the date " + n.Value
+	}
+	return "the string " + quote(n.Value)
+}
+
+func quote(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}
