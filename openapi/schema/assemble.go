@@ -1,0 +1,351 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// stages are the ways to make a schema smaller, tried in this order until it fits (S6): first texts go, the deepest
+// first, then branches keep nothing but their type.
+var stages = [...]cut{
+	uncut,
+	{text: 4, depth: noLimit},
+	{text: 3, depth: noLimit, short: true},
+	{text: 2, depth: noLimit, short: true},
+	{text: 2, depth: 8, short: true},
+	{text: 2, depth: 6, short: true},
+	{text: 2, depth: 5, short: true},
+	{text: 2, depth: 4, short: true},
+	{text: 2, depth: 3, short: true},
+	{text: 2, depth: 2, short: true},
+	{text: 2, depth: 1, short: true},
+	{text: 1, depth: 1, short: true},
+}
+
+// fit puts a tool's schema together, reduced as far as is needed. write makes the root fragment, without its closing
+// brace, for a cut.
+func (c *Converter) fit(where *tree.Node, write func(e *emitter)) (json.RawMessage, error) {
+	size := 0
+	for i, stage := range stages {
+		e := &emitter{c: c, cut: stage}
+		write(e)
+		if i == 0 {
+			e.report()
+		}
+		a := assembly{c: c, root: &fragment{body: e.out, holes: e.holes}}
+		a.collect(stage)
+		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
+			continue
+		}
+		a.breakCycles()
+		out := a.write()
+		if size = len(out); size > c.limits.MaxBytes {
+			continue
+		}
+		if i > 0 {
+			c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stage))
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("the input schema takes %d bytes even when all but names and types are left out; at most %d are allowed",
+		size, c.limits.MaxBytes)
+}
+
+// String tells what a cut has taken away.
+func (c cut) String() string {
+	text := fmt.Sprintf("descriptions below level %d are left out", c.text)
+	if c.depth != noLimit {
+		text += fmt.Sprintf(", and everything but types below level %d", c.depth)
+	}
+	return text
+}
+
+// assembly puts the fragments of one tool's schema together.
+type assembly struct {
+	c     *Converter
+	root  *fragment
+	cut   cut
+	parts []*part // in the order of discovery
+	index map[partKey]*part
+	swaps map[holeKey]*part // holes that are filled with another part than they ask for; nil: with {}
+	names map[string]bool
+
+	openName string // in $defs, of the schema that accepts everything
+	open     bool   // it is referred to
+}
+
+// A part is a schema of $defs, or one that is written in the place of the only reference to it.
+type part struct {
+	*fragment
+	key     partKey
+	uses    int
+	state   uint8  // of the search for cycles
+	name    string // in $defs
+	inlined bool
+}
+
+type partKey struct {
+	node *tree.Node
+	base bool
+}
+
+type holeKey struct {
+	fragment *fragment
+	index    int
+}
+
+// maxInlined is the most bytes of a schema that is written in the place of the only reference to it.
+const maxInlined = 1024
+
+// collect finds all parts, nearest first, because the depth at which a schema is first met decides how it is cut.
+func (a *assembly) collect(c cut) {
+	a.cut = c
+	a.index = map[partKey]*part{}
+	byDepth := [][]partKey{nil}
+	meet := func(f *fragment, depth int) {
+		for _, h := range f.holes {
+			d := depth + h.depth
+			if c == uncut {
+				d = 0 // the order of discovery is the author's then
+			}
+			for len(byDepth) <= d {
+				byDepth = append(byDepth, nil)
+			}
+			byDepth[d] = append(byDepth[d], partKey{h.node, h.base})
+		}
+	}
+	meet(a.root, 0)
+	for depth := 0; depth < len(byDepth); depth++ {
+		for i := 0; i < len(byDepth[depth]); i++ {
+			if key := byDepth[depth][i]; a.index[key] == nil {
+				meet(a.add(key, depth).fragment, depth)
+			}
+		}
+	}
+}
+
+func (a *assembly) add(key partKey, depth int) *part {
+	f := a.c.fragment(fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth)})
+	p := &part{fragment: f, key: key}
+	a.index[key] = p
+	a.parts = append(a.parts, p)
+	return p
+}
+
+// estimate returns about how many bytes write will return.
+func (a *assembly) estimate() int {
+	size := len(a.root.body)
+	for _, p := range a.parts {
+		size += len(p.body) + 24 + 24*len(p.holes)
+	}
+	return size
+}
+
+// breakCycles makes sure that no schema applies to a value for ever: "A: {allOf: [A]}" and its longer forms. Where an
+// allOf leads back to a schema that lists alternatives, the schema without them is meant.
+func (a *assembly) breakCycles() {
+	a.search(a.root, nil)
+	for i := 0; i < len(a.parts); i++ { // grows
+		if p := a.parts[i]; p.state == unseen {
+			a.search(p.fragment, p)
+		}
+	}
+}
+
+const (
+	unseen uint8 = iota
+	open
+	done
+)
+
+func (a *assembly) search(f *fragment, self *part) {
+	if self != nil {
+		self.state = open
+	}
+	for i, h := range f.holes {
+		if !h.inPlace {
+			continue
+		}
+		p := a.index[partKey{h.node, h.base}]
+		if p.state == open {
+			if p = a.without(h); a.swaps == nil {
+				a.swaps = map[holeKey]*part{}
+			}
+			a.swaps[holeKey{f, i}] = p
+			if p == nil {
+				if _, told := a.c.told.LoadOrStore(h.node, true); !told {
+					a.c.warn(warning(h.node, CodeSchemaCycle, "the schema is part of itself without an object or array between; it is left out there"))
+				}
+				continue
+			}
+		}
+		if p.state == unseen {
+			a.search(p.fragment, p)
+		}
+	}
+	if self != nil {
+		self.state = done
+	}
+}
+
+// without returns the base form of the part that a hole asks for, nil if that would be a cycle again.
+func (a *assembly) without(h hole) *part {
+	if h.base || !h.all || h.node.Get("oneOf") == nil && h.node.Get("anyOf") == nil {
+		return nil
+	}
+	key := partKey{h.node, true}
+	p := a.index[key]
+	if p == nil {
+		p = a.add(key, 0)
+		for _, h := range p.holes {
+			if k := (partKey{h.node, h.base}); a.index[k] == nil {
+				a.addAll(k)
+			}
+		}
+	}
+	if p.state == open {
+		return nil
+	}
+	return p
+}
+
+// addAll adds a part and all that it needs.
+func (a *assembly) addAll(key partKey) {
+	for _, h := range a.add(key, 0).holes {
+		if k := (partKey{h.node, h.base}); a.index[k] == nil {
+			a.addAll(k)
+		}
+	}
+}
+
+// fill returns the part that belongs into a hole.
+func (a *assembly) fill(f *fragment, i int) *part {
+	if p, ok := a.swaps[holeKey{f, i}]; ok {
+		return p
+	}
+	h := f.holes[i]
+	return a.index[partKey{h.node, h.base}]
+}
+
+// write writes the schema with its $defs.
+func (a *assembly) write() json.RawMessage {
+	whole := map[*part]bool{}
+	used := []*part{}
+	count := func(f *fragment) {
+		for i, h := range f.holes {
+			p := a.fill(f, i)
+			if p == nil {
+				continue
+			}
+			if p.uses++; p.uses == 1 {
+				used = append(used, p)
+				whole[p] = h.whole
+			}
+		}
+	}
+	count(a.root)
+	for i := 0; i < len(used); i++ {
+		count(used[i].fragment)
+	}
+	a.names = map[string]bool{}
+	size := len(a.root.body) + 16
+	for _, p := range used {
+		p.inlined = p.uses == 1 && whole[p] && len(p.body) <= maxInlined
+		if !p.inlined {
+			p.name = a.name(p.key)
+		}
+		size += len(p.body) + 2*len(p.name) + 24*len(p.holes)
+	}
+	a.openName = a.unique("Anything")
+	out := a.splice(make([]byte, 0, size), a.root)
+	comma := `,"$defs":{`
+	define := func(name string) {
+		out = append(append(out, comma...), '"')
+		out = append(append(out, name...), `":`...)
+		comma = ","
+	}
+	for _, p := range used {
+		if !p.inlined {
+			define(p.name)
+			out = a.splice(out, p.fragment)
+		}
+	}
+	if a.open {
+		define(a.openName)
+		out = append(out, "{}"...)
+	}
+	if comma == "," {
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// splice writes a fragment with its holes filled.
+func (a *assembly) splice(out []byte, f *fragment) []byte {
+	from := 0
+	for i, h := range f.holes {
+		out = append(out, f.body[from:h.at]...)
+		from = h.at
+		switch p := a.fill(f, i); {
+		case p == nil && h.whole:
+			out = append(out, "{}"...)
+		case p == nil:
+			// The hole is the value of a "$ref" that has to go: it becomes a reference to what accepts everything.
+			a.open = true
+			out = append(out, `"#/$defs/`+a.openName+`"`...)
+		case p.inlined:
+			out = a.splice(out, p.fragment)
+		case h.whole:
+			out = append(out, `{"$ref":"#/$defs/`+p.name+`"}`...)
+		default:
+			out = append(out, `"#/$defs/`+p.name+`"`...)
+		}
+	}
+	return append(out, f.body[from:]...)
+}
+
+// name returns the member of $defs for a schema: its name in the document in characters that need no escape anywhere.
+func (a *assembly) name(key partKey) string {
+	n := key.node
+	name := n.Key()
+	if name == "" || name == "schema" || name == "items" {
+		if title := n.Get("title").Text(); title != "" && len(title) <= 64 {
+			name = title
+		}
+	}
+	if name == "" {
+		name = path.Base(n.Position().File)
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, name), "_")
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	if name == "" {
+		name = "Schema"
+	}
+	if key.base {
+		name += "Base"
+	}
+	return a.unique(name)
+}
+
+func (a *assembly) unique(name string) string {
+	unique := name
+	for i := 2; a.names[unique]; i++ {
+		unique = name + "_" + strconv.Itoa(i)
+	}
+	a.names[unique] = true
+	return unique
+}

@@ -1,0 +1,291 @@
+package schema
+
+import (
+	"drawbridge/openapi/tree"
+)
+
+// schemaFacts is what has to be known of a schema before its first keyword is written, because keywords of the older
+// dialects change what their neighbours mean.
+type schemaFacts struct {
+	ref      *tree.Node // the reference in the schema
+	target   *tree.Node // what it leads to; nil if nothing
+	viaAllOf bool       // the reference is written as "allOf: [{$ref: …}]", the way to give it siblings in 3.0
+
+	alone     bool // nothing else is said
+	annotated bool // nothing but annotations is said
+
+	types    types  // null included if the schema is nullable
+	inferred bool   // types is not written but follows from other keywords
+	dropType bool   // "type" is beside a reference where the dialect ignores it, or says what the target says
+	format   string // that the word under "type" implies
+
+	addNull  bool // null becomes one of the values of enum
+	wrapNull bool // null is an alternative to all that the schema asserts
+
+	hidden            map[string]bool // properties that required must not name
+	misplaced         *tree.Node      // enum of an array that is meant for its items
+	unreadablePattern bool            // patternProperties holds what can't be checked
+}
+
+// facts reads a schema object.
+func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
+	f := &schemaFacts{hidden: at.hidden}
+	e.refer(n, f)
+	nullable := n.Get("nullable").Bool() || n.Get("x-nullable").Bool()
+	e.typeFacts(n, at, f)
+
+	f.alone, f.annotated = f.target != nil, f.target != nil
+	union, values := false, false
+	for name := range n.Members() {
+		switch r := ruleOf(name, e.c.dialect); {
+		case r == dropped, r == refRule, r == nullRule, r == typeRule && f.dropType, name == "allOf" && f.viaAllOf:
+		case r.annotation() && r != formatRule:
+			f.alone = false
+		default:
+			f.alone, f.annotated = false, false
+			union = union || r == unionRule || r == allOfRule || r == inPlaceRule
+			values = values || r == valuesRule || r == constRule
+		}
+	}
+	if nullable {
+		if f.target != nil && e.c.acceptsNull(f.target) {
+			nullable = false
+		} else {
+			f.alone, f.annotated = false, false
+		}
+	}
+	switch {
+	case !nullable:
+	case f.target != nil, union, n.Get("const") != nil, f.types == 0 && values:
+		f.wrapNull = true
+	case f.types != 0:
+		f.types |= nullType
+		f.addNull = true
+	}
+	for _, v := range n.Get("enum").Items() {
+		if v.Kind() == tree.Null && f.types != 0 && !f.inferred {
+			f.types |= nullType
+		}
+	}
+	if f.types&^nullType == arrayType && n.Get("enum").Len() > 0 {
+		f.misplaced = n.Get("enum")
+		for _, v := range f.misplaced.Items() {
+			if v.Kind() == tree.Array {
+				f.misplaced = nil
+				break
+			}
+		}
+	}
+	if p := n.Get("patternProperties"); p != nil {
+		f.unreadablePattern = !readablePatterns(p)
+	}
+	if n.Get("required") != nil || n.Get("allOf") != nil {
+		for _, name := range e.c.hiddenNames(n, 0) {
+			if f.hidden[name] {
+				continue
+			}
+			own := make(map[string]bool, len(f.hidden)+1)
+			for k := range f.hidden {
+				own[k] = true
+			}
+			own[name] = true
+			f.hidden = own
+		}
+	}
+	return f
+}
+
+// refer finds the reference of a schema and what it leads to.
+func (e *emitter) refer(n *tree.Node, f *schemaFacts) {
+	f.ref = e.c.reference(n)
+	if all := n.Get("allOf"); f.ref == nil && all.Len() == 1 && e.c.pureRef(all.At(0)) {
+		f.ref, f.viaAllOf = e.c.reference(all.At(0)), true
+	}
+	if f.ref == nil {
+		return
+	}
+	target, problem := e.c.target(f.ref)
+	if target == nil {
+		e.warnf(f.ref, CodeSchemaRef, "%s; anything is accepted here", problem)
+		f.viaAllOf = false
+		return
+	}
+	f.target = target
+}
+
+func (e *emitter) typeFacts(n *tree.Node, at place, f *schemaFacts) {
+	t := n.Get("type")
+	f.types, f.format = writtenTypes(t)
+	if t != nil && f.types == 0 && t.Kind() != tree.Null && t.Text() != "any" {
+		e.warnf(t, CodeSchemaType, "%q is not a type; anything is accepted", string(t.AppendJSON(nil)))
+	}
+	if f.types == 0 && f.target == nil && !at.branch {
+		f.types = impliedTypes(n)
+		f.inferred = f.types != 0
+	}
+	if f.target != nil && f.types != 0 {
+		f.dropType = e.c.dialect != OpenAPI31 && !f.viaAllOf || f.types == e.c.typesOf(f.target)
+	}
+}
+
+// writtenTypes reads the value of "type".
+func writtenTypes(t *tree.Node) (set types, format string) {
+	switch t.Kind() {
+	case tree.String:
+		return typeName(t.Text())
+	case tree.Array:
+		for _, item := range t.Items() {
+			kind, implied := typeName(item.Text())
+			if item.Kind() == tree.Null {
+				kind = nullType
+			}
+			set |= kind
+			if implied != "" {
+				format = implied
+			}
+		}
+	}
+	return set, format
+}
+
+// impliedTypes is for schemas that leave out their type, as one in eight documents has them.
+func impliedTypes(n *tree.Node) types {
+	switch {
+	case n.Get("properties").Kind() == tree.Object, n.Get("additionalProperties").Kind() == tree.Object,
+		n.Get("patternProperties").Kind() == tree.Object:
+		return objectType
+	case n.Get("items") != nil, n.Get("prefixItems") != nil:
+		return arrayType
+	}
+	return 0
+}
+
+// maxCompositionDepth bounds how far composition is followed where only a summary of a schema is needed.
+const maxCompositionDepth = 12
+
+// typesOf returns the types that a schema accepts as far as is plain to see; 0 when it is not. nullable counts.
+func (c *Converter) typesOf(n *tree.Node) types { return c.typesAt(n, 0) }
+
+func (c *Converter) typesAt(n *tree.Node, depth int) types {
+	if n = c.resolve(n); n == nil || depth > maxCompositionDepth {
+		return 0
+	}
+	set, _ := writtenTypes(n.Get("type"))
+	if set == 0 {
+		set = impliedTypes(n)
+	}
+	for _, s := range n.Get("allOf").Items() {
+		if set == 0 {
+			set = c.typesAt(s, depth+1)
+		}
+	}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		if set == 0 {
+			for _, s := range n.Get(word).Items() {
+				t := c.typesAt(s, depth+1)
+				if t == 0 {
+					set = 0
+					break
+				}
+				set |= t
+			}
+		}
+	}
+	if set == 0 {
+		for _, v := range n.Get("enum").Items() {
+			set |= typeOfValue(v)
+		}
+	}
+	if set != 0 && c.marksNull(n) {
+		set |= nullType
+	}
+	return set
+}
+
+func typeOfValue(v *tree.Node) types {
+	switch v.Kind() {
+	case tree.Null:
+		return nullType
+	case tree.Bool:
+		return booleanType
+	case tree.Number:
+		return numberType
+	case tree.String:
+		return stringType
+	case tree.Array:
+		return arrayType
+	case tree.Object:
+		return objectType
+	}
+	return 0
+}
+
+func (c *Converter) marksNull(n *tree.Node) bool {
+	return n.Get("nullable").Bool() || n.Get("x-nullable").Bool()
+}
+
+// acceptsNull tells whether null is plainly one of the values of a schema.
+func (c *Converter) acceptsNull(n *tree.Node) bool { return c.typesOf(n)&nullType != 0 }
+
+// hiddenNames lists the properties of a schema, and of those it is composed of, that are left out.
+func (c *Converter) hiddenNames(n *tree.Node, depth int) []string {
+	if n == nil || depth > maxCompositionDepth {
+		return nil
+	}
+	var names []string
+	for name, s := range n.Get("properties").Members() {
+		if c.hidden(s, Request) {
+			names = append(names, name)
+		}
+	}
+	for _, s := range n.Get("allOf").Items() {
+		names = append(names, c.hiddenNames(c.resolve(s), depth+1)...)
+	}
+	return names
+}
+
+// overlap tells whether two alternatives accept some of the same values of a plain type or the same arrays. With oneOf
+// such a value is refused, which hardly an author wants: "oneOf: [{type: string, format: date}, {type: string}]".
+func (e *emitter) overlap(branches *tree.Node) bool {
+	type branch struct {
+		types  types
+		values []string // nil: any
+	}
+	var seen []branch
+	for _, s := range branches.Items() {
+		b := branch{types: e.c.typesOf(s) &^ objectType}
+		if b.types&numberType != 0 {
+			b.types |= integerType
+		}
+		if s = e.c.resolve(s); s != nil {
+			for _, v := range s.Get("enum").Items() {
+				b.values = append(b.values, string(v.AppendJSON(nil)))
+			}
+			if v := s.Get("const"); v != nil {
+				b.values = append(b.values, string(v.AppendJSON(nil)))
+			}
+		}
+		for _, other := range seen {
+			if b.types&other.types != 0 && !disjoint(b.values, other.values) {
+				return true
+			}
+		}
+		seen = append(seen, b)
+	}
+	return false
+}
+
+// disjoint tells whether two lists of values, nil standing for all values, have none in common.
+func disjoint(a, b []string) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	for _, x := range a {
+		for _, y := range b {
+			if x == y {
+				return false
+			}
+		}
+	}
+	return true
+}

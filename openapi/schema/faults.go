@@ -1,0 +1,315 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// A Fault is one thing that is wrong with a value, worded for the model that made the value.
+type Fault struct {
+	Pointer string // RFC 6901 pointer into the value, "" for the value as a whole
+	Message string // what was expected and what was given: `expected integer, got string "x"`
+}
+
+const (
+	maxFaults  = 20
+	maxShown   = 60 // characters of a given value
+	maxAllowed = 10 // values or names that are listed
+)
+
+// explainer turns the library's tree of errors into faults.
+type explainer struct {
+	source json.RawMessage // the schema
+	value  any
+	faults []Fault
+	branch string // ends messages about one of several alternatives
+}
+
+func (e *explainer) add(location []string, format string, args ...any) {
+	e.faults = append(e.faults, Fault{Pointer: pointerOf(location), Message: fmt.Sprintf(format, args...) + e.branch})
+}
+
+// sorted returns the faults by pointer, each once, and no more than maxFaults.
+func (e *explainer) sorted() []Fault {
+	slices.SortStableFunc(e.faults, func(a, b Fault) int {
+		if c := strings.Compare(a.Pointer, b.Pointer); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Message, b.Message)
+	})
+	out := slices.Compact(e.faults)
+	if more := len(out) - maxFaults; more > 0 {
+		out = append(out[:maxFaults:maxFaults], Fault{Message: fmt.Sprintf("and %d more", more)})
+	}
+	return out
+}
+
+func (e *explainer) walk(err *jsonschema.ValidationError) {
+	switch k := err.ErrorKind.(type) {
+	case *kind.AnyOf:
+		e.closest(err)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			e.closest(err)
+			return
+		}
+		e.add(err.InstanceLocation, "fits more than one of the alternatives (number %d and number %d), and must fit exactly one",
+			k.Subschemas[0]+1, k.Subschemas[1]+1)
+	case *kind.PropertyNames:
+		inner := explainer{source: e.source, value: k.Property}
+		for _, cause := range err.Causes {
+			inner.walk(cause)
+		}
+		for _, f := range inner.faults {
+			e.add(append(slices.Clone(err.InstanceLocation), k.Property), "the name is not allowed: %s", f.Message)
+		}
+	case *kind.Contains, *kind.MinContains, *kind.MaxContains:
+		e.leaf(err) // the causes are about items that may be as they are
+	default:
+		if len(err.Causes) == 0 {
+			e.leaf(err)
+			return
+		}
+		for _, cause := range err.Causes {
+			e.walk(cause)
+		}
+	}
+}
+
+// leaf words one problem.
+func (e *explainer) leaf(err *jsonschema.ValidationError) {
+	at := err.InstanceLocation
+	value := e.given(at)
+	switch k := err.ErrorKind.(type) {
+	case *kind.Type:
+		e.add(at, "expected %s, got %s%s", strings.Join(k.Want, " or "), show(value), quotedHint(k.Want, value))
+	case *kind.Const:
+		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value))
+	case *kind.Enum:
+		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), similar(k.Want, value))
+	case *kind.Required:
+		e.missing(err, k.Missing, "")
+	case *kind.DependentRequired:
+		e.missing(err, k.Missing, fmt.Sprintf(", which %q needs", k.Prop))
+	case *kind.AdditionalProperties:
+		names := slices.Sorted(slices.Values(k.Properties))
+		for _, name := range names {
+			e.unknown(err.SchemaURL, append(slices.Clone(at), name))
+		}
+	case *kind.FalseSchema:
+		if schema, ok := strings.CutSuffix(err.SchemaURL, "/unevaluatedProperties"); ok && len(at) > 0 {
+			e.unknown(schema, at)
+			return
+		}
+		e.add(at, "nothing is allowed here, got %s", show(value))
+	case *kind.Minimum:
+		e.add(at, "expected a number of at least %s, got %s", e.bound(err, "minimum", k.Want), showPlain(value))
+	case *kind.Maximum:
+		e.add(at, "expected a number of at most %s, got %s", e.bound(err, "maximum", k.Want), showPlain(value))
+	case *kind.ExclusiveMinimum:
+		e.add(at, "expected a number above %s, got %s", e.bound(err, "exclusiveMinimum", k.Want), showPlain(value))
+	case *kind.ExclusiveMaximum:
+		e.add(at, "expected a number below %s, got %s", e.bound(err, "exclusiveMaximum", k.Want), showPlain(value))
+	case *kind.MultipleOf:
+		e.add(at, "expected a multiple of %s, got %s", e.bound(err, "multipleOf", k.Want), showPlain(value))
+	case *kind.MinLength:
+		e.add(at, "expected at least %s, got %d: %s", count(k.Want, "character"), k.Got, showPlain(value))
+	case *kind.MaxLength:
+		e.add(at, "expected at most %s, got %d: %s", count(k.Want, "character"), k.Got, showPlain(value))
+	case *kind.MinItems:
+		e.add(at, "expected at least %s, got %d", count(k.Want, "item"), k.Got)
+	case *kind.MaxItems:
+		e.add(at, "expected at most %s, got %d", count(k.Want, "item"), k.Got)
+	case *kind.MinProperties:
+		e.add(at, "expected at least %s, got %d", count(k.Want, "member"), k.Got)
+	case *kind.MaxProperties:
+		e.add(at, "expected at most %s, got %d", count(k.Want, "member"), k.Got)
+	case *kind.UniqueItems:
+		e.add(at, "items %d and %d are the same; each may be there once", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Pattern:
+		e.add(at, "expected text that matches %s, got %s", shorten(k.Want, 200), showPlain(value))
+	case *kind.Format:
+		low, high, _ := formatRange(k.Want)
+		e.add(at, "expected an integer from %s to %s (%s), got %s", low, high, k.Want, showPlain(value))
+	case *kind.Contains:
+		e.add(at, "none of the items is of the kind that must be there")
+	case *kind.MinContains:
+		e.add(at, "expected at least %s of one kind, got %d", count(k.Want, "item"), len(k.Got))
+	case *kind.MaxContains:
+		e.add(at, "expected at most %s of one kind, got %d", count(k.Want, "item"), len(k.Got))
+	case *kind.Not:
+		e.add(at, "%s is one of the values that are not allowed here", show(value))
+	default:
+		e.add(at, "%s does not fit the schema", show(value))
+	}
+}
+
+// quotedHint helps with the most frequent mistake of models: JSON given as text.
+func quotedHint(want []string, value any) string {
+	s, ok := value.(string)
+	if !ok {
+		return ""
+	}
+	switch s = strings.TrimSpace(s); {
+	case slices.Contains(want, "array") && strings.HasPrefix(s, "["), slices.Contains(want, "object") && strings.HasPrefix(s, "{"):
+		return "; give it as JSON, not as text"
+	case slices.Contains(want, "integer") && plainInteger(s), slices.Contains(want, "number") && saneNumber(s),
+		slices.Contains(want, "boolean") && (s == "true" || s == "false"):
+		return "; leave out the quotes"
+	}
+	return ""
+}
+
+// word is what a member of an object is called: those at the top are arguments.
+func word(object []string) string {
+	if len(object) == 0 {
+		return "argument"
+	}
+	return "member"
+}
+
+func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why string) {
+	at := err.InstanceLocation
+	object, _ := e.given(at).(map[string]any)
+	declared := e.declared(err.SchemaURL)
+	var strangers []string
+	for name := range object {
+		if !slices.Contains(declared, name) {
+			strangers = append(strangers, name)
+		}
+	}
+	slices.Sort(strangers)
+	for _, name := range names {
+		hint := ""
+		if near := nearest(name, strangers); near != "" {
+			hint = fmt.Sprintf("; is %q meant to be it?", near)
+		}
+		e.add(at, "missing required %s %q%s%s", word(at), name, why, hint)
+	}
+}
+
+// unknown words a member that the schema at the URL does not allow.
+func (e *explainer) unknown(schemaURL string, at []string) {
+	name := at[len(at)-1]
+	declared := e.declared(schemaURL)
+	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), shorten(name, maxShown))
+	if near := nearest(name, declared); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	switch shown := declared[:min(len(declared), maxAllowed)]; {
+	case len(declared) == 0:
+		text += "; none are allowed"
+	case len(shown) < len(declared):
+		text += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared)-len(shown))
+	default:
+		text += " allowed: " + strings.Join(shown, ", ")
+	}
+	text = strings.Replace(text, `" allowed:`, `"; allowed:`, 1)
+	e.add(at, "%s", text)
+}
+
+// given returns the value at a location.
+func (e *explainer) given(at []string) any {
+	value := e.value
+	for _, token := range at {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// schemaAt returns the part of the schema that the library names by URL.
+func (e *explainer) schemaAt(schemaURL string) []byte {
+	_, fragment, _ := strings.Cut(schemaURL, "#")
+	pointer, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil
+	}
+	at := []byte(e.source)
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if jsonscan.KindOf(at) == jsonscan.Array {
+			i := 0
+			for item := range jsonscan.Elements(at) {
+				if strconv.Itoa(i) == token {
+					at = item
+					break
+				}
+				i++
+			}
+			continue
+		}
+		at = jsonscan.Lookup(at, token)
+	}
+	return at
+}
+
+// bound returns the number of a keyword as it is written in the schema.
+func (e *explainer) bound(err *jsonschema.ValidationError, keyword string, want *big.Rat) string {
+	if text := jsonscan.Lookup(e.schemaAt(err.SchemaURL), keyword); text != nil {
+		return string(text)
+	}
+	return want.RatString()
+}
+
+// declared returns the properties that a schema names, in the author's order, those of its composition included.
+func (e *explainer) declared(schemaURL string) []string {
+	var names []string
+	e.declares(e.schemaAt(schemaURL), &names, 0)
+	return names
+}
+
+func (e *explainer) declares(schema []byte, names *[]string, depth int) {
+	if depth > maxCompositionDepth || len(*names) > 1000 {
+		return
+	}
+	for keyword, value := range jsonscan.Members(schema) {
+		switch string(keyword) {
+		case "properties":
+			for name := range jsonscan.Members(value) {
+				if !slices.Contains(*names, string(name)) {
+					*names = append(*names, string(name))
+				}
+			}
+		case "$ref":
+			e.declares(e.schemaAt(string(jsonscan.Unquote(value))), names, depth+1)
+		case "allOf", "anyOf", "oneOf":
+			for branch := range jsonscan.Elements(value) {
+				e.declares(branch, names, depth+1)
+			}
+		}
+	}
+}
+
+func pointerOf(location []string) string {
+	var b strings.Builder
+	for _, token := range location {
+		b.WriteByte('/')
+		b.WriteString(escapeToken(token))
+	}
+	return b.String()
+}
+
+func escapeToken(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}

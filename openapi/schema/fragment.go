@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"fmt"
+
+	"drawbridge/openapi/tree"
+)
+
+// noLimit is the value of cut.text and cut.depth that takes nothing away.
+const noLimit = 255
+
+// cut says how much of a schema is written. Depth counts levels of schemas: a property's schema is one deeper than the
+// schema that it stands in, and so is a member of allOf.
+type cut struct {
+	text  uint8 // from this depth on, no descriptions, titles, defaults and examples
+	depth uint8 // from this depth on, nothing but the type
+	short bool  // what descriptions stay are cut to maxShortText characters
+}
+
+const maxShortText = 200
+
+var uncut = cut{text: noLimit, depth: noLimit}
+
+// below returns the cut for a schema that stands deeper by the given number of levels.
+func (c cut) below(levels int) cut {
+	less := func(n uint8) uint8 {
+		if n == noLimit {
+			return n
+		}
+		return uint8(max(0, int(n)-levels))
+	}
+	return cut{text: less(c.text), depth: less(c.depth), short: c.short}
+}
+
+// fragmentKey names one form of a schema that others refer to.
+type fragmentKey struct {
+	node *tree.Node
+	base bool // without its oneOf and anyOf: what an alternative takes over from the schema that lists it
+	cut  cut
+}
+
+// A fragment is a schema as JSON with holes where it refers to others, which are known only when a tool's schema is
+// put together. It is immutable.
+type fragment struct {
+	body  []byte
+	holes []hole
+}
+
+// A hole is a reference in a fragment, to be filled at offset at.
+type hole struct {
+	at      int
+	node    *tree.Node
+	base    bool
+	whole   bool // the hole is a whole schema; else it is the value of a "$ref" beside other keywords
+	inPlace bool // the schema referred to applies to the value of the fragment's own schema
+	all     bool // it is a member of allOf
+	depth   int  // levels between the fragment's schema and the one referred to
+}
+
+// fragment returns the form of a schema that key names, converted on first use.
+func (c *Converter) fragment(key fragmentKey) *fragment {
+	if f, ok := c.fragments.Load(key); ok {
+		return f.(*fragment)
+	}
+	e := emitter{c: c, self: key.node, cut: key.cut}
+	e.schema(key.node, place{base: key.base, inPlace: true})
+	f, loaded := c.fragments.LoadOrStore(key, &fragment{body: e.out, holes: e.holes})
+	if !loaded && !key.base && key.cut == uncut {
+		e.report()
+	}
+	return f.(*fragment)
+}
+
+// target returns the schema that a reference stands for: chains of references that say nothing else are followed. It
+// is nil when there is none; problem then tells why.
+func (c *Converter) target(ref *tree.Node) (node *tree.Node, problem string) {
+	node, err := c.set.Resolve(ref)
+	if err == nil {
+		for range maxRefChain {
+			if !c.pureRef(node) {
+				break
+			}
+			if node, err = c.set.Resolve(node); err != nil {
+				break
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case node.Kind() != tree.Object && node.Kind() != tree.Bool:
+		return nil, fmt.Sprintf("the reference leads to a value of type %s", node.Kind())
+	case c.pureRef(node):
+		return nil, "the reference leads back to itself"
+	}
+	return node, ""
+}
+
+const maxRefChain = 64
+
+// reference returns the reference in a schema, nil if there is none.
+func (c *Converter) reference(n *tree.Node) *tree.Node {
+	if ref := n.Get("$ref"); ref.Kind() == tree.String {
+		return ref
+	}
+	if c.dialect == OpenAPI31 {
+		if ref := n.Get("$dynamicRef"); ref.Kind() == tree.String {
+			return ref
+		}
+	}
+	return nil
+}
+
+// pureRef tells whether a schema is a reference beside which nothing stands that matters.
+func (c *Converter) pureRef(n *tree.Node) bool {
+	if c.reference(n) == nil {
+		return false
+	}
+	for name := range n.Members() {
+		if r := ruleOf(name, c.dialect); r != dropped && r != refRule {
+			return false
+		}
+	}
+	return true
+}
+
+// resolve returns what a schema stands for: n itself, or the schema its reference leads to, siblings of the reference
+// left aside. Nil when the reference leads nowhere.
+func (c *Converter) resolve(n *tree.Node) *tree.Node {
+	for range maxRefChain {
+		ref := c.reference(n)
+		if ref == nil {
+			return n
+		}
+		n, _ = c.target(ref)
+	}
+	return nil
+}
+
+// hiddenFrom tells whether a property does not exist for values that are sent (readOnly) or received (writeOnly).
+func (c *Converter) hidden(property *tree.Node, d Direction) bool {
+	word := "readOnly"
+	if d == Response {
+		word = "writeOnly"
+	}
+	if property.Get(word).Bool() {
+		return true
+	}
+	if c.reference(property) == nil || property.Get(word) != nil {
+		return false
+	}
+	return c.resolve(property).Get(word).Bool()
+}
+
+// warning makes a warning about a node.
+func warning(n *tree.Node, code, format string, args ...any) tree.Warning {
+	return tree.Warning{Position: n.Position(), Pointer: n.Pointer(), Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Codes of the warnings of this package.
+const (
+	CodeSchemaRef     = "schema-ref"      // a reference that leads to no schema: anything is accepted there
+	CodeSchemaCycle   = "schema-cycle"    // a schema that contains itself in place: the inner one is left out
+	CodeSchemaKind    = "schema-kind"     // something else than a schema: anything is accepted there
+	CodeSchemaType    = "schema-type"     // an unknown word under "type": left out
+	CodeSchemaKeyword = "schema-keyword"  // a keyword with a value that it can't have: left out
+	CodeSchemaText    = "schema-unclean"  // a value that holds hidden characters or is too long: left out
+	CodeSchemaPattern = "schema-pattern"  // a regular expression that JavaScript does not know: left out
+	CodeSchemaRE2     = "pattern-not-re2" // a regular expression that stays but is not checked here
+	CodeSchemaOneOf   = "schema-one-of"   // alternatives that overlap: anyOf instead of oneOf
+	CodeSchemaSize    = "schema-size"     // a schema that had to be reduced
+)

@@ -1,0 +1,270 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"drawbridge/openapi/tree"
+)
+
+// Object returns the input schema of an operation whose arguments are props: an object that takes no others. The error
+// says that two have the same name, or that the schema can't be made small enough.
+func (c *Converter) Object(props []Property) (json.RawMessage, error) {
+	if len(props) == 0 {
+		return json.RawMessage(`{"type":"object","additionalProperties":false}`), nil
+	}
+	seen := make(map[string]bool, len(props))
+	for _, p := range props {
+		if seen[p.Name] {
+			return nil, fmt.Errorf("two arguments are named %q", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return c.fit(props[0].Schema, func(e *emitter) {
+		e.raw(`{"type":"object","properties":{`)
+		e.depth = 1
+		var required []string
+		for _, p := range props {
+			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example}
+			if p.WireName != "" && p.WireName != p.Name {
+				x.note = sentAs(p.WireName, p.In)
+			}
+			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil {
+				x = nil
+			}
+			e.textMember(p.Name)
+			e.schema(p.Schema, place{name: p.Name, extra: x})
+			if p.Required {
+				required = append(required, p.Name)
+			}
+		}
+		e.raw("}")
+		if len(required) > 0 {
+			e.member("required")
+			e.names(required)
+		}
+		e.raw(`,"additionalProperties":false`)
+	})
+}
+
+// Root returns the input schema of an operation whose arguments are the members of its body, schema. It keeps all that
+// the body's schema says; its type is object. rename maps the properties of the body whose names are not fit for
+// arguments to the names that the model uses. Members that the schema does not declare are refused unless it allows
+// them in so many words (D10), or declares none at all.
+func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
+	root := c.merged(schema)
+	closing := c.closing(root)
+	return c.fit(schema, func(e *emitter) {
+		e.rename = rename
+		if root.Kind() != tree.Object {
+			e.raw(`{"type":"object"`)
+			return
+		}
+		e.schema(root, place{inPlace: true, extra: &extra{object: true}})
+		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
+		if closing != "" {
+			e.member(closing)
+			e.raw("false")
+		}
+	})
+}
+
+// merged returns the schema that n stands for with the siblings of its reference taken in, so that the root of an input
+// schema is never a bare reference, which clients don't look behind.
+func (c *Converter) merged(n *tree.Node) *tree.Node {
+	siblings := tree.NewObject(n)
+	for range maxRefChain {
+		ref := c.reference(n)
+		if ref == nil {
+			break
+		}
+		target, _ := c.target(ref)
+		if target == nil {
+			break
+		}
+		for name, v := range n.Members() {
+			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && siblings.Get(name) == nil {
+				siblings.Set(name, v)
+			}
+		}
+		n = target
+	}
+	if siblings.Len() == 0 || n.Kind() != tree.Object {
+		return n
+	}
+	root := tree.Copy(n)
+	asserts := false
+	for name, v := range siblings.Members() {
+		switch r := ruleOf(name, c.dialect); {
+		case r.annotation():
+			root.Set(name, v)
+		case r == typeRule, r == nullRule:
+		default:
+			asserts = true
+		}
+	}
+	if asserts {
+		all := tree.NewArray(n)
+		for _, s := range n.Get("allOf").Items() {
+			all.Append(s)
+		}
+		for name := range siblings.Members() {
+			if r := ruleOf(name, c.dialect); r.annotation() || r == typeRule || r == nullRule {
+				siblings.Set(name, nil)
+			}
+		}
+		all.Append(siblings)
+		root.Set("allOf", all)
+	}
+	return root
+}
+
+// closing returns the keyword that keeps undeclared members out of a body: none if the schema declares no properties or
+// says itself what it takes.
+func (c *Converter) closing(n *tree.Node) string {
+	s := surface{declared: map[string]bool{}}
+	c.survey(n, &s, 0)
+	for _, name := range s.required {
+		s.open = s.open || !s.declared[name] // it could not be given
+	}
+	switch {
+	case len(s.declared) == 0 || s.open:
+		return ""
+	case s.composed:
+		return "unevaluatedProperties"
+	}
+	return "additionalProperties"
+}
+
+// surface is what a schema says of the members of an object, composition included.
+type surface struct {
+	names    []string        // of properties, readOnly ones left out
+	declared map[string]bool // readOnly ones included
+	required []string
+	composed bool
+	open     bool // undeclared members are allowed, or ruled on, somewhere
+}
+
+func (c *Converter) survey(n *tree.Node, s *surface, depth int) {
+	own := n
+	if n = c.resolve(n); n.Kind() != tree.Object || depth > maxCompositionDepth {
+		s.open = true
+		return
+	}
+	if own != n {
+		s.composed = true
+	}
+	for _, word := range []string{"additionalProperties", "unevaluatedProperties", "patternProperties"} {
+		if n.Get(word) != nil {
+			s.open = true
+		}
+	}
+	for name, property := range n.Get("properties").Members() {
+		if !c.hidden(property, Request) {
+			s.names = append(s.names, name)
+		}
+		s.declared[name] = true
+	}
+	for _, name := range n.Get("required").Items() {
+		s.required = append(s.required, name.Text())
+	}
+	branches := 0
+	visit := func(branch *tree.Node, declares bool) {
+		branches++
+		c.survey(branch, s, depth+1)
+		if declares && c.freeForm(branch) {
+			s.open = true
+		}
+	}
+	for _, word := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, branch := range n.Get(word).Items() {
+			visit(branch, word != "allOf")
+		}
+	}
+	for _, word := range []string{"then", "else"} {
+		if branch := n.Get(word); branch != nil {
+			visit(branch, false)
+		}
+	}
+	for _, branch := range n.Get("dependentSchemas").Members() {
+		visit(branch, false)
+	}
+	s.composed = s.composed || branches > 0 || n.Get("if") != nil
+}
+
+// freeForm tells whether an alternative is an object about which nothing is said.
+func (c *Converter) freeForm(n *tree.Node) bool {
+	n = c.resolve(n)
+	return n.Get("properties").Len() == 0 && n.Get("required") == nil && n.Get("not") == nil && n.Get("allOf") == nil && n.Get("anyOf") == nil && n.Get("oneOf") == nil
+}
+
+// Names returns the properties that a body may have at its top, those of its parts and alternatives included, in the
+// author's order and each once: the names that Root may have to rename.
+func (c *Converter) Names(schema *tree.Node) []string {
+	s := surface{declared: map[string]bool{}}
+	c.survey(schema, &s, 0)
+	var names []string
+	seen := map[string]bool{}
+	for _, name := range s.names {
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Plain returns the members of a plain object: one with declared properties, no composition at its root, no rule about
+// the object as a whole, and additionalProperties absent or false (D10). Properties that are readOnly are left out.
+func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
+	n := schema
+	for range maxRefChain {
+		ref := c.reference(n)
+		if ref == nil {
+			break
+		}
+		for name := range n.Members() {
+			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && r != nullRule && r != typeRule && !r.annotation() {
+				return nil, false
+			}
+		}
+		if n, _ = c.target(ref); n == nil {
+			return nil, false
+		}
+	}
+	set, _ := writtenTypes(n.Get("type"))
+	if n.Kind() != tree.Object || set != 0 && set&^nullType != objectType || n.Get("properties").Len() == 0 {
+		return nil, false
+	}
+	for name, v := range n.Members() {
+		switch r := ruleOf(name, c.dialect); {
+		case r == dropped, r == typeRule, r == nullRule, r == propertiesRule, r == namesRule, r.annotation():
+		case name == "additionalProperties" && v.Kind() == tree.Bool && !v.Bool():
+		default:
+			return nil, false
+		}
+	}
+	required := map[string]bool{}
+	for _, name := range n.Get("required").Items() {
+		required[name.Text()] = true
+	}
+	for name, s := range n.Get("properties").Members() {
+		if c.hidden(s, Request) || unclean(name) {
+			continue
+		}
+		members = append(members, Member{Name: name, Schema: s, Required: required[name]})
+		delete(required, name)
+	}
+	for name := range required {
+		// What is required but not declared can't be given once the object is flattened.
+		if s := n.Get("properties").Get(name); s == nil {
+			return nil, false
+		}
+	}
+	return members, len(members) > 0
+}
+
+// IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.
+func (c *Converter) IsObject(schema *tree.Node) bool {
+	return c.typesOf(schema)&^nullType == objectType
+}

@@ -1,0 +1,329 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+// Output returns the loose output schema of an answer with the given schema (D8): types, properties and items, with
+// null always allowed and nothing required, so that every answer fits that keeps to the document's types. It is nil
+// when nothing can be said, or nothing within the limit. Equal schemas share one Output.
+func (c *Converter) Output(schema *tree.Node) *Output {
+	n := c.resolve(schema)
+	if n.Kind() != tree.Object {
+		return nil
+	}
+	if o, ok := c.outputs.Load(n); ok {
+		return o.(*Output)
+	}
+	o, _ := c.outputs.LoadOrStore(n, c.output(n))
+	return o.(*Output)
+}
+
+const (
+	maxOutputDepth = 12
+	maxLooseSteps  = 20_000 // schemas looked at for one answer: composition can multiply without end
+)
+
+// output looks one level deeper each time until the limit is met, and keeps the last result that is within it.
+func (c *Converter) output(n *tree.Node) *Output {
+	if set, format := writtenTypes(n.Get("type")); set == stringType && (format == "binary" || n.Get("format").Text() == "binary") {
+		return nil // not JSON
+	}
+	var best *Output
+	for depth := 1; depth <= maxOutputDepth; depth++ {
+		b := looseBuilder{c: c, left: c.limits.MaxOutput, steps: maxLooseSteps}
+		shape := b.shape(n, depth, 0)
+		if b.left < 0 || b.steps < 0 || shape == nil || shape.Kinds == 0 {
+			break
+		}
+		o := &Output{Shape: shape, Wrapped: shape.Kinds != jsonscan.Of(jsonscan.Object)}
+		var schema []byte
+		if o.Wrapped {
+			shape.Kinds |= jsonscan.Of(jsonscan.Null)
+			schema = append(appendShape([]byte(`{"type":"object","properties":{"result":`), shape), "}}"...)
+		} else {
+			schema = appendShape(nil, shape)
+		}
+		if len(schema) > c.limits.MaxOutput {
+			break
+		}
+		o.Schema = json.RawMessage(schema)
+		best = o
+		if !b.cut {
+			break
+		}
+	}
+	if best != nil {
+		best.Shape.Compile()
+	}
+	return best
+}
+
+// looseBuilder makes the shape of one answer.
+type looseBuilder struct {
+	c      *Converter
+	left   int  // bytes of schema that may still be made
+	steps  int  // schemas that may still be looked at
+	cut    bool // something lies deeper
+	leaves map[leafKey]*jsonscan.Shape
+}
+
+type leafKey struct {
+	kinds   jsonscan.Kinds
+	integer bool
+}
+
+// part returns the shape of a property or of items, null included; nil for anything.
+func (b *looseBuilder) part(n *tree.Node, depth int) *jsonscan.Shape {
+	s := b.shape(n, depth, 0)
+	if s == nil || s.Kinds == 0 && len(s.Properties) == 0 && s.Items == nil {
+		return nil
+	}
+	if s.Kinds != 0 {
+		s.Kinds |= jsonscan.Of(jsonscan.Null)
+	}
+	if len(s.Properties) > 0 || s.Items != nil {
+		return s
+	}
+	key := leafKey{s.Kinds, s.Integer}
+	if known := b.leaves[key]; known != nil {
+		return known
+	}
+	if b.leaves == nil {
+		b.leaves = map[leafKey]*jsonscan.Shape{}
+	}
+	b.leaves[key] = s
+	return s
+}
+
+// shape returns the shape of a schema down to the given number of levels; nil for anything.
+func (b *looseBuilder) shape(n *tree.Node, depth, composition int) *jsonscan.Shape {
+	b.steps--
+	if n = b.c.resolve(n); n.Kind() != tree.Object || composition > maxCompositionDepth || b.left < 0 || b.steps < 0 {
+		return nil
+	}
+	s := &jsonscan.Shape{}
+	set, _ := writtenTypes(n.Get("type"))
+	if set == 0 {
+		set = impliedTypes(n)
+	}
+	if set == 0 {
+		for _, v := range n.Get("enum").Items() {
+			set |= typeOfValue(v)
+		}
+		if v := n.Get("const"); v != nil {
+			set = typeOfValue(v)
+		}
+	}
+	if set != 0 && b.c.marksNull(n) {
+		set |= nullType
+	}
+	s.Kinds, s.Integer = kindsOf(set)
+	if depth > 0 {
+		for name, property := range n.Get("properties").Members() {
+			if b.c.hidden(property, Response) || unclean(name) {
+				continue
+			}
+			b.left -= len(name) + len(`"":{},`)
+			s.Properties = append(s.Properties, jsonscan.Property{
+				Name: strings.Clone(name), Shape: b.part(property, depth-1), // the document's text is not kept alive
+			})
+		}
+		if items := n.Get("items"); items.Kind() == tree.Object && n.Get("prefixItems") == nil {
+			b.left -= len(`"items":{},`)
+			s.Items = b.part(items, depth-1)
+		}
+	} else if n.Get("properties").Len() > 0 || n.Get("items") != nil {
+		b.cut = true
+	}
+	b.left -= len(`"type":["",null],`) + 6
+	for _, member := range n.Get("allOf").Items() {
+		s = both(s, b.shape(member, depth, composition+1))
+	}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		if list := n.Get(word); list.Len() > 0 {
+			s = both(s, b.union(list, depth, composition+1))
+		}
+	}
+	if b.c.marksNull(n) && s.Kinds != 0 {
+		s.Kinds |= jsonscan.Of(jsonscan.Null)
+	}
+	return s
+}
+
+// kindsOf translates types; integer tells that numbers must be whole.
+func kindsOf(set types) (kinds jsonscan.Kinds, integer bool) {
+	for _, t := range []struct {
+		is   types
+		kind jsonscan.Kind
+	}{
+		{stringType, jsonscan.String}, {integerType | numberType, jsonscan.Number}, {booleanType, jsonscan.Bool},
+		{objectType, jsonscan.Object}, {arrayType, jsonscan.Array}, {nullType, jsonscan.Null},
+	} {
+		if set&t.is != 0 {
+			kinds |= jsonscan.Of(t.kind)
+		}
+	}
+	return kinds, set&integerType != 0 && set&numberType == 0
+}
+
+// both returns the shape of values that fit a and b. Where the two disagree nothing is said.
+func both(a, b *jsonscan.Shape) *jsonscan.Shape {
+	if b == nil {
+		return a
+	}
+	out := &jsonscan.Shape{Kinds: a.Kinds, Integer: a.Integer || b.Integer, Properties: slices.Clip(a.Properties), Items: a.Items}
+	switch {
+	case out.Kinds == 0:
+		out.Kinds = b.Kinds
+	case b.Kinds != 0:
+		// Null is kept when one side has it: 3.0 documents write "nullable" beside an allOf whose members have it not.
+		out.Kinds = a.Kinds&b.Kinds | (a.Kinds|b.Kinds)&jsonscan.Of(jsonscan.Null)
+		if a.Kinds&b.Kinds&^jsonscan.Of(jsonscan.Null) == 0 {
+			return &jsonscan.Shape{}
+		}
+	}
+	for _, p := range b.Properties {
+		i := slices.IndexFunc(out.Properties, func(q jsonscan.Property) bool { return q.Name == p.Name })
+		switch {
+		case i < 0:
+			out.Properties = append(out.Properties, p)
+		case out.Properties[i].Shape == nil:
+			out.Properties = slices.Clone(out.Properties)
+			out.Properties[i].Shape = p.Shape
+		}
+	}
+	if out.Items == nil {
+		out.Items = b.Items
+	}
+	return out
+}
+
+// union returns the shape of values that fit one of several schemas; nil when one of them may be anything.
+func (b *looseBuilder) union(list *tree.Node, depth, composition int) *jsonscan.Shape {
+	var out *jsonscan.Shape
+	for i, branch := range list.Items() {
+		s := b.shape(branch, depth, composition)
+		if i > 0 {
+			s = eitherShape(out, s)
+		}
+		if s == nil || s.Kinds == 0 {
+			return nil
+		}
+		out = s
+	}
+	return out
+}
+
+// either merges the properties of two alternatives. A property of which one of them does not speak may be anything.
+func either(a, b []jsonscan.Property) []jsonscan.Property {
+	out := slices.Clone(a)
+	for i, p := range out {
+		j := slices.IndexFunc(b, func(q jsonscan.Property) bool { return q.Name == p.Name })
+		if j < 0 {
+			out[i].Shape = nil
+		} else {
+			out[i].Shape = eitherShape(p.Shape, b[j].Shape)
+		}
+	}
+	for _, p := range b {
+		if !slices.ContainsFunc(a, func(q jsonscan.Property) bool { return q.Name == p.Name }) {
+			out = append(out, jsonscan.Property{Name: p.Name})
+		}
+	}
+	return out
+}
+
+// eitherShape returns a shape that everything fits which fits a or b.
+func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
+	if a == b {
+		return a
+	}
+	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 {
+		return nil
+	}
+	out := &jsonscan.Shape{Kinds: a.Kinds | b.Kinds}
+	number := jsonscan.Of(jsonscan.Number)
+	out.Integer = (a.Kinds&number == 0 || a.Integer) && (b.Kinds&number == 0 || b.Integer) && out.Kinds&number != 0
+	object, array := jsonscan.Of(jsonscan.Object), jsonscan.Of(jsonscan.Array)
+	switch {
+	case a.Kinds&object != 0 && b.Kinds&object != 0:
+		out.Properties = either(a.Properties, b.Properties)
+	case a.Kinds&object != 0:
+		out.Properties = a.Properties
+	case b.Kinds&object != 0:
+		out.Properties = b.Properties
+	}
+	switch {
+	case a.Kinds&array != 0 && b.Kinds&array != 0:
+		out.Items = eitherShape(a.Items, b.Items)
+	case a.Kinds&array != 0:
+		out.Items = a.Items
+	case b.Kinds&array != 0:
+		out.Items = b.Items
+	}
+	return out
+}
+
+// appendShape writes a shape as a JSON Schema that says exactly what jsonscan checks.
+func appendShape(dst []byte, s *jsonscan.Shape) []byte {
+	if s == nil {
+		return append(dst, "{}"...)
+	}
+	dst = append(dst, '{')
+	start := len(dst)
+	member := func(name string) {
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), name...), `":`...)
+	}
+	var names []string
+	for _, k := range []struct {
+		kind jsonscan.Kind
+		name string
+	}{
+		{jsonscan.Object, "object"}, {jsonscan.Array, "array"}, {jsonscan.String, "string"}, {jsonscan.Number, "number"},
+		{jsonscan.Bool, "boolean"}, {jsonscan.Null, "null"},
+	} {
+		if s.Kinds&jsonscan.Of(k.kind) == 0 {
+			continue
+		}
+		if k.kind == jsonscan.Number && s.Integer {
+			k.name = "integer"
+		}
+		names = append(names, k.name)
+	}
+	switch len(names) {
+	case 0:
+	case 1:
+		member("type")
+		dst = append(append(append(dst, '"'), names[0]...), '"')
+	default:
+		member("type")
+		dst = append(append(append(dst, `["`...), strings.Join(names, `","`)...), `"]`...)
+	}
+	if len(s.Properties) > 0 {
+		member("properties")
+		for i, p := range s.Properties {
+			if i == 0 {
+				dst = append(dst, '{')
+			} else {
+				dst = append(dst, ',')
+			}
+			dst = append(jsonscan.AppendString(dst, p.Name), ':')
+			dst = appendShape(dst, p.Shape)
+		}
+		dst = append(dst, '}')
+	}
+	if s.Items != nil {
+		member("items")
+		dst = appendShape(dst, s.Items)
+	}
+	return append(dst, '}')
+}

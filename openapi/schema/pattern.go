@@ -1,0 +1,279 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A pattern is a regular expression of a document, read as ECMA-262 with the u flag, which is how JSON Schema 2020-12
+// (core, section 6.4) and its JavaScript validators read it.
+type pattern struct {
+	js  string // the expression, with what the u flag refuses rewritten where the meaning is plain
+	re2 string // the same for Go's regexp; "" if it can't be said there, or only in a program of more than 1 MiB (L9)
+}
+
+// parsePattern checks a regular expression. Documents are written for regular expression engines of all kinds: needless
+// escapes ("\-", "\_"), bare brackets, "(?P<name>…)", "\A", "\z", POSIX classes and slashes around the whole are
+// rewritten. An error means that no JavaScript validator would take it.
+func parsePattern(text string) (pattern, error) {
+	if len(text) > maxPattern {
+		return pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+	}
+	if strings.HasPrefix(text, "/^") && strings.HasSuffix(text, "$/") {
+		text = text[1 : len(text)-1]
+	}
+	p := patternParser{in: text, portable: true}
+	size, err := p.disjunction(0)
+	if err != nil {
+		return pattern{}, fmt.Errorf("at character %d: %w", utf8.RuneCountInString(text[:min(p.at, len(text))])+1, err)
+	}
+	if p.at < len(text) {
+		return pattern{}, fmt.Errorf("at character %d: unmatched %q", utf8.RuneCountInString(text[:p.at])+1, text[p.at])
+	}
+	if p.reference > p.groups {
+		return pattern{}, fmt.Errorf("it refers to group %d of %d", p.reference, p.groups)
+	}
+	out := pattern{js: string(p.js)}
+	if p.portable && size <= maxProgram {
+		out.re2 = string(p.re2)
+	}
+	return out, nil
+}
+
+const (
+	maxProgram     = 1 << 20 / 40 // instructions of a compiled expression; one takes 40 bytes
+	maxGroupDepth  = 100
+	maxRepeat      = 1000 // Go's regexp refuses more
+	lineEnds       = `\n\r\x{2028}\x{2029}`
+	ecmaWhiteSpace = `\s\v\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+)
+
+// patternParser reads text once and writes both forms as it goes.
+type patternParser struct {
+	in        string
+	at        int
+	js, re2   []byte
+	portable  bool // re2 says the same
+	groups    int
+	reference int // highest back reference
+	names     []string
+}
+
+func (p *patternParser) both(s string) {
+	p.js = append(p.js, s...)
+	p.re2 = append(p.re2, s...)
+}
+
+func (p *patternParser) write(js, re2 string) {
+	p.js = append(p.js, js...)
+	p.re2 = append(p.re2, re2...)
+}
+
+func (p *patternParser) take(prefix string) bool {
+	if strings.HasPrefix(p.in[p.at:], prefix) {
+		p.at += len(prefix)
+		return true
+	}
+	return false
+}
+
+// disjunction reads up to the end or an unmatched ")" and returns the size of the program.
+func (p *patternParser) disjunction(depth int) (size int, err error) {
+	if depth > maxGroupDepth {
+		return 0, fmt.Errorf("groups are nested more than %d levels deep", maxGroupDepth)
+	}
+	for p.at < len(p.in) && p.in[p.at] != ')' {
+		if p.take("|") {
+			p.both("|")
+			size++
+			continue
+		}
+		n, err := p.term(depth)
+		if err != nil {
+			return 0, err
+		}
+		size = min(size+n, 1<<30)
+	}
+	return size, nil
+}
+
+// term reads an assertion, or an atom with its quantifier.
+func (p *patternParser) term(depth int) (int, error) {
+	for _, a := range []struct{ in, out string }{
+		{"^", "^"}, {"$", "$"}, {`\b`, `\b`}, {`\B`, `\B`}, {`\A`, "^"}, {`\z`, "$"}, {`\Z`, "$"},
+	} {
+		if p.take(a.in) {
+			p.both(a.out)
+			return 1, p.noQuantifier()
+		}
+	}
+	for _, open := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if p.take(open) {
+			p.portable = false
+			p.both(open)
+			size, err := p.group(depth)
+			if err != nil {
+				return 0, err
+			}
+			return size, p.noQuantifier()
+		}
+	}
+	size, err := p.atom(depth)
+	if err != nil {
+		return 0, err
+	}
+	return p.quantifier(size)
+}
+
+func (p *patternParser) noQuantifier() error {
+	if p.at < len(p.in) && strings.IndexByte("*+?", p.in[p.at]) >= 0 {
+		return fmt.Errorf("nothing to repeat before %q", p.in[p.at])
+	}
+	if _, _, _, ok := braces(p.in[p.at:]); ok {
+		return fmt.Errorf("nothing to repeat before %q", '{')
+	}
+	return nil
+}
+
+// group reads the inside of a group, whose opening was written, and its ")".
+func (p *patternParser) group(depth int) (int, error) {
+	size, err := p.disjunction(depth + 1)
+	if err != nil {
+		return 0, err
+	}
+	if !p.take(")") {
+		return 0, fmt.Errorf("a group is not closed")
+	}
+	p.both(")")
+	return size, nil
+}
+
+func (p *patternParser) atom(depth int) (int, error) {
+	switch c := p.in[p.at]; c {
+	case '.':
+		p.at++
+		p.write(".", "[^"+lineEnds+"]")
+		return 1, nil
+	case '[':
+		return 1, p.class()
+	case '\\':
+		r, err := p.escape(false, false)
+		_ = r
+		return 1, err
+	case '*', '+', '?':
+		return 0, fmt.Errorf("nothing to repeat before %q", c)
+	case '(':
+		return p.openGroup(depth)
+	case ']', '{', '}': // Annex B takes them for themselves, the u flag refuses them
+		p.at++
+		p.both(`\` + string(c))
+		return 1, nil
+	}
+	r, n := utf8.DecodeRuneInString(p.in[p.at:])
+	p.at += n
+	p.both(string(r))
+	return 1, nil
+}
+
+func (p *patternParser) openGroup(depth int) (int, error) {
+	switch {
+	case p.take("(?:"):
+		p.both("(?:")
+	case p.take("(?P<"), p.take("(?<"):
+		end := strings.IndexByte(p.in[p.at:], '>')
+		if end <= 0 {
+			return 0, fmt.Errorf("a group has no name")
+		}
+		name := p.in[p.at : p.at+end]
+		for i, r := range name {
+			if r != '_' && !(r < utf8.RuneSelf && unicode.IsLetter(r)) && (i == 0 || r < '0' || r > '9') {
+				return 0, fmt.Errorf("%q is not the name of a group", name)
+			}
+		}
+		for _, other := range p.names {
+			if other == name {
+				return 0, fmt.Errorf("two groups are named %q", name)
+			}
+		}
+		p.names = append(p.names, name)
+		p.at += end + 1
+		p.groups++
+		p.write("(?<"+name+">", "(?:")
+	case p.take("(?"):
+		return 0, fmt.Errorf("a group of this kind does not exist in JavaScript")
+	default:
+		p.at++
+		p.groups++
+		p.write("(", "(?:")
+	}
+	return p.group(depth)
+}
+
+// quantifier reads what may follow an atom of the given size.
+func (p *patternParser) quantifier(size int) (int, error) {
+	if p.at >= len(p.in) {
+		return size, nil
+	}
+	switch c := p.in[p.at]; c {
+	case '*', '+', '?':
+		p.at++
+		p.both(string(c))
+		size += 2
+	case '{':
+		least, most, n, ok := braces(p.in[p.at:])
+		if !ok {
+			return size, nil // an atom of its own, see there
+		}
+		if most >= 0 && least > most {
+			return 0, fmt.Errorf("the numbers of %q are out of order", p.in[p.at:p.at+n])
+		}
+		p.both(p.in[p.at : p.at+n])
+		p.at += n
+		if least > maxRepeat || most > maxRepeat {
+			p.portable = false
+		}
+		size = min(size*max(least, most, 1)+2, 1<<30)
+	default:
+		return size, nil
+	}
+	if p.take("?") {
+		p.both("?")
+	}
+	return size, p.noQuantifier()
+}
+
+// braces reads "{2}", "{2,}" and "{2,3}" at the start of s; most is -1 when there is no upper bound.
+func braces(s string) (least, most, length int, ok bool) {
+	end := strings.IndexByte(s, '}')
+	if end < 0 || s[0] != '{' {
+		return 0, 0, 0, false
+	}
+	low, high, isRange := strings.Cut(s[1:end], ",")
+	number := func(s string) (int, bool) {
+		if s == "" || strings.Trim(s, "0123456789") != "" {
+			return 0, false
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n > 1<<30 {
+			n = 1 << 30
+		}
+		return n, true
+	}
+	if least, ok = number(low); !ok {
+		return 0, 0, 0, false
+	}
+	switch {
+	case !isRange:
+		most = least
+	case high == "":
+		most = -1
+	default:
+		if most, ok = number(high); !ok {
+			return 0, 0, 0, false
+		}
+	}
+	return least, most, end + 1, true
+}

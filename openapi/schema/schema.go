@@ -1,0 +1,105 @@
+package schema
+
+import (
+	"encoding/json"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+// Dialect is the schema language of a document.
+type Dialect uint8
+
+// The three schema languages of OpenAPI. Version 3.2 has the one of 3.1.
+const (
+	Swagger20 Dialect = iota
+	OpenAPI30
+	OpenAPI31
+)
+
+// Direction is the way that a value goes. It decides which properties are left out (OAS 3.0.4, schema object,
+// readOnly and writeOnly).
+type Direction uint8
+
+const (
+	Request  Direction = iota // properties that are readOnly are left out
+	Response                  // properties that are writeOnly are left out
+)
+
+// Limits bound what is emitted for one tool. Zero values mean the defaults.
+type Limits struct {
+	// MaxBytes is the most bytes of an input schema; default 64 KiB (S6). A larger one is reduced in stages: deep
+	// descriptions go first, then deep branches lose everything but their type.
+	MaxBytes int
+	// MaxOutput is the most bytes of an output schema; default 4 KiB (D8). A larger one is cut by depth, and left
+	// out when that does not help.
+	MaxOutput int
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxBytes <= 0 {
+		l.MaxBytes = 64 << 10
+	}
+	if l.MaxOutput <= 0 {
+		l.MaxOutput = 4 << 10
+	}
+	return l
+}
+
+// A Converter makes JSON Schemas from the schemas of one document. It is safe for concurrent use. It keeps what it
+// has converted, and the document with it: drop both when all operations are compiled.
+type Converter struct {
+	set     *tree.Set
+	dialect Dialect
+	warn    func(tree.Warning)
+	limits  Limits
+
+	fragments sync.Map // fragmentKey → *fragment
+	outputs   sync.Map // *tree.Node → *Output (nil: none)
+	told      sync.Map // *tree.Node → true: schemas whose cycle was reported
+}
+
+// NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was
+// repaired or left out; it may be called concurrently, and may be nil.
+func NewConverter(set *tree.Set, d Dialect, warn func(tree.Warning)) *Converter {
+	return NewLimitedConverter(set, d, warn, Limits{})
+}
+
+// NewLimitedConverter is NewConverter with limits of the caller's choice.
+func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Limits) *Converter {
+	if warn == nil {
+		warn = func(tree.Warning) {}
+	}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults()}
+}
+
+// A Property is one argument of an operation.
+type Property struct {
+	Name        string     // the argument's name
+	Schema      *tree.Node // nil: anything
+	Required    bool
+	Description string // wins over the schema's own; "" keeps that
+	Deprecated  bool
+	Example     *tree.Node // shown to the model when it is short; may be nil
+	WireName    string     // the name in the request; mentioned in the description when it differs from Name
+	In          string     // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
+}
+
+// Member is one property of a plain object, see [Converter.Plain].
+type Member struct {
+	Name     string
+	Schema   *tree.Node
+	Required bool
+}
+
+// Output is what is published and checked of an operation's answer (D8).
+type Output struct {
+	// Schema is a JSON Schema of type object that every answer fits that keeps to the document's types.
+	Schema json.RawMessage
+	// Shape decides about the answer as it comes from upstream what Schema decides about it after wrapping.
+	// It is compiled.
+	Shape *jsonscan.Shape
+	// Wrapped says that the answer goes under the member "result", because it may be something else than an object.
+	Wrapped bool
+}

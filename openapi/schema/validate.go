@@ -1,0 +1,226 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// A Validator checks values against one schema. It is safe for concurrent use.
+//
+// A valid value, which is what most calls bring, is recognized by walking schema and value side by side without
+// allocation. Only what is not plainly valid is handed to the JSON Schema library, which finds all faults.
+type Validator struct {
+	source json.RawMessage
+	root   *jsonschema.Schema
+
+	mu    sync.Mutex // one value at a time goes through the library, so that its work can be counted
+	steps int
+}
+
+// location is the name of the one schema that a compiler knows. No loader can open it.
+const location = "schema:///input"
+
+// Compile makes a validator of a JSON Schema (2020-12). It reads no file and no URL (S12): a reference out of the
+// schema is an error. Patterns are read as ECMA-262; those that Go's regexp can't do in linear time are not checked
+// (L9). The schema must not be changed afterwards.
+func Compile(schema json.RawMessage) (*Validator, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	c.UseRegexpEngine(compilePattern)
+	registerFormats(c)
+	if err := c.AddResource(location, doc); err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	root, err := c.Compile(location)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	v := &Validator{source: schema, root: root}
+	v.prepare(root, map[*jsonschema.Schema]bool{})
+	return v, nil
+}
+
+// noLoader refuses to read schemas from anywhere.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("schemas outside the document are not read: %q", url)
+}
+
+// anyText stands for a regular expression that is not checked.
+type anyText string
+
+func (anyText) MatchString(string) bool { return true }
+func (t anyText) String() string        { return string(t) }
+
+// ecmaPattern is a checked expression that calls itself what the schema calls it.
+type ecmaPattern struct {
+	*regexp.Regexp
+	source string
+}
+
+func (p ecmaPattern) String() string { return p.source }
+
+func compilePattern(text string) (jsonschema.Regexp, error) {
+	p, err := parsePattern(text)
+	if err != nil || p.re2 == "" {
+		return anyText(text), nil
+	}
+	re, err := regexp.Compile(p.re2)
+	if err != nil {
+		return anyText(text), nil
+	}
+	return ecmaPattern{re, text}, nil
+}
+
+// prepare makes formats annotations, integers excepted, and has every step of the library counted.
+func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bool) {
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	if s.Format != nil {
+		if _, _, ok := formatRange(s.Format.Name); !ok {
+			s.Format = nil
+		}
+	}
+	s.Extensions = append(s.Extensions, stepCounter{v})
+	if names := s.PropertyNames; names != nil {
+		v.prepare(names, seen)
+		s.PropertyNames = nil // the library's own check reports wrong places
+		s.Extensions = append(s.Extensions, nameCheck{names})
+	}
+	for _, sub := range []*jsonschema.Schema{
+		s.Ref, s.Not, s.If, s.Then, s.Else, s.UnevaluatedProperties, s.Contains, s.Items2020,
+		s.UnevaluatedItems,
+	} {
+		v.prepare(sub, seen)
+	}
+	if s.DynamicRef != nil {
+		v.prepare(s.DynamicRef.Ref, seen)
+	}
+	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems} {
+		for _, sub := range list {
+			v.prepare(sub, seen)
+		}
+	}
+	for _, m := range []map[string]*jsonschema.Schema{s.Properties, s.DependentSchemas} {
+		for _, sub := range m {
+			v.prepare(sub, seen)
+		}
+	}
+	for _, sub := range s.PatternProperties {
+		v.prepare(sub, seen)
+	}
+	if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+		v.prepare(sub, seen)
+	}
+}
+
+// maxSteps is how many times schemas may be applied to one value. Alternatives within alternatives multiply: a schema
+// of a few lines can ask for more steps than there is time.
+const maxSteps = 100_000
+
+// tooManySteps is the panic that ends a validation; it never leaves Validate.
+type tooManySteps struct{}
+
+// stepCounter is called by the library whenever a schema has been applied.
+type stepCounter struct{ v *Validator }
+
+func (c stepCounter) Validate(*jsonschema.ValidatorContext, any) {
+	if c.v.steps--; c.v.steps < 0 {
+		panic(tooManySteps{})
+	}
+}
+
+// nameCheck is propertyNames.
+type nameCheck struct{ names *jsonschema.Schema }
+
+func (c nameCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
+	object, _ := value.(map[string]any)
+	for name := range object {
+		err, _ := c.names.Validate(name).(*jsonschema.ValidationError) //nolint:errorlint // returned unwrapped
+		if err != nil {
+			ctx.AddErrors([]*jsonschema.ValidationError{err}, &kind.PropertyNames{Property: name})
+		}
+	}
+}
+
+// Validate returns the faults of a value, none if it is valid. Numbers in the value are json.Number. There is one
+// fault for each problem, in the order of their pointers, and no more than maxFaults.
+func (v *Validator) Validate(value any) []Fault {
+	a := &acceptor{steps: maxSteps}
+	switch found := a.accept(v.root, value); {
+	case a.steps < 0:
+		return []Fault{tooComplex}
+	case found == valid:
+		return nil
+	}
+	if f, ok := wildNumber(value, ""); ok {
+		return []Fault{f}
+	}
+	return v.explain(value)
+}
+
+var tooComplex = Fault{Message: "the value is too deep or too large to be checked against the schema; give a smaller one"}
+
+// explain runs the library.
+func (v *Validator) explain(value any) (faults []Fault) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(tooManySteps); !ok {
+				panic(r)
+			}
+			faults = []Fault{tooComplex}
+		}
+	}()
+	v.steps = maxSteps
+	err := v.root.Validate(value)
+	if err == nil {
+		return nil
+	}
+	found, ok := err.(*jsonschema.ValidationError) //nolint:errorlint // the library returns it unwrapped
+	if !ok {
+		return []Fault{{Message: err.Error()}}
+	}
+	e := explainer{source: v.source, value: value}
+	e.walk(found)
+	return e.sorted()
+}
+
+// wildNumber finds a number whose exponent or length serves no purpose but to keep exact arithmetic busy.
+func wildNumber(value any, pointer string) (Fault, bool) {
+	switch value := value.(type) {
+	case json.Number:
+		if len(value) > maxDigits || !saneNumber(string(value)) {
+			return Fault{pointer, fmt.Sprintf("the number %s has too many digits or too large an exponent", shorten(string(value), maxShown))}, true
+		}
+	case []any:
+		for i, item := range value {
+			if f, ok := wildNumber(item, pointer+"/"+strconv.Itoa(i)); ok {
+				return f, ok
+			}
+		}
+	case map[string]any:
+		for name, item := range value {
+			if f, ok := wildNumber(item, pointer+"/"+escapeToken(name)); ok {
+				return f, ok
+			}
+		}
+	}
+	return Fault{}, false
+}

@@ -1,0 +1,350 @@
+package schema
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+func (e *emitter) refuse(v *tree.Node, keyword string) {
+	e.warnf(v, CodeSchemaKeyword, "%s can't have the value %s; it is left out", keyword, excerpt(v))
+}
+
+// excerpt is the start of a value, for messages.
+func excerpt(v *tree.Node) string { return shorten(string(v.AppendJSON(nil)), 60) }
+
+// typeKeyword writes "type".
+func (e *emitter) typeKeyword(set types) {
+	e.member("type")
+	names := set.names()
+	if len(names) == 1 {
+		e.raw(`"` + names[0] + `"`)
+		return
+	}
+	e.names(names)
+}
+
+// description writes the description of a schema: its owner's words, or its own, and the owner's note.
+func (e *emitter) description(text string, at place) {
+	note := ""
+	if x := at.extra; x != nil {
+		note = x.note
+		if x.description != "" {
+			text = x.description
+		}
+	}
+	limit := maxDescription
+	if e.cut.short {
+		limit = maxShortText
+	}
+	text = Clean(text, limit)
+	switch {
+	case note == "":
+	case text == "":
+		text = note
+	default:
+		text += " " + note
+		if last := text[len(text)-len(note)-2]; unicode.IsLetter(rune(last)) || unicode.IsDigit(rune(last)) {
+			text = text[:len(text)-len(note)-1] + ". " + note
+		}
+	}
+	if text != "" {
+		e.member("description")
+		e.out = jsonscan.AppendString(e.out, text)
+	}
+}
+
+// text writes a keyword whose value is a text that nobody acts on.
+func (e *emitter) text(name string, v *tree.Node, limit int) {
+	if v.Kind() == tree.String {
+		if s := Clean(v.Text(), limit); s != "" {
+			e.member(name)
+			e.out = jsonscan.AppendString(e.out, s)
+		}
+		return
+	}
+	e.refuse(v, name)
+}
+
+// sameWords tells whether a title says no more than the property's name: "Order Id" of orderId.
+func sameWords(title, name string) bool {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, s)
+	}
+	return name != "" && letters(title) == letters(name)
+}
+
+// examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
+// not nothing can be kept, so there is no warning: it is a matter of space.
+func (e *emitter) examples(v *tree.Node, r rule) bool {
+	start := len(e.out)
+	e.member("examples")
+	e.raw("[")
+	count := 0
+	add := func(v *tree.Node) {
+		if count < 3 && presentable(v, maxExample) {
+			if count > 0 {
+				e.raw(",")
+			}
+			e.out = v.AppendJSON(e.out)
+			count++
+		}
+	}
+	if r == examplesRule {
+		for _, item := range v.Items() {
+			add(item)
+		}
+	} else {
+		add(v)
+	}
+	if count == 0 {
+		e.out = e.out[:start]
+		return false
+	}
+	e.raw("]")
+	return true
+}
+
+const (
+	maxExample    = 200
+	maxValueDepth = 20
+	maxExponent   = 308 // of a number; beyond it JavaScript sees infinity, and exact arithmetic takes for ever
+	maxDigits     = 100
+)
+
+// presentable tells whether a value from the document can be shown as it is: no hidden characters, no numbers that can
+// only be meant to do harm, and at most limit bytes of JSON.
+func presentable(v *tree.Node, limit int) bool {
+	left := limit
+	return presentableValue(v, &left, 0)
+}
+
+func presentableValue(v *tree.Node, left *int, depth int) bool {
+	*left -= len(v.Text()) + len(v.Key()) + 3
+	if *left < 0 || depth > maxValueDepth {
+		return false
+	}
+	switch v.Kind() {
+	case tree.String:
+		return !unclean(v.Text())
+	case tree.Number:
+		return saneNumber(v.Text())
+	case tree.Array:
+		for _, item := range v.Items() {
+			if !presentableValue(item, left, depth+1) {
+				return false
+			}
+		}
+	case tree.Object:
+		for name, item := range v.Members() {
+			if unclean(name) || !presentableValue(item, left, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// saneNumber tells whether a literal is a JSON number (RFC 8259 section 6) of a size that can be worked with.
+func saneNumber(s string) bool {
+	if len(s) > maxDigits {
+		return false
+	}
+	rest := strings.TrimPrefix(s, "-")
+	whole := digits(rest)
+	if whole == 0 || whole > 1 && rest[0] == '0' {
+		return false
+	}
+	rest = rest[whole:]
+	if strings.HasPrefix(rest, ".") {
+		n := digits(rest[1:])
+		if n == 0 {
+			return false
+		}
+		rest = rest[1+n:]
+	}
+	if rest == "" {
+		return true
+	}
+	if rest[0] != 'e' && rest[0] != 'E' {
+		return false
+	}
+	rest = rest[1:]
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	if rest == "" || digits(rest) != len(rest) {
+		return false
+	}
+	exponent, err := strconv.Atoi(rest)
+	return err == nil && exponent <= maxExponent
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// literal returns v as JSON of one of the types, if it can be read so: documents write "10" as the default of an
+// integer, and YAML makes numbers of version names and booleans of "on".
+func literal(v *tree.Node, set types) []byte {
+	if set == 0 || v.Kind() == tree.Null {
+		return v.AppendJSON(nil)
+	}
+	own := typeOfValue(v)
+	text := v.Text()
+	switch {
+	case own&set != 0, own == numberType && set&integerType != 0:
+	case own&(numberType|booleanType) != 0 && set&stringType != 0:
+		return jsonscan.AppendString(nil, text)
+	case own == stringType && set&(numberType|integerType) != 0 && saneNumber(text):
+		return []byte(text)
+	case own == stringType && set&booleanType != 0 && (text == "true" || text == "false"):
+		return []byte(text)
+	}
+	return v.AppendJSON(nil)
+}
+
+// value writes const or default.
+func (e *emitter) value(name string, v *tree.Node, f *schemaFacts) {
+	if !presentable(v, maxValueText) {
+		e.warnf(v, CodeSchemaText, "%s holds hidden characters or is too long; it is left out", name)
+		return
+	}
+	e.member(name)
+	e.out = append(e.out, literal(v, f.types)...)
+}
+
+// values writes enum, every value once.
+func (e *emitter) values(v *tree.Node, f *schemaFacts) {
+	if v.Kind() != tree.Array {
+		e.refuse(v, "enum")
+		return
+	}
+	set := f.types
+	if f.misplaced != nil {
+		set = 0
+	}
+	start := len(e.out)
+	e.member("enum")
+	e.raw("[")
+	seen := make(map[string]bool, v.Len())
+	null := false
+	add := func(value []byte) {
+		key := canonical(value)
+		if seen[key] {
+			return
+		}
+		if len(seen) > 0 {
+			e.raw(",")
+		}
+		seen[key] = true
+		e.out = append(e.out, value...)
+	}
+	for _, item := range v.Items() {
+		if !presentable(item, maxValueText) {
+			e.warnf(item, CodeSchemaText, "the value holds hidden characters or is too long; it is left out of enum")
+			continue
+		}
+		null = null || item.Kind() == tree.Null
+		add(literal(item, set))
+	}
+	if len(seen) == 0 {
+		e.out = e.out[:start]
+		return
+	}
+	if f.addNull && !null {
+		add([]byte("null"))
+	}
+	e.raw("]")
+}
+
+// canonical makes equal numbers equal texts, so that 1 and 1.0 count as one value.
+func canonical(value []byte) string {
+	if c := value[0]; c == '-' || c >= '0' && c <= '9' {
+		if r, ok := new(big.Rat).SetString(string(value)); ok {
+			return r.RatString()
+		}
+	}
+	return string(value)
+}
+
+// numeric returns the number that a keyword's value stands for.
+func numeric(v *tree.Node) (string, bool) {
+	text := v.Text()
+	if v.Kind() != tree.Number && v.Kind() != tree.String || !saneNumber(text) {
+		return "", false
+	}
+	return text, true
+}
+
+// number writes minimum, maximum and their like with every digit, multipleOf only if it is above zero.
+func (e *emitter) number(name string, v *tree.Node, positive bool) {
+	text, ok := numeric(v)
+	if ok && positive {
+		r, _ := new(big.Rat).SetString(text)
+		ok = r.Sign() > 0
+	}
+	if !ok {
+		e.refuse(v, name)
+		return
+	}
+	e.member(name)
+	e.raw(text)
+}
+
+// count writes minLength and its like: a whole number, however it is written.
+func (e *emitter) count(name string, v *tree.Node) {
+	text, ok := numeric(v)
+	if ok {
+		r, _ := new(big.Rat).SetString(text)
+		ok = r.Sign() >= 0 && r.IsInt()
+		text = r.RatString()
+	}
+	if ok && len(text) > 15 { // more than any text or list has: as a bound from above it bounds nothing
+		if strings.HasPrefix(name, "max") {
+			return
+		}
+		ok = false
+	}
+	if !ok {
+		e.refuse(v, name)
+		return
+	}
+	e.member(name)
+	e.raw(text)
+}
+
+// pattern writes a regular expression that JavaScript understands.
+func (e *emitter) pattern(v *tree.Node) {
+	text := v.Text()
+	if v.Kind() != tree.String || unclean(text) {
+		e.refuse(v, "pattern")
+		return
+	}
+	p, err := parsePattern(text)
+	if err != nil {
+		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", shorten(text, 60), err)
+		return
+	}
+	if p.js == "" {
+		return
+	}
+	if p.re2 == "" {
+		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", shorten(text, 60))
+	}
+	e.member("pattern")
+	e.out = jsonscan.AppendString(e.out, p.js)
+}
