@@ -1,0 +1,286 @@
+package openapi
+
+import (
+	"encoding/base64"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+// A body is the plan of the request body.
+type body struct {
+	media    string // Content-Type of the request
+	required bool
+	codec    codec
+	form     bodyForm
+	first    int               // formWhole: its place in Operation.arguments; formMembers: that of the first member
+	rename   map[string]string // formRoot: argument name → wire name, where they differ
+}
+
+// bodyForm says how the arguments make up the body.
+type bodyForm uint8
+
+const (
+	formWhole   bodyForm = iota // the argument "body" is the body
+	formMembers                 // arguments beside the parameters are members of the body
+	formRoot                    // all arguments are members of the body
+)
+
+// A codec writes bodies of one media type. Values are JSON texts that have been scanned.
+type codec struct {
+	whole   func(dst, value []byte) ([]byte, error)
+	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil: a body of this type has none
+}
+
+// A bodyKind is a row of the table of request media types. New types need a row, nothing else.
+type bodyKind struct {
+	name    string
+	matches func(media string) bool
+	members bool // an object body may be spread over arguments
+	// codec makes the writer for one media type object.
+	codec func(c *compiler, ct *content) codec
+	// schema replaces the document's schema of the argument "body", for types whose bytes are not a JSON value.
+	schema func(ct *content) *tree.Node
+	hint   string // added to the description of the argument "body"
+}
+
+// bodyKinds returns the table. The order is the order of preference among the media types of one body.
+func bodyKinds() []bodyKind {
+	return []bodyKind{
+		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" }, members: true, codec: jsonCodec},
+		{name: "form", matches: func(m string) bool { return m == "application/x-www-form-urlencoded" }, members: true, codec: formCodec},
+		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
+		{name: "xml", matches: isXML},
+		{name: "multipart", matches: func(m string) bool { return strings.HasPrefix(m, "multipart/") }},
+		{name: "text", matches: func(m string) bool { return isText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
+	}
+}
+
+func isNDJSON(media string) bool {
+	return slices.Contains([]string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"}, media)
+}
+
+// chooseBody picks the media type to send. A nil kind means that no body is sent.
+func (c *compiler) chooseBody(m *model) (*content, *bodyKind, error) {
+	if m.body == nil {
+		return nil, nil, nil
+	}
+	if len(m.body.contents) == 0 {
+		if !m.body.required {
+			c.problems.at(m.body.node, "body-empty", "request body is left out: it has no content")
+			return nil, nil, nil
+		}
+		// The standard wants content; a body without it is JSON everywhere it was seen.
+		c.problems.at(m.body.node, "body-empty", "request body has no content; JSON is sent")
+		m.body.contents = []content{{media: "application/json", node: m.body.node}}
+	}
+	var best *content
+	var kind *bodyKind
+	rank := -1
+	var refused []string
+	kinds := bodyKinds()
+	for i := range m.body.contents {
+		ct := &m.body.contents[i]
+		r := slices.IndexFunc(kinds, func(k bodyKind) bool { return k.matches(mediaType(ct.media)) })
+		if kinds[r].codec == nil {
+			refused = append(refused, ct.media)
+			continue
+		}
+		if rank < 0 || r < rank {
+			best, kind, rank = ct, &kinds[r], r
+		}
+	}
+	switch {
+	case best != nil:
+		return best, kind, nil
+	case !m.body.required:
+		c.problems.at(m.body.node, "body-unsupported", "optional request body is left out: %s is not supported", strings.Join(refused, ", "))
+		return nil, nil, nil
+	default:
+		return nil, nil, skip(m.body.node, "its request body must be %s, which is not supported", strings.Join(refused, " or "))
+	}
+}
+
+// sends returns the Content-Type to send for a media type of the document.
+func (ct *content) sends() string {
+	if isWildcard(ct.media) {
+		if mediaType(ct.media) == "text/*" {
+			return "text/plain; charset=utf-8"
+		}
+		return "application/json"
+	}
+	// Header values are ASCII without controls; a document's text may be anything.
+	for i := range len(ct.media) {
+		if c := ct.media[i]; c < ' ' || c > '~' {
+			return mediaType(strings.ToValidUTF8(ct.media[:i], ""))
+		}
+	}
+	if media := mediaType(ct.media); strings.HasPrefix(media, "text/") && charset(ct.media) == "" {
+		return media + "; charset=utf-8"
+	}
+	return strings.Clone(strings.TrimSpace(ct.media))
+}
+
+func jsonCodec(*compiler, *content) codec {
+	return codec{
+		whole: func(dst, value []byte) ([]byte, error) { return append(dst, value...), nil },
+		members: func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) {
+			dst = append(dst, '{')
+			for name, value := range members {
+				if dst[len(dst)-1] != '{' {
+					dst = append(dst, ',')
+				}
+				dst = jsonscan.AppendString(dst, name)
+				dst = append(dst, ':')
+				dst = append(dst, value...)
+			}
+			return append(dst, '}'), nil
+		},
+	}
+}
+
+// formCodec writes application/x-www-form-urlencoded by the encoding objects of the document.
+func formCodec(c *compiler, ct *content) codec {
+	properties := make(map[string]wire.Parameter)
+	fallback := wire.Parameter{In: wire.Query, Style: wire.ByType, Explode: true}
+	for name := range ct.node.Get("encoding").Members() {
+		e := ct.typed.Encoding[name]
+		if e == nil {
+			continue
+		}
+		p := wire.Parameter{Name: strings.Clone(name), In: wire.Query, Style: wire.ByType, Explode: true}
+		switch {
+		case e.Style != "" || e.Explode != nil || e.AllowReserved:
+			style, ok := wire.ParseStyle(e.Style)
+			if !ok {
+				style = wire.Form
+				if e.Style != "" {
+					c.problems.at(ct.node, "style-unknown", "style %q of form property %q is not known; \"form\" is used", e.Style, name)
+				}
+			}
+			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), e.AllowReserved
+			if e.Explode != nil {
+				p.Explode = *e.Explode
+			}
+		case e.ContentType != "" && isJSON(mediaType(e.ContentType)):
+			p.ContentType = "application/json"
+		}
+		properties[p.Name] = p
+	}
+	form, err := wire.NewFormEncoder(properties, fallback)
+	if err != nil {
+		c.problems.at(ct.node, "style-unknown", "encoding is ignored: %v", err)
+		form, err = wire.NewFormEncoder(nil, fallback)
+	}
+	if err != nil {
+		panic(err) // the fallback is ours
+	}
+	return codec{
+		whole: func(dst, value []byte) ([]byte, error) {
+			switch jsonscan.KindOf(value) {
+			case jsonscan.Object:
+				return form.Append(dst, textMembers(value))
+			case jsonscan.String:
+				return append(dst, jsonscan.Unquote(value)...), nil // a form that the caller has encoded
+			default:
+				return nil, errors.New("expected an object")
+			}
+		},
+		members: form.Append,
+	}
+}
+
+// textMembers is jsonscan.Members with names as strings.
+func textMembers(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for name, value := range jsonscan.Members(object) {
+			if !yield(string(name), value) {
+				return
+			}
+		}
+	}
+}
+
+func ndjsonCodec(*compiler, *content) codec {
+	return codec{whole: func(dst, value []byte) ([]byte, error) {
+		switch jsonscan.KindOf(value) {
+		case jsonscan.Array:
+			for element := range jsonscan.Elements(value) {
+				dst = jsonscan.AppendCompact(dst, element)
+				dst = append(dst, '\n')
+			}
+			return dst, nil
+		case jsonscan.String: // lines that the caller has put together
+			dst = append(dst, jsonscan.Unquote(value)...)
+			if len(dst) > 0 && dst[len(dst)-1] != '\n' {
+				dst = append(dst, '\n')
+			}
+			return dst, nil
+		default:
+			return append(jsonscan.AppendCompact(dst, value), '\n'), nil
+		}
+	}}
+}
+
+// textCodec sends the text of a string; anything else, which the document's schema must have asked for, as JSON.
+func textCodec(*compiler, *content) codec {
+	return codec{whole: func(dst, value []byte) ([]byte, error) {
+		if jsonscan.KindOf(value) == jsonscan.String {
+			return append(dst, jsonscan.Unquote(value)...), nil
+		}
+		return append(dst, value...), nil
+	}}
+}
+
+// textSchema keeps the document's schema unless it says nothing.
+func textSchema(ct *content) *tree.Node {
+	if ct.schema.Len() > 0 {
+		return ct.schema
+	}
+	return stringSchema(ct.node, "")
+}
+
+func binarySchema(ct *content) *tree.Node { return stringSchema(ct.node, "byte") }
+
+func stringSchema(at *tree.Node, format string) *tree.Node {
+	s := tree.NewObject(at)
+	s.Set("type", tree.NewString(at, "string"))
+	if format != "" {
+		s.Set("format", tree.NewString(at, format))
+	}
+	return s
+}
+
+// binaryCodec decodes base64 in any of its spellings, since models use them all.
+func binaryCodec(*compiler, *content) codec {
+	return codec{whole: func(dst, value []byte) ([]byte, error) {
+		text := string(jsonscan.Unquote(value))
+		if rest, found := strings.CutPrefix(text, "data:"); found {
+			if _, data, found := strings.Cut(rest, ";base64,"); found {
+				text = data
+			}
+		}
+		text = strings.TrimRight(strings.Map(func(r rune) rune {
+			switch r {
+			case '-':
+				return '+'
+			case '_':
+				return '/'
+			case '\n', '\r', ' ':
+				return -1
+			}
+			return r
+		}, text), "=")
+		dst, err := base64.RawStdEncoding.AppendDecode(dst, []byte(text))
+		if err != nil {
+			return nil, errors.New("expected bytes encoded as base64")
+		}
+		return dst, nil
+	}}
+}

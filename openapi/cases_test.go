@@ -1,0 +1,356 @@
+package openapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what the cases in testdata expect")
+
+// eachCase runs a subtest for each archive of a directory. run returns what the file named want should hold.
+func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive) map[string]string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no cases in %s: %v", dir, err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(a.Comment)) == 0 {
+				t.Error("the case doesn't say why it exists")
+			}
+			got := run(t, a)
+			changed := false
+			for file, text := range got {
+				i := index(a, file)
+				if i < 0 {
+					if !*update {
+						t.Errorf("case has no file %q; run with -update", file)
+						continue
+					}
+					// What is expected of NAME.x stands behind it.
+					i = len(a.Files)
+					a.Files = append(a.Files, txtar.File{Name: file})
+				}
+				if diff := cmp.Diff(string(a.Files[i].Data), text); diff != "" {
+					if !*update {
+						t.Errorf("%s (-want +got):\n%s", file, diff)
+					}
+					a.Files[i].Data, changed = []byte(text), true
+				}
+			}
+			if changed && *update {
+				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func index(a *txtar.Archive, name string) int {
+	for i, f := range a.Files {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func file(a *txtar.Archive, name string) string {
+	if i := index(a, name); i >= 0 {
+		return string(a.Files[i].Data)
+	}
+	return ""
+}
+
+// compileCase loads the document of a case, which is the first file named spec.*, and compiles it.
+func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
+	t.Helper()
+	dir := t.TempDir()
+	spec := ""
+	for _, f := range a.Files {
+		if name := filepath.Join(dir, filepath.FromSlash(f.Name)); strings.HasSuffix(f.Name, ".yaml") || strings.HasSuffix(f.Name, ".json") {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if spec == "" && strings.HasPrefix(f.Name, "spec.") {
+				spec = name
+			}
+		}
+	}
+	o := CompileOptions{}
+	for line := range strings.Lines(file(a, "options")) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch key {
+		case "base_url":
+			u, err := url.Parse(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.BaseURL = u
+		case "reserved":
+			in, name, _ := strings.Cut(value, " ")
+			o.Reserved = append(o.Reserved, Reserved{In: in, Name: name})
+		case "output":
+			o.Output = OutputOff
+		case "max_operations":
+			fmt.Sscan(value, &o.MaxOperations)
+		case "":
+		default:
+			t.Fatalf("unknown option %q", key)
+		}
+	}
+	doc, err := Load(t.Context(), spec, LoadOptions{})
+	if err != nil {
+		return nil, relative(err, dir)
+	}
+	api, err := doc.Compile(t.Context(), o)
+	if err != nil {
+		return nil, relative(err, dir)
+	}
+	// Positions without the temporary directory.
+	strip := func(s *string) { *s = strings.ReplaceAll(*s, dir+"/", "") }
+	for i := range api.Problems {
+		strip(&api.Problems[i].Position.File)
+		strip(&api.Problems[i].Message)
+	}
+	for i := range api.Skipped {
+		strip(&api.Skipped[i].Position.File)
+		strip(&api.Skipped[i].Reason)
+	}
+	return api, nil
+}
+
+func relative(err error, dir string) error {
+	return errors.New(strings.ReplaceAll(err.Error(), dir+"/", ""))
+}
+
+// find returns the operation that a case means by its id, or by method and path.
+func find(t *testing.T, api *API, name string) *Operation {
+	t.Helper()
+	for _, op := range api.Operations {
+		if op.ID == name || op.Method+" "+op.Path == name {
+			return op
+		}
+	}
+	t.Fatalf("no operation %q; skipped: %v", name, api.Skipped)
+	return nil
+}
+
+// TestRequests: document and arguments → the HTTP request, or what the model is told. The file calls holds one call a
+// line, "operationId arguments"; want holds the requests in the same order.
+func TestRequests(t *testing.T) {
+	eachCase(t, "requests", func(t *testing.T, a *txtar.Archive) map[string]string {
+		api, err := compileCase(t, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for line := range strings.Lines(file(a, "calls")) {
+			name, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if name == "" {
+				continue
+			}
+			fmt.Fprintf(&b, "> %s %s\n", name, args)
+			op := find(t, api, name)
+			req, err := op.NewRequest(t.Context(), nil, json.RawMessage(args))
+			var m interface{ ToolMessage() string }
+			switch {
+			case errors.As(err, &m):
+				b.WriteString(m.ToolMessage())
+			case err != nil:
+				fmt.Fprintf(&b, "error: %v\n", err)
+			default:
+				b.WriteString(onTheWire(t, req))
+			}
+			b.WriteString("\n")
+		}
+		return map[string]string{"want": b.String()}
+	})
+}
+
+// onTheWire returns a request as the server will read it.
+func onTheWire(t *testing.T, req *http.Request) string {
+	t.Helper()
+	if req.Body != nil {
+		if req.GetBody == nil {
+			t.Error("the request has a body and no GetBody: it could not be sent again")
+		} else if again, err := req.GetBody(); err != nil {
+			t.Error(err)
+		} else if text, err := io.ReadAll(again); err != nil || int64(len(text)) != req.ContentLength {
+			t.Errorf("GetBody gives %d bytes, %v; ContentLength is %d", len(text), err, req.ContentLength)
+		}
+	}
+	var b bytes.Buffer
+	req.Header.Set("User-Agent", "")
+	if err := req.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(b.String(), "\r\n", "\n")
+	head, body, _ := strings.Cut(text, "\n\n")
+	if body == "" {
+		return head + "\n"
+	}
+	return head + "\n\n" + strings.TrimRight(body, "\n") + "\n"
+}
+
+// TestCompile: document → the operations with their schemas, what was skipped and what was repaired.
+func TestCompile(t *testing.T) {
+	eachCase(t, "compile", func(t *testing.T, a *txtar.Archive) map[string]string {
+		api, err := compileCase(t, a)
+		if err != nil {
+			return map[string]string{"want": "error: " + err.Error() + "\n"}
+		}
+		var b strings.Builder
+		for _, op := range api.Operations {
+			fmt.Fprintf(&b, "%s %s\n", op.Method, op.Path)
+			show := func(key, value string) {
+				if value != "" {
+					fmt.Fprintf(&b, "  %s: %s\n", key, value)
+				}
+			}
+			show("id", op.ID)
+			show("summary", op.Summary)
+			show("description", op.Description)
+			show("tags", strings.Join(op.Tags, ", "))
+			if op.Deprecated {
+				show("deprecated", "true")
+			}
+			show("returns", op.Returns)
+			if op.Base != nil {
+				show("base", op.Base.String())
+			}
+			show("no base", op.BaseProblem)
+			if op.Security != nil {
+				show("security", fmt.Sprint(op.Security))
+			}
+			show("input", string(op.Input))
+			show("output", string(op.Output))
+			if err := op.CheckSchema(); err != nil {
+				t.Errorf("%s %s: %v", op.Method, op.Path, err)
+			}
+		}
+		for _, s := range api.Skipped {
+			fmt.Fprintf(&b, "%v\n", s)
+		}
+		for _, p := range api.Problems {
+			fmt.Fprintf(&b, "%s %v\n", p.Code, p)
+		}
+		return map[string]string{"want": b.String()}
+	})
+}
+
+// TestAnswers: an HTTP answer → its parts. The files *.answer hold answers as they come; the first line names the
+// operation.
+func TestAnswers(t *testing.T) {
+	eachCase(t, "answers", func(t *testing.T, a *txtar.Archive) map[string]string {
+		api, err := compileCase(t, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make(map[string]string)
+		for _, f := range a.Files {
+			name, ok := strings.CutSuffix(f.Name, ".answer")
+			if !ok {
+				continue
+			}
+			id, text, _ := strings.Cut(string(f.Data), "\n")
+			op := find(t, api, id)
+			want[name+".parts"] = answerParts(t, op, unescapeBytes(t, text))
+		}
+		return want
+	})
+}
+
+func answerParts(t *testing.T, op *Operation, text string) string {
+	t.Helper()
+	head, body, _ := strings.Cut(text, "\n\n")
+	status, headers, _ := strings.Cut(head, "\n")
+	resp := &http.Response{Header: http.Header{}, ContentLength: int64(len(body))}
+	if _, err := fmt.Sscan(status, &resp.StatusCode); err != nil {
+		t.Fatalf("status %q: %v", status, err)
+	}
+	for line := range strings.Lines(headers) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		resp.Header.Set(key, value)
+	}
+	closed := &closeRecorder{Reader: strings.NewReader(body)}
+	resp.Body = closed
+	var b strings.Builder
+	kinds := map[PartKind]string{JSON: "json", Text: "text", Image: "image", Audio: "audio", Binary: "binary"}
+	err := op.ReadResponse(context.Background(), resp, func(p Part) error {
+		fmt.Fprintf(&b, "%s %q", kinds[p.Kind], p.MediaType)
+		if p.Wrapped {
+			b.WriteString(" wrapped")
+		}
+		if p.Drift != "" {
+			fmt.Fprintf(&b, " drift(%s)", p.Drift)
+		}
+		switch p.Kind {
+		case JSON, Text:
+			fmt.Fprintf(&b, "\n%s\n", p.Data)
+		default:
+			fmt.Fprintf(&b, "\n%q\n", p.Data)
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Fprintf(&b, "error: %v\n", err)
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing\n")
+	}
+	if !closed.closed {
+		t.Error("the body is not closed")
+	}
+	return b.String()
+}
+
+type closeRecorder struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closeRecorder) Close() error { c.closed = true; return nil }
+
+// unescapeBytes replaces \xNN and \n at the end of a line, so that cases can hold bytes that are not text.
+func unescapeBytes(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, `\x`)
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		var c byte
+		if _, err := fmt.Sscanf(after[:2], "%02x", &c); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteByte(c)
+		text = after[2:]
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

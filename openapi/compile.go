@@ -1,0 +1,217 @@
+package openapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/tree"
+)
+
+// OutputMode says which output schemas are made (D8).
+type OutputMode uint8
+
+// The modes of output_schemas.
+const (
+	OutputLoose OutputMode = iota // types and names only, so that every answer near the document fits
+	OutputOff                     // none
+)
+
+// DefaultMaxOperations is the most operations of one document when CompileOptions.MaxOperations is zero (S3).
+const DefaultMaxOperations = 10_000
+
+// CompileOptions is what the configuration says of one API.
+type CompileOptions struct {
+	// BaseURL is where calls go whatever the document says: http or https, absolute, without user, query and
+	// fragment. Nil: the document's servers, as far as S7 allows.
+	BaseURL *url.URL
+	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
+	AllowServers []string
+	Output       OutputMode
+	// MaxOperations is the most operations that a document may have; 0: DefaultMaxOperations.
+	MaxOperations int
+	// Reserved names the parameters that the gateway itself sends, its credential above all (R5, R7): operations
+	// don't offer them as arguments.
+	Reserved []Reserved
+}
+
+// Reserved is the name of a parameter that is never an argument.
+type Reserved struct {
+	In   string // "query", "header" or "cookie"
+	Name string // header names are compared without regard to case
+}
+
+// An API is what Compile makes of a document. It is immutable and safe for concurrent use.
+type API struct {
+	Operations []*Operation // in the document's order
+	Skipped    []Skipped    // in the document's order
+	Problems   []Problem    // by file, line and column
+	Schemes    []Scheme     // the security schemes that the document declares, in its order
+}
+
+// Compile makes a plan of every operation. What is wrong with one operation removes that one only, into API.Skipped.
+// The error is for a document that can't be used at all, for options that can't be met, and for the end of ctx.
+func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) {
+	if o.BaseURL != nil {
+		if err := checkBase(o.BaseURL); err != nil {
+			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
+		}
+	}
+	c := &compiler{doc: d, set: d.set, options: o, buffers: &buffers{}}
+	for _, p := range d.problems {
+		c.problems.add(p)
+	}
+	var err error
+	if c.servers, err = newServers(d, o, &c.problems); err != nil {
+		return nil, err
+	}
+	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn)
+	c.security.init(d.set, &c.problems)
+
+	found, skipped := c.walk()
+	limit := o.MaxOperations
+	if limit <= 0 {
+		limit = DefaultMaxOperations
+	}
+	if len(found) > limit {
+		return nil, fmt.Errorf("%s: the document has %d operations; at most %d are allowed", d.set.Root().Position(), len(found), limit)
+	}
+
+	type result struct {
+		operation *Operation
+		skipped   *Skipped
+	}
+	results := make([]result, len(found))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range found {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			op, err := c.operation(f)
+			if err != nil {
+				s := f.skipped(err)
+				results[i].skipped = &s
+			}
+			results[i].operation = op
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes}
+	for _, r := range results {
+		if r.skipped != nil {
+			api.Skipped = append(api.Skipped, *r.skipped)
+		} else {
+			api.Operations = append(api.Operations, r.operation)
+		}
+	}
+	api.Problems = c.problems.sorted()
+	return api, nil
+}
+
+// A compiler holds what the operations of one document share while they are compiled, by several goroutines.
+type compiler struct {
+	doc      *Document
+	set      *tree.Set
+	options  CompileOptions
+	schema   *schema.Converter
+	servers  *servers
+	security security
+	problems problems
+	buffers  *buffers
+}
+
+func schemaDialect(d dialect) schema.Dialect {
+	switch d {
+	case swagger2:
+		return schema.Swagger20
+	case openapi30:
+		return schema.OpenAPI30
+	default:
+		return schema.OpenAPI31
+	}
+}
+
+// found is an operation in the document, before anything in it is understood.
+type found struct {
+	method, path string
+	item, node   *tree.Node // path item object and operation object, references followed
+}
+
+func (f found) skipped(err error) Skipped {
+	s := Skipped{
+		Method: strings.Clone(f.method), Path: strings.Clone(f.path), ID: strings.Clone(f.node.Get("operationId").Text()),
+		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()), Reason: err.Error(),
+	}
+	var e *skipError
+	if errors.As(err, &e) && e.at != nil {
+		s.Position, s.Pointer = e.at.Position(), strings.Clone(e.at.Pointer())
+	}
+	return s
+}
+
+// methods are the fixed fields of a path item that hold operations; query came with 3.2.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
+
+// walk lists all operations in the document's order. What it can't reach is returned as skipped.
+func (c *compiler) walk() (all []found, skipped []Skipped) {
+	for path, node := range c.set.Root().Get("paths").Members() {
+		if strings.HasPrefix(path, "x-") {
+			continue
+		}
+		item, err := c.set.Follow(node)
+		if err != nil {
+			skipped = append(skipped, Skipped{Path: strings.Clone(path), Position: node.Position(),
+				Pointer: strings.Clone(node.Pointer()), Reason: "the path item is missing: " + cause(err)})
+			continue
+		}
+		all = c.walkItem(path, item, all)
+		if item != node {
+			// Siblings of the reference: undefined in 3.0, but what stands there was meant.
+			for name, member := range node.Members() {
+				if slices.Contains(methods, name) && item.Get(name) == nil {
+					all = c.add(all, found{name, path, node, member})
+				}
+			}
+		}
+	}
+	return all, skipped
+}
+
+func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
+	for name, node := range item.Members() {
+		switch {
+		case slices.Contains(methods, name):
+			all = c.add(all, found{name, path, item, node})
+		case name == "additionalOperations" && c.doc.dialect == openapi31:
+			for method, node := range node.Members() {
+				all = c.add(all, found{method, path, item, node})
+			}
+		}
+	}
+	return all
+}
+
+// add appends an operation. An operation that is a reference (DigitalOcean writes all of its so) is followed here; one
+// that is missing is left to be skipped with the reason.
+func (c *compiler) add(all []found, f found) []found {
+	f.method = strings.ToUpper(f.method)
+	if f.node.Kind() == tree.Null {
+		return all
+	}
+	if node, err := c.set.Follow(f.node); err == nil {
+		f.node = node
+	}
+	return append(all, f)
+}

@@ -1,0 +1,141 @@
+package openapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// ErrUnchanged is returned by Load when the document is the one that LoadOptions.Previous describes.
+var ErrUnchanged = errors.New("document is unchanged")
+
+// A Stamp is enough to know whether a document has changed since it was read.
+type Stamp struct {
+	ETag, LastModified string   // validators of the answer, for a document by URL
+	Digest             [32]byte // SHA-256 over the names and contents of all files
+	Files              []string // locations of every file read, the root document first
+}
+
+// LoadOptions says how a document may be read.
+type LoadOptions struct {
+	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
+	Previous *Stamp       // of an earlier Load; a document that has not changed since gives ErrUnchanged
+	Limits   tree.Limits  // the zero value has the defaults of requirement S3
+}
+
+// A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large:
+// drop it after Compile.
+type Document struct {
+	Location string // as given to Load; for a URL, where it was found after redirects
+	Title    string // info.title
+	Version  string // info.version: of the API
+	Standard string // "2.0", "3.0.3" …
+	Stamp    Stamp
+
+	set      *tree.Set
+	dialect  dialect
+	url      *url.URL // of a document that was fetched, else nil
+	problems []Problem
+}
+
+// dialect is what the versions of the standard come down to, for this package.
+type dialect uint8
+
+const (
+	swagger2 dialect = iota
+	openapi30
+	openapi31 // and later
+)
+
+// Load reads the document at location, an http(s) URL or a file path, and the files it refers to. A document from a
+// file may refer to files in or below its own directory (symbolic links followed), one from a URL to its own origin
+// (S2); other references count as missing. Every error names the location. Load never panics, whatever the document.
+func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			d, err = nil, fmt.Errorf("document %q: internal error while reading it: %v", location, r)
+		}
+	}()
+	src, err := newSource(location, o.Client, o.Limits.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	defer src.close()
+	data, err := src.root(ctx, o.Previous)
+	if errors.Is(err, ErrUnchanged) {
+		return nil, ErrUnchanged
+	}
+	if err != nil {
+		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	open := src.open
+	if o.Previous != nil {
+		cache, unchanged := compare(ctx, src, o.Previous)
+		if unchanged {
+			return nil, ErrUnchanged
+		}
+		open = func(ctx context.Context, location string) ([]byte, error) {
+			if data, ok := cache[location]; ok {
+				return data, nil
+			}
+			return src.open(ctx, location)
+		}
+	}
+	set, warnings, err := tree.Load(ctx, src.base(), data, open, o.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	d = &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set}
+	if u, ok := src.(*urlSource); ok {
+		d.url = u.location
+	}
+	for _, w := range warnings {
+		d.problems = append(d.problems, newProblem(w))
+	}
+	d.identify()
+	return d, nil
+}
+
+// compare reads the files of an earlier load again and tells whether all are the same; what it read comes back, so
+// that nothing is read twice.
+func compare(ctx context.Context, src source, previous *Stamp) (map[string][]byte, bool) {
+	cache := make(map[string][]byte)
+	if len(previous.Files) == 0 || previous.Files[0] != src.base() {
+		return cache, false
+	}
+	for _, f := range previous.Files[1:] {
+		data, err := src.open(ctx, f)
+		if err != nil {
+			return cache, false // the load that follows meets the same error, or no longer wants the file
+		}
+		cache[f] = data
+	}
+	return cache, src.stamp(previous.Files).Digest == previous.Digest
+}
+
+// identify reads version, title and what else describes the document as a whole. The tree has refused versions that
+// nobody knows.
+func (d *Document) identify() {
+	root := d.set.Root()
+	version := root.Get("openapi")
+	if version == nil {
+		version = root.Get("swagger")
+	}
+	d.Standard = strings.Clone(version.Text())
+	switch {
+	case strings.HasPrefix(d.Standard, "2"):
+		d.dialect = swagger2
+	case strings.HasPrefix(d.Standard, "3.0"):
+		d.dialect = openapi30
+	default:
+		d.dialect = openapi31
+	}
+	info := root.Get("info")
+	d.Title = strings.Clone(info.Get("title").Text())
+	d.Version = strings.Clone(info.Get("version").Text())
+}

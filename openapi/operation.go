@@ -1,0 +1,133 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+// An Operation is one callable operation of a document: its description for people and models, and the plan by which
+// requests are built and answers read. It is immutable after Compile and safe for concurrent use.
+type Operation struct {
+	ID          string // operationId as written, "" when there is none
+	Method      string // upper case
+	Path        string // path template as written, with the query or fragment that some documents put there
+	Tags        []string
+	Summary     string // both texts are cleaned for reading (S8), but not shortened
+	Description string
+	Deprecated  bool
+
+	// Returns says in one phrase what a successful call gives, for the tool's description: "200: an Order object
+	// (application/json)". It is "" when the document says nothing.
+	Returns string
+
+	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
+	// answer in the loose form of decision D8, nil when there is none.
+	Input, Output json.RawMessage
+
+	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document.
+	// It is nil when there is none that may be used; BaseProblem then says what to configure.
+	Base        *url.URL
+	BaseProblem string
+
+	// Security lists the alternatives of which one must be met. Nil means that none is asked for; an empty
+	// Requirement among them makes the others optional.
+	Security []Requirement
+
+	Position tree.Position // where the operation stands
+	Pointer  string        // RFC 6901 pointer from the root of Position.File
+
+	arguments []argument
+	index     map[string]int // argument name → place in arguments
+	template  *wire.Template
+	variables []int // template variable → place in arguments
+	body      *body // nil: none is sent
+	accept    []string
+	answer    answerPlan
+	validator func() (*schema.Validator, error)
+	buffers   *buffers
+}
+
+// CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that
+// the operation can't be called.
+func (o *Operation) CheckSchema() error {
+	_, err := o.validator()
+	return err
+}
+
+// operation compiles one operation. A panic is one operation's misfortune, not that of the document (S4, S5).
+func (c *compiler) operation(f found) (op *Operation, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			op, err = nil, fmt.Errorf("internal error while compiling it: %v at %s", r, panicSite(debug.Stack()))
+		}
+	}()
+	if _, err := c.set.Follow(f.node); err != nil {
+		return nil, skip(f.node, "the operation is missing: %s", cause(err))
+	}
+	if f.node.Kind() != tree.Object {
+		return nil, skip(f.node, "the operation is not an object")
+	}
+	if !validMethod(f.method) {
+		return nil, skip(f.node, "%q is not a method that can be called", f.method)
+	}
+	op = &Operation{
+		Method: f.method, Path: strings.Clone(f.path),
+		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
+		buffers: c.buffers,
+	}
+	op.Base, op.BaseProblem = c.servers.of(f)
+	if c.doc.dialect == swagger2 {
+		f = c.upgrade(f)
+	}
+	m, err := c.model(f)
+	if err != nil {
+		return nil, err
+	}
+	op.ID = strings.Clone(m.typed.OperationID)
+	op.Summary = strings.Clone(schema.Clean(m.typed.Summary, 0))
+	op.Description = strings.Clone(schema.Clean(m.typed.Description, 0))
+	op.Deprecated = m.typed.Deprecated
+	for _, tag := range m.typed.Tags {
+		op.Tags = append(op.Tags, strings.Clone(tag))
+	}
+	op.Security = c.security.of(m, &c.problems)
+	if err := c.input(op, m); err != nil {
+		return nil, err
+	}
+	c.output(op, m)
+	op.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(op.Input) })
+	return op, nil
+}
+
+// validMethod accepts any token (RFC 9110 section 9.1) but CONNECT, which makes a tunnel of the connection.
+func validMethod(method string) bool {
+	if method == http.MethodConnect {
+		return false
+	}
+	_, err := http.NewRequest(method, "", nil) //nolint:noctx // only the method is looked at
+	return err == nil
+}
+
+// panicSite returns the file and line of ours that a panic came from.
+func panicSite(stack []byte) string {
+	past := false
+	for line := range strings.Lines(string(stack)) {
+		if strings.HasPrefix(line, "panic(") {
+			past = true
+		}
+		if past && strings.HasPrefix(line, "\t") && !strings.Contains(line, "/runtime/") {
+			place, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			return place[strings.LastIndexByte(place, '/')+1:]
+		}
+	}
+	return "an unknown place"
+}

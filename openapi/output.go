@@ -1,0 +1,168 @@
+package openapi
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+)
+
+// answerPlan is what ReadResponse knows of the answers of an operation.
+type answerPlan struct {
+	json    bool            // the document promises JSON for success
+	media   string          // the only media type that it promises for success, "" if there are several or none
+	shape   *jsonscan.Shape // of the answer as it comes, nil when there is no output schema
+	wrapped bool
+}
+
+// output plans the answers: the output schema, the phrase for the description, what to ask for in Accept.
+func (c *compiler) output(op *Operation, m *model) {
+	success := successes(m.answers)
+	op.accept = []string{accept(success)}
+	var medias []string
+	for _, a := range success {
+		for _, ct := range a.contents {
+			if media := mediaType(ct.media); !slices.Contains(medias, media) {
+				medias = append(medias, media)
+			}
+		}
+	}
+	op.answer.json = slices.ContainsFunc(medias, isJSON)
+	if len(medias) == 1 && !isWildcard(medias[0]) {
+		op.answer.media = strings.Clone(medias[0])
+	}
+	main, ct := c.mainAnswer(success)
+	if main == nil {
+		return
+	}
+	op.Returns = c.returns(main, ct)
+	if ct == nil || c.options.Output == OutputOff || !isJSON(mediaType(ct.media)) && !isWildcard(mediaType(ct.media)) {
+		return
+	}
+	if s := ct.schema; s != nil {
+		if out := c.schema.Output(s); out != nil {
+			op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
+		}
+	}
+}
+
+// successes returns the answers of status 2xx, the most usual first; "default" counts when there is none.
+func successes(all []answer) []answer {
+	var found []answer
+	for _, a := range all {
+		if len(a.status) == 3 && a.status[0] == '2' {
+			found = append(found, a)
+		}
+	}
+	// A digit sorts before the letters of "2XX".
+	slices.SortStableFunc(found, func(a, b answer) int { return cmp.Compare(a.status, b.status) })
+	if found == nil {
+		for _, a := range all {
+			if a.status == "DEFAULT" {
+				found = append(found, a)
+			}
+		}
+	}
+	return found
+}
+
+// mainAnswer picks the answer that the tool is described by: the first with JSON, else the first with anything, else
+// the first.
+func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
+	for i := range success {
+		for j := range success[i].contents {
+			if ct := &success[i].contents[j]; isJSON(mediaType(ct.media)) || isWildcard(ct.media) && ct.schema != nil {
+				return &success[i], ct
+			}
+		}
+	}
+	for i := range success {
+		if len(success[i].contents) > 0 {
+			return &success[i], &success[i].contents[0]
+		}
+	}
+	if len(success) > 0 {
+		return &success[0], nil
+	}
+	return nil, nil
+}
+
+// returns phrases an answer: "200: an Order object (application/json)", "204: no content".
+func (c *compiler) returns(a *answer, ct *content) string {
+	status := strings.ToLower(a.status)
+	if status != "default" {
+		status = a.status
+	}
+	if ct == nil {
+		if a.status == "204" || a.status == "205" {
+			return status + ": no content"
+		}
+		if text := firstLine(a.node.Get("description").Text()); text != "" {
+			return status + ": " + text
+		}
+		return status
+	}
+	what := ""
+	if isJSON(mediaType(ct.media)) || isWildcard(ct.media) {
+		if ct.schema != nil {
+			what = c.schema.Summary(ct.schema)
+		}
+	}
+	switch {
+	case what != "" && isWildcard(ct.media):
+		return status + ": " + what
+	case what != "":
+		return status + ": " + what + " (" + mediaType(ct.media) + ")"
+	case isWildcard(ct.media):
+		return status
+	}
+	return status + ": " + mediaType(ct.media)
+}
+
+// firstLine returns the first line of a text, shortened to what fits in a phrase.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(schema.Clean(text, 0)), "\n")
+	return strings.Clone(schema.Clean(strings.TrimRight(strings.TrimSpace(line), "."), 100))
+}
+
+// accept returns the Accept header. JSON is asked for alone when the document offers it among others; "*/*" comes last,
+// since some services answer 406 to what the document says they send.
+func accept(success []answer) string {
+	const rest = "*/*;q=0.1"
+	var jsons, others []string
+	for _, a := range success {
+		for _, ct := range a.contents {
+			media := mediaType(ct.media)
+			switch {
+			case isWildcard(media) || !printable(media) || slices.Contains(jsons, media) || slices.Contains(others, media):
+			case media == "application/json":
+				jsons = slices.Insert(jsons, 0, media)
+			case isJSON(media):
+				jsons = append(jsons, media)
+			default:
+				others = append(others, media)
+			}
+		}
+	}
+	const most = 6 // some documents list dozens of versions of one type
+	switch {
+	case len(jsons) > 0:
+		return strings.Join(append(jsons[:min(len(jsons), most)], rest), ", ")
+	case len(others) > 0:
+		return strings.Join(append(others[:min(len(others), most)], rest), ", ")
+	default:
+		return "application/json, */*;q=0.8"
+	}
+}
+
+// printable tells whether text can stand in a header.
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' || text[i] == ',' {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,124 @@
+package openapi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"drawbridge/openapi/tree"
+)
+
+// A Problem is something in a document that was repaired, left out or guessed. The operations that it touches are still
+// served, except those listed in API.Skipped.
+type Problem struct {
+	Position tree.Position // where it stands; the zero Position when it concerns the whole document
+	Pointer  string        // RFC 6901 pointer from the root of the file that Position names
+	Code     string        // one of a closed set of kebab-case words, for counting and for tests
+	Message  string        // what was found and what was done about it
+}
+
+// String returns "file:line:col: pointer: message", so that editors jump to the place.
+func (p Problem) String() string { return prefix(p.Position, p.Pointer) + p.Message }
+
+// Skipped is an operation that could not be made callable.
+type Skipped struct {
+	Method, Path, ID string // as in the document; ID is "" when it has none
+	Position         tree.Position
+	Pointer, Reason  string
+}
+
+// String returns "file:line:col: pointer: GET /path is skipped: reason".
+func (s Skipped) String() string {
+	name := strings.TrimSpace(s.Method + " " + s.Path) // a path item that is missing has no method
+	return fmt.Sprintf("%s%s is skipped: %s", prefix(s.Position, s.Pointer), name, s.Reason)
+}
+
+func prefix(at tree.Position, pointer string) string {
+	var b strings.Builder
+	if at.File != "" {
+		b.WriteString(at.String())
+		b.WriteString(": ")
+	}
+	if pointer != "" {
+		b.WriteString(pointer)
+		b.WriteString(": ")
+	}
+	return b.String()
+}
+
+// newProblem copies what a warning of the tree holds, whose strings may be slices of the source.
+func newProblem(w tree.Warning) Problem {
+	return Problem{Position: w.Position, Pointer: strings.Clone(w.Pointer), Code: w.Code, Message: strings.Clone(w.Message)}
+}
+
+func problemAt(at *tree.Node, code, format string, args ...any) Problem {
+	return Problem{Position: at.Position(), Pointer: strings.Clone(at.Pointer()), Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// A skipError ends the compilation of one operation, for the reason it holds. at is where the cause stands, nil for
+// the operation itself.
+type skipError struct {
+	at     *tree.Node
+	reason string
+}
+
+func (e *skipError) Error() string { return e.reason }
+
+func skip(at *tree.Node, format string, args ...any) error {
+	return &skipError{at, fmt.Sprintf(format, args...)}
+}
+
+// cause returns why a reference can't be followed. Its position is left out: it stands before the message already.
+func cause(err error) string {
+	var e *tree.RefError
+	if errors.As(err, &e) {
+		return fmt.Sprintf("$ref %q: %s", e.Ref, e.Message)
+	}
+	return err.Error()
+}
+
+// problems collects what the compilation of operations finds, from several goroutines. What several operations share
+// is found several times and kept once.
+type problems struct {
+	mu   sync.Mutex
+	seen map[Problem]struct{}
+}
+
+func (ps *problems) add(p Problem) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.seen == nil {
+		ps.seen = make(map[Problem]struct{})
+	}
+	ps.seen[p] = struct{}{}
+}
+
+// warn is add for a warning of another package.
+func (ps *problems) warn(w tree.Warning) { ps.add(newProblem(w)) }
+
+func (ps *problems) at(n *tree.Node, code, format string, args ...any) {
+	ps.add(problemAt(n, code, format, args...))
+}
+
+// sorted returns what was collected by file, line, column and text.
+func (ps *problems) sorted() []Problem {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	all := make([]Problem, 0, len(ps.seen))
+	for p := range ps.seen {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Position.File, b.Position.File),
+			cmp.Compare(a.Position.Line, b.Position.Line),
+			cmp.Compare(a.Position.Column, b.Position.Column),
+			cmp.Compare(a.Message, b.Message),
+			cmp.Compare(a.Pointer, b.Pointer),
+		)
+	})
+	return all
+}

@@ -1,0 +1,361 @@
+package openapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/wire"
+)
+
+// NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step (D6). Wrong
+// arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base when nil; it
+// must be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
+func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {
+	if base == nil {
+		base = o.Base
+	}
+	if base == nil {
+		return nil, &BaseError{Problem: o.BaseProblem}
+	}
+	args, err := o.check(args)
+	if err != nil {
+		return nil, err
+	}
+	b := building{o: o, args: args}
+	b.bind()
+	u := b.url(base)
+	header := b.header()
+	text, media := b.body()
+	if b.faults != nil {
+		return nil, &ArgumentError{Faults: b.faults, operation: o}
+	}
+	var reader io.Reader
+	if media != "" {
+		header["Content-Type"] = []string{media}
+		reader = bytes.NewReader(text) // sets ContentLength and GetBody too
+	}
+	// The URL goes in as it is, so that it isn't parsed again and no argument is ever read as part of one.
+	req, err := http.NewRequestWithContext(ctx, o.Method, "", reader)
+	if err != nil {
+		return nil, fmt.Errorf("build request: %w", err)
+	}
+	req.URL, req.Host, req.Header = u, u.Host, header
+	return req, nil
+}
+
+// check returns args as an object that the schema accepts.
+func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
+	refuse := func(message string) (json.RawMessage, error) {
+		return nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
+	}
+	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
+		args = json.RawMessage("{}")
+	}
+	info, err := jsonscan.Scan(args, jsonscan.Options{Unique: true})
+	if err == nil && info.Kind == jsonscan.String {
+		// Some clients send the object as a string that holds it (pain 32).
+		args = jsonscan.Unquote(bytes.TrimSpace(args))
+		info, err = jsonscan.Scan(args, jsonscan.Options{Unique: true})
+	}
+	if err != nil {
+		return refuse("expected a JSON object, got text that is not one: " + err.Error())
+	}
+	if info.Kind != jsonscan.Object {
+		return refuse("expected an object, got " + info.Kind.String())
+	}
+	v, err := o.validator()
+	if err != nil {
+		return nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
+	}
+	faults := v.Validate(decode(args))
+	if len(faults) == 0 {
+		return args, nil
+	}
+	if repaired := unstring(args, faults); repaired != nil && len(v.Validate(decode(repaired))) == 0 {
+		return repaired, nil
+	}
+	e := &ArgumentError{operation: o}
+	for _, f := range faults {
+		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
+	}
+	return nil, e
+}
+
+// unstring replaces arguments that are at fault and are strings holding JSON by what they hold: models write
+// {"filter":"{\"a\":1}"} and {"limit":"5"} (pain 32). It returns nil if there are none.
+func unstring(args json.RawMessage, faults []schema.Fault) json.RawMessage {
+	changed := false
+	out := []byte{'{'}
+	for name, value := range jsonscan.Members(args) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = jsonscan.AppendString(out, name)
+		out = append(out, ':')
+		if jsonscan.KindOf(value) == jsonscan.String && atFault(faults, string(name)) {
+			held := bytes.TrimSpace(jsonscan.Unquote(value))
+			if info, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil && info.Kind != jsonscan.String {
+				value, changed = held, true
+			}
+		}
+		out = append(out, value...)
+	}
+	if !changed {
+		return nil
+	}
+	return append(out, '}')
+}
+
+func atFault(faults []schema.Fault, name string) bool {
+	pointer := pointerTo(name)
+	for _, f := range faults {
+		if f.Pointer == pointer {
+			return true
+		}
+	}
+	return false
+}
+
+func pointerTo(name string) string {
+	return "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// building is one request while it is built. Faults are collected to the end, so that the model hears of all.
+type building struct {
+	o      *Operation
+	args   json.RawMessage
+	values [][]byte // by place in o.arguments; nil: not given
+	small  [16][]byte
+	faults []Fault
+}
+
+func (b *building) bind() {
+	if n := len(b.o.arguments); n <= len(b.small) {
+		b.values = b.small[:n]
+	} else {
+		b.values = make([][]byte, n)
+	}
+	if len(b.values) == 0 {
+		return
+	}
+	for name, value := range jsonscan.Members(b.args) {
+		if i, ok := b.o.index[string(name)]; ok {
+			b.values[i] = value
+		}
+	}
+}
+
+// given returns the value of an argument that is to be sent.
+func (b *building) given(i int) ([]byte, bool) {
+	a := &b.o.arguments[i]
+	value := b.values[i]
+	if value == nil {
+		return nil, false
+	}
+	if a.encoder != nil && a.encoder.Undefined(value) {
+		if a.required {
+			b.fault(a, &wire.ValueError{Reason: "must have a value"})
+		}
+		return nil, false
+	}
+	return value, true
+}
+
+func (b *building) fault(a *argument, err error) {
+	message := err.Error()
+	var v *wire.ValueError
+	if errors.As(err, &v) {
+		message = v.Reason
+	}
+	b.faults = append(b.faults, Fault{Pointer: pointerTo(a.name), Message: message})
+}
+
+// url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
+// their encoders, so what is between two literals can't leave its place (R2, R3).
+func (b *building) url(base *url.URL) *url.URL {
+	o := b.o
+	u := &url.URL{Scheme: base.Scheme, Host: base.Host}
+	prefix := strings.TrimRight(base.EscapedPath(), "/")
+	text := make([]byte, 0, len(prefix)+len(o.Path)+len(b.args)+32)
+	text = append(text, prefix...)
+	text, err := o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
+		place := o.variables[i]
+		if place < 0 {
+			return dst, errors.New("a variable of the path is not bound")
+		}
+		a := &o.arguments[place]
+		value := b.values[place]
+		if value == nil || a.encoder.Undefined(value) {
+			b.fault(a, &wire.ValueError{Reason: "must have a value"})
+			return dst, nil
+		}
+		out, err := a.encoder.AppendPath(dst, value)
+		if err != nil {
+			b.fault(a, err)
+			return dst, nil
+		}
+		return out, nil
+	})
+	if err != nil {
+		b.faults = append(b.faults, Fault{Message: err.Error()})
+		return u
+	}
+	end := len(text)
+	text = append(text, o.template.Query()...)
+	for i := range o.arguments {
+		a := &o.arguments[i]
+		if a.place != inQuery {
+			continue
+		}
+		value, ok := b.given(i)
+		if !ok {
+			continue
+		}
+		// Pairs of one parameter after those of another: the encoder sees the query alone, so it knows whether to
+		// begin with "&".
+		query, err := a.encoder.AppendQuery(text[end:], value)
+		if err != nil {
+			b.fault(a, err)
+			continue
+		}
+		text = append(text[:end], query...)
+	}
+	u.RawPath = string(text[:end])
+	u.RawQuery = string(text[end:])
+	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
+		b.faults = append(b.faults, Fault{Message: "the path can't be built"})
+	}
+	if u.Path == u.RawPath {
+		u.RawPath = "" // as url.Parse leaves it
+	}
+	return u
+}
+
+func (b *building) header() http.Header {
+	o := b.o
+	header := make(http.Header, 8)
+	header["Accept"] = o.accept
+	var cookies []byte
+	for i := range o.arguments {
+		a := &o.arguments[i]
+		if a.place != inHeader && a.place != inCookie {
+			continue
+		}
+		value, ok := b.given(i)
+		if !ok {
+			continue
+		}
+		var err error
+		if a.place == inHeader {
+			var text string
+			if text, err = a.encoder.HeaderValue(value); err == nil {
+				header.Set(a.wire, text)
+			}
+		} else {
+			cookies, err = a.encoder.CookiePairs(cookies, value)
+		}
+		if err != nil {
+			b.fault(a, err)
+		}
+	}
+	if len(cookies) > 0 {
+		header["Cookie"] = []string{string(cookies)}
+	}
+	return header
+}
+
+// body returns the body and its media type, "" for none.
+func (b *building) body() (text []byte, media string) {
+	o := b.o
+	plan := o.body
+	if plan == nil {
+		return nil, ""
+	}
+	var err error
+	switch plan.form {
+	case formWhole:
+		value := b.values[plan.first]
+		if value == nil {
+			return nil, ""
+		}
+		if text, err = plan.codec.whole(make([]byte, 0, len(value)), value); err != nil {
+			b.fault(&o.arguments[plan.first], err)
+		}
+		return text, plan.media
+	case formMembers:
+		given, missing := false, false
+		for i := plan.first; i < len(o.arguments); i++ {
+			given = given || b.values[i] != nil
+			missing = missing || b.values[i] == nil && o.arguments[i].required
+		}
+		if !given && !plan.required {
+			return nil, ""
+		}
+		if missing { // of a body that is optional: the schema has caught this otherwise
+			for i := plan.first; i < len(o.arguments); i++ {
+				if a := &o.arguments[i]; a.required && b.values[i] == nil {
+					b.fault(a, errors.New("is missing; it is required as soon as another part of the request body is given"))
+				}
+			}
+			return nil, ""
+		}
+		text, err = plan.codec.members(make([]byte, 0, len(b.args)), b.members(plan.first))
+	default:
+		if !plan.required && empty(b.args) {
+			return nil, ""
+		}
+		if plan.rename == nil {
+			text, err = plan.codec.whole(make([]byte, 0, len(b.args)), b.args)
+		} else {
+			text, err = plan.codec.members(make([]byte, 0, len(b.args)), b.renamed())
+		}
+	}
+	if err != nil {
+		message := err.Error()
+		b.faults = append(b.faults, Fault{Message: message})
+	}
+	return text, plan.media
+}
+
+func empty(object []byte) bool {
+	for range jsonscan.Members(object) {
+		return false
+	}
+	return true
+}
+
+// members yields the arguments from first on that are given, under their names in the request.
+func (b *building) members(first int) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for i := first; i < len(b.values); i++ {
+			if v := b.values[i]; v != nil && !yield(b.o.arguments[i].wire, v) {
+				return
+			}
+		}
+	}
+}
+
+// renamed yields all arguments under their names in the request.
+func (b *building) renamed() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for name, v := range jsonscan.Members(b.args) {
+			wireName, ok := b.o.body.rename[string(name)]
+			if !ok {
+				wireName = string(name)
+			}
+			if !yield(wireName, v) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// servers decides where calls go (S7).
+type servers struct {
+	base     *url.URL // from the configuration: wins over everything
+	document *url.URL // of a document that was fetched, else nil
+	allowed  map[string]bool
+	problems *problems
+
+	root        *url.URL // of operations that name no server
+	rootProblem string
+}
+
+func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
+	s := &servers{base: o.BaseURL, document: d.url, allowed: make(map[string]bool), problems: ps}
+	for _, a := range o.AllowServers {
+		u, err := url.Parse(a)
+		if err != nil || u.Host == "" {
+			return nil, fmt.Errorf("allowed server %q is not an origin such as https://api.example.com", a)
+		}
+		s.allowed[originOf(u)] = true
+	}
+	if s.base != nil {
+		return s, nil
+	}
+	root := d.set.Root()
+	switch list := root.Get("servers"); {
+	case d.dialect == swagger2:
+		s.root, s.rootProblem = s.first(root, s.swagger2(root))
+	case list.Len() > 0:
+		s.root, s.rootProblem = s.list(list)
+	default:
+		// OAS: the default is one server with the URL "/".
+		s.root, s.rootProblem = s.first(root, []server{{at: root, url: "/", missing: true}})
+	}
+	return s, nil
+}
+
+// of returns where calls of an operation go, or why that isn't known. The nearest list of servers counts: operation,
+// path item, document (OAS operation object, servers).
+func (s *servers) of(f found) (*url.URL, string) {
+	if s.base != nil {
+		return s.base, ""
+	}
+	for _, list := range []*tree.Node{f.node.Get("servers"), f.item.Get("servers")} {
+		if list.Len() > 0 {
+			return s.list(list)
+		}
+	}
+	return s.root, s.rootProblem
+}
+
+// A server is one candidate, its variables not yet replaced.
+type server struct {
+	at        *tree.Node
+	url       string
+	variables *tree.Node
+	missing   bool // the document names none
+}
+
+func (s *servers) list(list *tree.Node) (*url.URL, string) {
+	var all []server
+	for _, n := range list.Items() {
+		all = append(all, server{at: n, url: strings.TrimSpace(n.Get("url").Text()), variables: n.Get("variables")})
+	}
+	return s.first(list, all)
+}
+
+// swagger2 makes servers of schemes, host and basePath; https comes first, whatever the order of schemes.
+func (s *servers) swagger2(root *tree.Node) []server {
+	host, path := root.Get("host").Text(), root.Get("basePath").Text()
+	if path != "" && !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if host == "" {
+		return []server{{at: root, url: path + "/", missing: true}}
+	}
+	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
+	at := root.Get("host")
+	var schemes []string
+	for _, n := range root.Get("schemes").Items() {
+		switch scheme := strings.ToLower(n.Text()); scheme {
+		case "https":
+			schemes = append([]string{scheme}, schemes...)
+		case "http":
+			schemes = append(schemes, scheme)
+		}
+	}
+	switch {
+	case len(schemes) > 0:
+	case s.document != nil:
+		schemes = []string{s.document.Scheme} // OAS 2.0: the default is the scheme that the document came by
+	default:
+		schemes = []string{"https"}
+	}
+	var all []server
+	for _, scheme := range schemes {
+		all = append(all, server{at: at, url: scheme + "://" + host + path})
+	}
+	return all
+}
+
+// first returns the first server that may be used, or the reason why the first of all may not.
+func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
+	var problem string
+	for _, candidate := range all {
+		u, err := s.resolve(candidate)
+		if err == nil {
+			return u, ""
+		}
+		if problem == "" {
+			at, problem = candidate.at, err.Error()
+		}
+	}
+	problem += "; set base_url for this API"
+	s.problems.at(at, "server-unusable", "calls can't be made: %s", problem)
+	return nil, problem
+}
+
+func (s *servers) resolve(candidate server) (*url.URL, error) {
+	text, err := s.expand(candidate)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the server URL %q can't be parsed", text)
+	}
+	if !u.IsAbs() || u.Host == "" {
+		if s.document == nil {
+			if candidate.missing {
+				return nil, errors.New("the document names no server")
+			}
+			return nil, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
+		}
+		u = s.document.ResolveReference(u)
+	}
+	if err := checkBase(u); err != nil {
+		return nil, fmt.Errorf("the server URL %q %w", u.Redacted(), err)
+	}
+	if s.document != nil && !sameOrigin(u, s.document) && !s.allowed[originOf(u)] {
+		return nil, fmt.Errorf("the server %s has another origin than the document, %s, and is not listed in allow_servers",
+			originOf(u), originOf(s.document))
+	}
+	u.Scheme = strings.ToLower(u.Scheme)
+	return u, nil
+}
+
+// checkBase tells whether u can be a base URL: http or https, without user, query and fragment, not link-local. The
+// last is where clouds keep the credentials of their machines; the guard of the client looks again at dial time.
+func checkBase(u *url.URL) error {
+	switch scheme := strings.ToLower(u.Scheme); {
+	case scheme != "http" && scheme != "https":
+		return fmt.Errorf("has the scheme %q; only http and https are called", u.Scheme)
+	case u.Hostname() == "":
+		return errors.New("has no host")
+	case u.User != nil:
+		return errors.New("holds a user name or password")
+	case u.RawQuery != "" || u.ForceQuery:
+		return errors.New("holds a query")
+	case u.Fragment != "":
+		return errors.New("holds a fragment")
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLinkLocalUnicast() {
+		return errors.New("is a link-local address")
+	}
+	return nil
+}
+
+// expand replaces the variables of a server URL by their defaults, else by the first of their enum.
+func (s *servers) expand(candidate server) (string, error) {
+	var b strings.Builder
+	rest := candidate.url
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		name, tail, found := strings.Cut(after, "}")
+		if !found {
+			return "", fmt.Errorf("the server URL %q has an unclosed variable", candidate.url)
+		}
+		v := candidate.variables.Get(name)
+		value := v.Get("default").Text()
+		if enum := v.Get("enum"); enum.Len() > 0 && !hasText(enum, value) {
+			value = enum.At(0).Text()
+		}
+		if value == "" && v.Get("default") == nil {
+			return "", fmt.Errorf("variable %q of the server URL %q has no default", name, candidate.url)
+		}
+		b.WriteString(value)
+		rest = tail
+	}
+	return b.String(), nil
+}
+
+func hasText(list *tree.Node, text string) bool {
+	for _, n := range list.Items() {
+		if n.Text() == text {
+			return true
+		}
+	}
+	return false
+}

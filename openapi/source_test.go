@@ -1,0 +1,323 @@
+package openapi
+
+import (
+	"compress/gzip"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"drawbridge/openapi/tree"
+)
+
+const smallSpec = `{"openapi":"3.0.3","info":{"title":"Small","version":"1"},"paths":{"/a":{"get":{"operationId":"a","responses":{}}}}}`
+
+// write puts a file below dir and returns its name.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	name = filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// referring is a document whose one parameter stands in another file.
+func referring(ref string) string {
+	return "openapi: 3.0.3\ninfo: {title: R, version: '1'}\npaths:\n  /a:\n    get:\n      parameters: [{$ref: '" + ref + "'}]\n      responses: {}\n"
+}
+
+const parameterFile = `{"name": "fromFile", "in": "query", "schema": {"type": "string"}}`
+
+func arguments(t *testing.T, location string, o LoadOptions) (names []string, problems string) {
+	t.Helper()
+	doc, err := Load(t.Context(), location, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range api.Operations {
+		for _, a := range op.arguments {
+			names = append(names, a.name)
+		}
+	}
+	var b strings.Builder
+	for _, p := range api.Problems {
+		b.WriteString(p.Message + "\n")
+	}
+	return names, b.String()
+}
+
+// TestFileReferences holds S2 for files: in or below the root document's directory, symbolic links followed; never
+// absolute, never a URL.
+func TestFileReferences(t *testing.T) {
+	dir := t.TempDir()
+	outside := write(t, dir, "outside.json", parameterFile)
+	write(t, dir, "in/sub/p.json", parameterFile)
+	write(t, dir, "in/same.json", parameterFile)
+	if err := os.Symlink(outside, filepath.Join(dir, "in", "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("sub/p.json", filepath.Join(dir, "in", "inner.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ref  string
+		read bool
+	}{
+		{"same.json", true},
+		{"./sub/p.json", true},
+		{"sub/../same.json", true},
+		{"inner.json", true},
+		{"../outside.json", false},
+		{"sub/../../outside.json", false},
+		{"link.json", false},
+		{"%2e%2e/outside.json", false},
+		{outside, false},
+		{"file://" + outside, false},
+		{"FILE:" + outside, false},
+		{"//" + outside, false},
+		{"http://127.0.0.1:1/p.json", false},
+		{"/etc/passwd", false},
+		{"/dev/zero", false},
+		{"sub", false},
+	} {
+		t.Run(tt.ref, func(t *testing.T) {
+			names, problems := arguments(t, write(t, dir, "in/spec.yaml", referring(tt.ref)), LoadOptions{})
+			if read := len(names) == 1; read != tt.read {
+				t.Errorf("read = %v, want %v; problems: %s", read, tt.read, problems)
+			}
+			if !tt.read && problems == "" {
+				t.Error("nothing is said of the reference that was refused")
+			}
+		})
+	}
+}
+
+// TestMountedFiles: a volume of Kubernetes puts each file behind two symbolic links.
+func TestMountedFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "..2026/spec.yaml", referring("p.json"))
+	write(t, dir, "..2026/p.json", parameterFile)
+	for link, target := range map[string]string{"..data": "..2026", "spec.yaml": "..data/spec.yaml", "p.json": "..data/p.json"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, problems := arguments(t, filepath.Join(dir, "spec.yaml"), LoadOptions{}); len(names) != 1 {
+		t.Errorf("the reference was not read: %s", problems)
+	}
+}
+
+// TestUnchanged: a document that stays as it is costs no parse, and a change in any of its files is seen.
+func TestUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	spec := write(t, dir, "spec.yaml", referring("p.json"))
+	write(t, dir, "p.json", parameterFile)
+	doc, err := Load(t.Context(), spec, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Stamp.Files) != 2 {
+		t.Fatalf("files: %q", doc.Stamp.Files)
+	}
+	if _, err := Load(t.Context(), spec, LoadOptions{Previous: &doc.Stamp}); !errors.Is(err, ErrUnchanged) {
+		t.Errorf("second load: %v", err)
+	}
+	write(t, dir, "p.json", strings.Replace(parameterFile, "fromFile", "other", 1))
+	next, err := Load(t.Context(), spec, LoadOptions{Previous: &doc.Stamp})
+	if err != nil {
+		t.Fatalf("after a change: %v", err)
+	}
+	write(t, dir, "spec.yaml", referring("q.json"))
+	write(t, dir, "q.json", parameterFile)
+	last, err := Load(t.Context(), spec, LoadOptions{Previous: &next.Stamp})
+	if err != nil {
+		t.Fatalf("with another file: %v", err)
+	}
+	if strings.Contains(strings.Join(last.Stamp.Files, " "), "p.json") {
+		t.Errorf("a file that is no longer referred to is still watched: %q", last.Stamp.Files)
+	}
+}
+
+func TestURLDocument(t *testing.T) {
+	requests := 0
+	mux := http.NewServeMux()
+	mux.HandleFunc("/spec.json", func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		if r.Header.Get("If-None-Match") == `"v1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("ETag", `"v1"`)
+		w.Write([]byte(smallSpec))
+	})
+	mux.HandleFunc("/dated.json", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("If-Modified-Since") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+		w.Write([]byte(smallSpec))
+	})
+	mux.HandleFunc("/plain.json", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(smallSpec)) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/deep/refers.yaml", http.StatusFound)
+	})
+	mux.HandleFunc("/deep/refers.yaml", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(referring("p.json"))) })
+	mux.HandleFunc("/deep/p.json", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(parameterFile)) })
+	mux.HandleFunc("/foreign.yaml", func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte(referring("http://169.254.169.254/latest/meta-data")))
+	})
+	mux.HandleFunc("/local.yaml", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(referring("file:///etc/passwd"))) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	o := LoadOptions{Client: server.Client()}
+
+	for _, path := range []string{"/spec.json", "/dated.json", "/plain.json"} {
+		doc, err := Load(t.Context(), server.URL+path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Title != "Small" || doc.Standard != "3.0.3" || doc.Version != "1" {
+			t.Errorf("%s: %q %q %q", path, doc.Title, doc.Standard, doc.Version)
+		}
+		again := o
+		again.Previous = &doc.Stamp
+		if _, err := Load(t.Context(), server.URL+path, again); !errors.Is(err, ErrUnchanged) {
+			t.Errorf("%s: second load: %v", path, err)
+		}
+	}
+	if requests != 2 {
+		t.Errorf("%d requests for /spec.json, want 2", requests)
+	}
+	if names, problems := arguments(t, server.URL+"/moved", o); len(names) != 1 {
+		t.Errorf("a reference relative to where a redirect led was not read: %s", problems)
+	}
+	for _, path := range []string{"/foreign.yaml", "/local.yaml"} {
+		names, problems := arguments(t, server.URL+path, o)
+		if len(names) != 0 || !strings.Contains(problems, "a document may only refer to its own origin, "+server.URL) {
+			t.Errorf("%s: %v, problems %s", path, names, problems)
+		}
+	}
+}
+
+// TestURLServers holds S7 for documents by URL.
+func TestURLServers(t *testing.T) {
+	spec := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(spec)) }))
+	defer server.Close()
+	for _, tt := range []struct {
+		standard, members string
+		allow             []string
+		base, problem     string
+	}{
+		{`"openapi":"3.0.3"`, ``, nil, server.URL + "/", ""},
+		{`"openapi":"3.0.3"`, `,"servers":[{"url":"v2/"}]`, nil, server.URL + "/docs/v2/", ""},
+		{`"openapi":"3.0.3"`, `,"servers":[{"url":"/v2"}]`, nil, server.URL + "/v2", ""},
+		{`"openapi":"3.0.3"`, `,"servers":[{"url":"https://other.example/v1"}]`, nil, "",
+			"the server https://other.example:443 has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
+		{`"openapi":"3.0.3"`, `,"servers":[{"url":"https://other.example/v1"}]`, []string{"https://OTHER.example"}, "https://other.example/v1", ""},
+		{`"openapi":"3.0.3"`, `,"servers":[{"url":"//other.example/v1"}]`, nil, "",
+			"the server http://other.example:80 has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
+		{`"swagger":"2.0"`, `,"basePath":"/v2"`, nil, server.URL + "/v2/", ""},
+		{`"swagger":"2.0"`, `,"host":"` + strings.TrimPrefix(server.URL, "http://") + `"`, nil, server.URL, ""},
+	} {
+		spec = `{` + tt.standard + `,"info":{"title":"S","version":"1"}` + tt.members + `,"paths":{"/a":{"get":{"responses":{}}}}}`
+		doc, err := Load(t.Context(), server.URL+"/docs/spec.json", LoadOptions{Client: server.Client()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		api, err := doc.Compile(t.Context(), CompileOptions{AllowServers: tt.allow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := api.Operations[0]
+		base := ""
+		if op.Base != nil {
+			base = op.Base.String()
+		}
+		if base != tt.base || op.BaseProblem != tt.problem {
+			t.Errorf("%s: base %q, problem %q; want %q, %q", tt.members, base, op.BaseProblem, tt.base, tt.problem)
+		}
+	}
+}
+
+// TestLoadErrors: what stands where a document should be is named, and what to do is said.
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/secret", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	mux.HandleFunc("/bomb", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		zeros := make([]byte, 1<<20)
+		for range 80 {
+			z.Write(zeros)
+		}
+		z.Close()
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	client := server.Client()
+	for _, tt := range []struct {
+		location string
+		client   *http.Client
+		limits   tree.Limits
+		want     string
+	}{
+		{filepath.Join(dir, "none.yaml"), nil, tree.Limits{}, "no such file or directory"},
+		{dir, nil, tree.Limits{}, "is not a regular file"},
+		{"ftp://x/y", nil, tree.Limits{}, `location "ftp://x/y" has the scheme "ftp"; give an http or https URL, or a file path`},
+		{server.URL, nil, tree.Limits{}, "documents by URL are not allowed here"},
+		{"http:///x", client, tree.Limits{}, `URL "http:///x" has no host`},
+		{"http://u:p@x/", client, tree.Limits{}, "URL holds a user name or password; give it as the credential of the API instead"},
+		{server.URL + "/none", client, tree.Limits{}, `fetch: the server answered "404 Not Found"`},
+		{server.URL + "/secret", client, tree.Limits{}, `fetch: the server answered "401 Unauthorized"; if the document is protected, give the API a credential`},
+		{server.URL + "/bomb", client, tree.Limits{}, "fetch: is larger than 64 MiB; the limit is there to protect the gateway"},
+		{write(t, dir, "empty.yaml", " \n"), nil, tree.Limits{}, ""},
+		{write(t, dir, "page.html", "<!DOCTYPE html>\n<html></html>"), nil, tree.Limits{}, ""},
+		{write(t, dir, "zip.json", "PK\x03\x04aaaa"), nil, tree.Limits{}, ""},
+		{write(t, dir, "broken.json", `{"openapi": "3.0.0", "paths": {`), nil, tree.Limits{}, ""},
+		{write(t, dir, "v1.json", `{"swaggerVersion": "1.2", "apis": []}`), nil, tree.Limits{}, ""},
+		{write(t, dir, "v4.json", `{"openapi": "4.0.0", "paths": {}}`), nil, tree.Limits{}, ""},
+		{write(t, dir, "v3swagger.json", `{"swagger": "3.0", "paths": {}}`), nil, tree.Limits{}, ""},
+		{write(t, dir, "async.yaml", "asyncapi: 3.0.0\n"), nil, tree.Limits{}, ""},
+		{write(t, dir, "list.yaml", "- a\n"), nil, tree.Limits{}, ""},
+		{write(t, dir, "other.yaml", "name: x\n"), nil, tree.Limits{}, ""},
+		{write(t, dir, "large.json", smallSpec), nil, tree.Limits{Bytes: 10}, ""},
+	} {
+		_, err := Load(t.Context(), tt.location, LoadOptions{Client: tt.client, Limits: tt.limits})
+		if err == nil {
+			t.Errorf("%s: no error", tt.location)
+			continue
+		}
+		got := strings.TrimPrefix(err.Error(), `document "`+tt.location+`": `)
+		got = strings.ReplaceAll(got, dir+"/", "")
+		t.Logf("%s: %s", filepath.Base(tt.location), got)
+		if tt.want != "" && got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.location, got, tt.want)
+		}
+	}
+}
+
+// TestOperationLimit holds the last limit of S3.
+func TestOperationLimit(t *testing.T) {
+	doc, err := Load(t.Context(), "testdata/corpus/museum.yaml", LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = doc.Compile(t.Context(), CompileOptions{MaxOperations: 7})
+	if want := "testdata/corpus/museum.yaml:1:1: the document has 8 operations; at most 7 are allowed"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,248 @@
+package openapi
+
+import (
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// upgrade returns an operation of Swagger 2.0 in the shape of OpenAPI 3.0. Nodes are built around the author's own, so
+// positions and schemas stay what they were; references of parameters and responses are followed on the way, since
+// their targets have the old shape too. The parameters of the path item are merged in.
+func (c *compiler) upgrade(f found) found {
+	op := tree.NewObject(f.node)
+	for _, key := range []string{"operationId", "summary", "description", "tags", "deprecated", "security"} {
+		if member := f.node.Get(key); member != nil {
+			op.Set(key, member)
+		}
+	}
+	parameters := tree.NewArray(f.node)
+	var body *tree.Node
+	var form []*tree.Node
+	for _, p := range c.parameters(f) {
+		switch p.node.Get("in").Text() {
+		case "body":
+			if body != nil {
+				c.problems.at(p.node, "body-several", "second body parameter is left out: a request has one body")
+				continue
+			}
+			body = p.node
+		case "formData":
+			form = append(form, p.node)
+		default:
+			parameters.Append(c.upgradeParameter(p))
+		}
+	}
+	op.Set("parameters", parameters)
+
+	consumes := c.mediaTypes(f, "consumes")
+	switch {
+	case body != nil && len(form) > 0:
+		c.problems.at(body, "body-several", "form parameters beside a body are left out: a request has one body")
+		fallthrough
+	case body != nil:
+		if len(consumes) == 0 {
+			consumes = []string{"application/json"}
+		}
+		op.Set("requestBody", upgradeBody(body, consumes))
+	case len(form) > 0:
+		op.Set("requestBody", c.upgradeForm(f.node, form, consumes))
+	}
+	op.Set("responses", c.upgradeResponses(f))
+	f.node, f.item = op, nil
+	return f
+}
+
+// mediaTypes reads consumes or produces; those of the operation replace those of the document.
+func (c *compiler) mediaTypes(f found, key string) []string {
+	list := f.node.Get(key)
+	if list.Kind() != tree.Array {
+		list = c.set.Root().Get(key)
+	}
+	var all []string
+	for _, n := range list.Items() {
+		if n.Text() != "" {
+			all = append(all, n.Text())
+		}
+	}
+	return all
+}
+
+func (c *compiler) upgradeParameter(p parameter) *tree.Node {
+	n := tree.NewObject(p.node)
+	for _, key := range []string{"name", "in", "description", "required", "allowEmptyValue", "deprecated", "x-example", "example"} {
+		if member := p.node.Get(key); member != nil {
+			n.Set(strings.TrimPrefix(key, "x-"), member)
+		}
+	}
+	if p.schema != nil {
+		n.Set("schema", p.schema)
+	}
+	if p.node.Get("type").Text() == "array" || p.node.Get("items") != nil || p.node.Get("collectionFormat") != nil {
+		style, explode := c.collectionFormat(p.node)
+		n.Set("style", tree.NewString(p.node, style))
+		n.Set("explode", tree.NewBool(p.node, explode))
+	}
+	return n
+}
+
+// collectionFormat returns the style of 3.0 that stands for a collectionFormat of 2.0. Its default is csv, not the
+// repetition that 3.0 has for query parameters.
+func (c *compiler) collectionFormat(p *tree.Node) (style string, explode bool) {
+	form := "form"
+	if in := p.Get("in").Text(); in == "path" || in == "header" {
+		form = "simple"
+	}
+	switch format := p.Get("collectionFormat").Text(); format {
+	case "", "csv":
+		return form, false
+	case "multi":
+		if form == "form" {
+			return form, true
+		}
+		c.problems.at(p, "collection-format", "collectionFormat multi has no meaning in %q; csv is used", p.Get("in").Text())
+		return form, false
+	case "ssv":
+		return "spaceDelimited", false
+	case "tsv":
+		return "tabDelimited", false
+	case "pipes":
+		return "pipeDelimited", false
+	default:
+		c.problems.at(p, "collection-format", "collectionFormat %q is not known; csv is used", format)
+		return form, false
+	}
+}
+
+func upgradeBody(p *tree.Node, consumes []string) *tree.Node {
+	body := tree.NewObject(p)
+	for _, key := range []string{"description", "required"} {
+		if member := p.Get(key); member != nil {
+			body.Set(key, member)
+		}
+	}
+	content := tree.NewObject(p)
+	for _, media := range consumes {
+		mediaType := tree.NewObject(p)
+		if s := p.Get("schema"); s != nil {
+			mediaType.Set("schema", s)
+		}
+		content.Set(media, mediaType)
+	}
+	body.Set("content", content)
+	return body
+}
+
+// upgradeForm makes one object schema of all form parameters. Without a form type in consumes it is multipart when a
+// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData).
+func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []string) *tree.Node {
+	const urlencoded, multipart = "application/x-www-form-urlencoded", "multipart/form-data"
+	properties, required, encoding := tree.NewObject(op), tree.NewArray(op), tree.NewObject(op)
+	file := false
+	for _, p := range form {
+		name := p.Get("name").Text()
+		if name == "" {
+			c.problems.at(p, "parameter-name", "parameter is left out: it has no name")
+			continue
+		}
+		s := c.liftSchema(p)
+		if s == nil {
+			s = tree.NewObject(p)
+		}
+		if d := p.Get("description"); d != nil {
+			s.Set("description", d)
+		}
+		if p.Get("type").Text() == "file" {
+			file = true
+			s.Set("type", tree.NewString(p, "string"))
+			s.Set("format", tree.NewString(p, "binary"))
+		}
+		properties.Set(name, s)
+		if isTrue(p.Get("required")) {
+			required.Append(tree.NewString(p, name))
+		}
+		if p.Get("type").Text() == "array" {
+			style, explode := c.collectionFormat(p)
+			e := tree.NewObject(p)
+			e.Set("style", tree.NewString(p, style))
+			e.Set("explode", tree.NewBool(p, explode))
+			encoding.Set(name, e)
+		}
+	}
+	object := tree.NewObject(op)
+	object.Set("type", tree.NewString(op, "object"))
+	object.Set("properties", properties)
+	if required.Len() > 0 {
+		object.Set("required", required)
+	}
+
+	var media []string
+	for _, m := range consumes {
+		if m := mediaType(m); m == urlencoded && !file || m == multipart {
+			media = append(media, m)
+		}
+	}
+	switch {
+	case len(media) > 0:
+	case file:
+		media = []string{multipart}
+	default:
+		media = []string{urlencoded}
+	}
+	content := tree.NewObject(op)
+	for _, m := range media {
+		mediaType := tree.NewObject(op)
+		mediaType.Set("schema", object)
+		mediaType.Set("encoding", encoding)
+		content.Set(m, mediaType)
+	}
+	body := tree.NewObject(op)
+	body.Set("content", content)
+	body.Set("required", tree.NewBool(op, required.Len() > 0))
+	return body
+}
+
+func (c *compiler) upgradeResponses(f found) *tree.Node {
+	produces := c.mediaTypes(f, "produces")
+	if len(produces) == 0 {
+		produces = []string{"application/json"}
+	}
+	responses := tree.NewObject(f.node)
+	for status, node := range f.node.Get("responses").Members() {
+		if strings.HasPrefix(status, "x-") {
+			continue
+		}
+		old := c.follow(node)
+		if old.Kind() != tree.Object {
+			continue
+		}
+		r := tree.NewObject(old)
+		if d := old.Get("description"); d != nil {
+			r.Set("description", d)
+		}
+		if s := old.Get("schema"); s != nil {
+			content := tree.NewObject(old)
+			if file := c.follow(s); file.Get("type").Text() == "file" {
+				s = tree.NewObject(file)
+				s.Set("type", tree.NewString(file, "string"))
+				s.Set("format", tree.NewString(file, "binary"))
+			}
+			for _, media := range produces {
+				if isJSON(mediaType(media)) && s.Get("format").Text() == "binary" {
+					media = "application/octet-stream" // a file is not JSON, whatever the document produces elsewhere
+				}
+				mediaType := tree.NewObject(old)
+				mediaType.Set("schema", s)
+				content.Set(media, mediaType)
+			}
+			r.Set("content", content)
+		}
+		responses.Set(status, r)
+	}
+	return responses
+}
+
+// isTrue reads a flag that may stand in quotes.
+func isTrue(n *tree.Node) bool {
+	return (n.Kind() == tree.Bool || n.Kind() == tree.String) && strings.EqualFold(n.Text(), "true")
+}

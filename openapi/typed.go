@@ -1,0 +1,343 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+// A model is one operation in kin-openapi's typed form, with the raw nodes that it stands for beside it. Schemas,
+// examples and descriptions are never in the typed form: it would lose the order of members, null constants and
+// integers above 2^53, and it costs several times the parse of the whole document.
+type model struct {
+	typed      openapi3.Operation
+	node       *tree.Node // the operation, in the shape of OpenAPI 3
+	parameters []parameter
+	body       *requestBody // nil: none
+	answers    []answer
+}
+
+// A parameter is one parameter object, references followed.
+type parameter struct {
+	typed  *openapi3.Parameter
+	node   *tree.Node
+	schema *tree.Node // nil: none given
+	media  string     // of a parameter with "content": its media type
+}
+
+type requestBody struct {
+	node     *tree.Node
+	required bool
+	contents []content
+}
+
+// A content is one media type object.
+type content struct {
+	media  string // as written
+	typed  *openapi3.MediaType
+	node   *tree.Node
+	schema *tree.Node // nil: none given
+}
+
+// An answer is one response object; status is "200", "2XX" or "default".
+type answer struct {
+	status   string
+	node     *tree.Node
+	contents []content
+}
+
+// model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
+// references followed and what is not usable left out with a problem; then what the typed model is to hold is
+// written as JSON, which holds nothing of a wrong type any more, and decoded.
+func (c *compiler) model(f found) (*model, error) {
+	m := &model{node: f.node}
+	m.parameters = c.parameters(f)
+	if err := c.requestBody(m); err != nil {
+		return nil, err
+	}
+	c.answers(m)
+	text := m.appendJSON(nil, c.security.root)
+	if err := json.Unmarshal(text, &m.typed); err != nil {
+		return nil, fmt.Errorf("the operation can't be read: %w", err)
+	}
+	for i := range m.parameters {
+		m.parameters[i].typed = m.typed.Parameters[i].Value
+	}
+	if m.body != nil {
+		m.body.required = m.typed.RequestBody.Value.Required
+		linkContents(m.body.contents, m.typed.RequestBody.Value.Content)
+	}
+	return m, nil
+}
+
+func linkContents(contents []content, typed openapi3.Content) {
+	for i := range contents {
+		contents[i].typed = typed[contents[i].media]
+	}
+}
+
+// parameters gathers those of the path item and of the operation; the latter win (OAS path item object, parameters).
+func (c *compiler) parameters(f found) []parameter {
+	var all []parameter
+	index := make(map[[2]string]int)
+	for _, list := range []*tree.Node{f.item.Get("parameters"), f.node.Get("parameters")} {
+		for _, item := range list.Items() {
+			node, err := c.set.Follow(item)
+			if err != nil {
+				c.problems.at(item, "parameter-dangling", "parameter is left out: %s", cause(err))
+				continue
+			}
+			if node.Kind() != tree.Object {
+				c.problems.at(item, "parameter-kind", "parameter is left out: it is not an object")
+				continue
+			}
+			p := parameter{node: node, schema: node.Get("schema")}
+			if p.schema == nil {
+				p.schema = c.liftSchema(node)
+			}
+			for media, mediaType := range node.Get("content").Members() {
+				p.media = media
+				p.schema = c.follow(mediaType).Get("schema")
+				break // OAS: the map holds exactly one entry
+			}
+			key := [2]string{node.Get("in").Text(), node.Get("name").Text()}
+			if i, ok := index[key]; ok {
+				if all[i].node != node {
+					all[i] = p
+				}
+				continue
+			}
+			index[key] = len(all)
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// liftSchema makes a schema of the keywords of OpenAPI 2.0 that stand on a parameter itself, which happens in 3.x
+// documents too. It returns nil if there are none.
+func (c *compiler) liftSchema(p *tree.Node) *tree.Node {
+	if p.Get("type") == nil && p.Get("enum") == nil && p.Get("items") == nil && p.Get("format") == nil {
+		return nil
+	}
+	s := tree.NewObject(p)
+	for name, member := range p.Members() {
+		switch name {
+		case "name", "in", "required", "description", "style", "explode", "allowReserved", "allowEmptyValue",
+			"collectionFormat", "content", "schema", "deprecated", "example", "examples":
+		default:
+			s.Set(name, member)
+		}
+	}
+	return s
+}
+
+// follow follows a reference where a missing target just means that nothing is known.
+func (c *compiler) follow(n *tree.Node) *tree.Node {
+	target, err := c.set.Follow(n)
+	if err != nil {
+		return nil // the tree has warned of it
+	}
+	return target
+}
+
+func (c *compiler) requestBody(m *model) error {
+	node := m.node.Get("requestBody")
+	if node == nil || node.Kind() == tree.Null {
+		return nil
+	}
+	body, err := c.set.Follow(node)
+	if err != nil {
+		return skip(node, "the request body is missing: %s", cause(err))
+	}
+	if body.Kind() != tree.Object {
+		c.problems.at(node, "body-kind", "request body is left out: it is not an object")
+		return nil
+	}
+	m.body = &requestBody{node: body, contents: c.contents(body.Get("content"))}
+	return nil
+}
+
+func (c *compiler) contents(node *tree.Node) []content {
+	var all []content
+	for media, mediaType := range node.Members() {
+		n := c.follow(mediaType)
+		all = append(all, content{media: media, node: n, schema: n.Get("schema")})
+	}
+	return all
+}
+
+func (c *compiler) answers(m *model) {
+	for status, node := range m.node.Get("responses").Members() {
+		if strings.HasPrefix(status, "x-") {
+			continue
+		}
+		n := c.follow(node)
+		if n.Kind() != tree.Object {
+			continue
+		}
+		m.answers = append(m.answers, answer{status: strings.ToUpper(status), node: n, contents: c.contents(n.Get("content"))})
+	}
+}
+
+// appendJSON appends the operation as an operation object that has only what the typed model is for.
+func (m *model) appendJSON(dst []byte, rootSecurity *tree.Node) []byte {
+	dst = append(dst, '{')
+	dst = appendText(dst, "operationId", m.node.Get("operationId"))
+	dst = appendText(dst, "summary", m.node.Get("summary"))
+	dst = appendText(dst, "description", m.node.Get("description"))
+	dst = appendFlag(dst, "deprecated", m.node.Get("deprecated"))
+	dst = appendName(dst, "tags")
+	dst = appendTexts(dst, m.node.Get("tags"))
+
+	dst = appendName(dst, "parameters")
+	dst = append(dst, '[')
+	for i, p := range m.parameters {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		for _, key := range []string{"name", "in", "style"} {
+			dst = appendText(dst, key, p.node.Get(key))
+		}
+		for _, key := range []string{"required", "explode", "allowReserved", "allowEmptyValue", "deprecated"} {
+			dst = appendFlag(dst, key, p.node.Get(key))
+		}
+		dst = append(dst, '}')
+	}
+	dst = append(dst, ']')
+
+	if m.body != nil {
+		dst = appendName(dst, "requestBody")
+		dst = append(dst, '{')
+		dst = appendFlag(dst, "required", m.body.node.Get("required"))
+		dst = appendContents(dst, m.body.contents)
+		dst = append(dst, '}')
+	}
+	dst = appendName(dst, "responses")
+	dst = append(dst, '{')
+	for i, a := range m.answers {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonscan.AppendString(dst, a.status)
+		dst = append(dst, `:{"description":""`...)
+		dst = appendContents(dst, a.contents)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, '}')
+	dst = appendSecurity(dst, m.node.Get("security"), rootSecurity)
+	return append(dst, '}')
+}
+
+func appendContents(dst []byte, contents []content) []byte {
+	if len(contents) == 0 {
+		return dst
+	}
+	dst = appendName(dst, "content")
+	dst = append(dst, '{')
+	for i, ct := range contents {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonscan.AppendString(dst, ct.media)
+		dst = append(dst, ':', '{')
+		if encodings := ct.node.Get("encoding"); encodings.Len() > 0 {
+			dst = appendName(dst, "encoding")
+			dst = append(dst, '{')
+			for name, e := range encodings.Members() {
+				if dst[len(dst)-1] != '{' {
+					dst = append(dst, ',')
+				}
+				dst = jsonscan.AppendString(dst, name)
+				dst = append(dst, ':', '{')
+				dst = appendText(dst, "contentType", e.Get("contentType"))
+				dst = appendText(dst, "style", e.Get("style"))
+				dst = appendFlag(dst, "explode", e.Get("explode"))
+				dst = appendFlag(dst, "allowReserved", e.Get("allowReserved"))
+				dst = append(dst, '}')
+			}
+			dst = append(dst, '}')
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// appendSecurity appends the operation's own requirements, else those of the document.
+func appendSecurity(dst []byte, own, root *tree.Node) []byte {
+	list := own
+	if list.Kind() != tree.Array {
+		list = root
+	}
+	if list.Kind() != tree.Array {
+		return dst
+	}
+	dst = appendName(dst, "security")
+	dst = append(dst, '[')
+	for i, requirement := range list.Items() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		for name, scopes := range requirement.Members() {
+			if dst[len(dst)-1] != '{' {
+				dst = append(dst, ',')
+			}
+			dst = jsonscan.AppendString(dst, name)
+			dst = append(dst, ':')
+			dst = appendTexts(dst, scopes)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+func appendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = jsonscan.AppendString(dst, name)
+	return append(dst, ':')
+}
+
+// appendText appends a member that must be a string; numbers and booleans are taken as they are written.
+func appendText(dst []byte, name string, n *tree.Node) []byte {
+	switch n.Kind() {
+	case tree.String, tree.Number, tree.Bool:
+		return jsonscan.AppendString(appendName(dst, name), n.Text())
+	default:
+		return dst
+	}
+}
+
+// appendFlag appends a member that must be a boolean; "true" and "false" in quotes count.
+func appendFlag(dst []byte, name string, n *tree.Node) []byte {
+	switch text := n.Text(); {
+	case n.Kind() != tree.Bool && n.Kind() != tree.String:
+	case strings.EqualFold(text, "true"):
+		return append(appendName(dst, name), "true"...)
+	case strings.EqualFold(text, "false"):
+		return append(appendName(dst, name), "false"...)
+	}
+	return dst
+}
+
+func appendTexts(dst []byte, list *tree.Node) []byte {
+	dst = append(dst, '[')
+	for _, n := range list.Items() {
+		switch n.Kind() {
+		case tree.String, tree.Number, tree.Bool:
+			if dst[len(dst)-1] != '[' {
+				dst = append(dst, ',')
+			}
+			dst = jsonscan.AppendString(dst, n.Text())
+		}
+	}
+	return append(dst, ']')
+}
