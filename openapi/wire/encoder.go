@@ -50,7 +50,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	if p.In != Header && e.p.Style != CookieStyle {
 		e.name = string(appendEscaped(nil, p.Name, e.names, 0))
 	}
-	if len(p.Taken) > 0 {
+	if p.In == Query || p.In == Cookie { // elsewhere members stay inside the parameter
 		e.taken = make(map[string]struct{}, len(p.Taken))
 		for _, name := range p.Taken {
 			if name != p.Name {
@@ -105,8 +105,7 @@ func (e *Encoder) AppendQuery(dst, v []byte) ([]byte, error) {
 
 // HeaderValue returns the value of a header parameter, "" if v is undefined. The error is a [*ValueError].
 func (e *Encoder) HeaderValue(v []byte) (string, error) {
-	var room [64]byte
-	out, err := e.append(room[:0], v)
+	out, err := e.append(make([]byte, 0, len(v)), v)
 	if err != nil {
 		return "", err
 	}

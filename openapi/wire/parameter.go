@@ -95,6 +95,6 @@ type Parameter struct {
 	ContentType string
 
 	// Taken are the names of all other parameters in the same location, and of the gateway's own. The members of an
-	// exploded object, which become parameters of their own, must not have them (R5).
+	// exploded object, which become parameters of their own in queries and cookies, must not have them (R5).
 	Taken []string
 }
