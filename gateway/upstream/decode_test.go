@@ -1,0 +1,61 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+)
+
+// FuzzDecode: whatever comes in, the decoder ends, with the whole of what a
+// compressor wrote or with an error of a known kind; and one that was used for
+// something else before gives the same.
+func FuzzDecode(f *testing.F) {
+	for _, format := range []string{"gzip", "zlib", "flate"} {
+		data := compress(f, format, []byte(`{"id":1,"name":"a name, a name, a name"}`))
+		f.Add(data, uint8(len(data)))
+		f.Add(data[:len(data)-3], uint8(3))
+		f.Add(append(data, 'x'), uint8(1))
+		f.Add(append(data, data...), uint8(0))
+	}
+	f.Add([]byte("plain"), uint8(2))
+	f.Add([]byte{}, uint8(0))
+	var pool decoderPool
+	decode := func(t *testing.T, c coding, source io.Reader) ([]byte, error) {
+		d := pool.get(c, source)
+		defer pool.put(d)
+		data, err := io.ReadAll(io.LimitReader(d, 1<<20))
+		var broken *corruptError
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &broken) {
+			t.Fatalf("%d: %v", c, err)
+		}
+		return data, err
+	}
+	f.Fuzz(func(t *testing.T, data []byte, n uint8) {
+		for _, c := range []coding{gzipped, deflated} {
+			once, err1 := decode(t, c, bytes.NewReader(data))
+			again, err2 := decode(t, c, iotest.OneByteReader(bytes.NewReader(data)))
+			if !bytes.Equal(once, again) || (err1 == nil) != (err2 == nil) {
+				t.Fatalf("%d: %q (%v), then %q (%v)", c, once, err1, again, err2)
+			}
+			decode(t, c, bytes.NewReader(data[:min(int(n), len(data))]))
+		}
+		for _, format := range []string{"gzip", "zlib", "flate"} {
+			packed := compress(t, format, data)
+			c := deflated
+			if format == "gzip" {
+				c = gzipped
+			}
+			back, err := decode(t, c, bytes.NewReader(packed))
+			if err != nil || !bytes.Equal(back, data) {
+				t.Fatalf("%s: %q became %q (%v)", format, data, back, err)
+			}
+			if cut := 1 + int(n)%len(packed); cut < len(packed) {
+				if _, err := decode(t, c, bytes.NewReader(packed[:len(packed)-cut])); err == nil {
+					t.Fatalf("%s: accepted without its last %d bytes", format, cut)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+// TestTracing is O13: a span for each call, the trace context but no baggage to
+// the service, and no arguments or credentials in attributes.
+func TestTracing(t *testing.T) {
+	var got *http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		if r.URL.Path == "/fail" {
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprint(w, "ok")
+	}))
+	defer server.Close()
+	spans := tracetest.NewSpanRecorder()
+	provider := trace.NewTracerProvider(trace.WithSpanProcessor(spans))
+	client := NewClient(Options{
+		Name: "orders", BaseURL: parse(t, server.URL), TracerProvider: provider,
+		Wrap: func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				r = r.Clone(r.Context())
+				r.URL.RawQuery += "&key=credential-canary"
+				return next.RoundTrip(r)
+			})
+		},
+	})
+	defer client.Close()
+	for _, c := range []struct{ path, want string }{
+		{"/orders/argument-canary?q=argument-canary", "200 \"ok\"\n"},
+		{"/fail", "truncated\n"},
+	} {
+		member, err := baggage.NewMember("user", "baggage-canary")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bag, err := baggage.New(member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := get(t, parse(t, server.URL+c.path))
+		req = req.WithContext(baggage.ContextWithBaggage(req.Context(), bag))
+		ctx, parent := provider.Tracer("test").Start(req.Context(), "tool")
+		if got := outcome(client, req.WithContext(ctx)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", c.path, got)
+		}
+		parent.End()
+		if id := parent.SpanContext().TraceID().String(); !strings.Contains(got.Header.Get("Traceparent"), id) || got.Header.Get("Baggage") != "" {
+			t.Errorf("the service got %v", got.Header)
+		}
+		if want := c.path + "&key=credential-canary"; c.path != "/fail" && got.URL.String() != want {
+			t.Errorf("the service got %s, want %s", got.URL, want)
+		}
+	}
+	var names []string
+	for _, s := range spans.Ended() {
+		names = append(names, s.Name())
+		if text := fmt.Sprint(s.Attributes(), s.Events(), s.Status()); strings.Contains(text, "canary") {
+			t.Errorf("span %s tells %s", s.Name(), text)
+		}
+	}
+	if diff := cmp.Diff([]string{"GET orders", "tool", "GET orders", "tool"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
