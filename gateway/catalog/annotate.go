@@ -1,0 +1,38 @@
+package catalog
+
+import "strconv"
+
+// Annotations are the behaviour hints of a tool (MCP ToolAnnotations). All are explicit, because the defaults of the
+// protocol say the contrary of what most operations do.
+type Annotations struct {
+	ReadOnly    bool // nothing is changed
+	Destructive bool // something may be replaced or removed, rather than only added
+	Idempotent  bool // a second call with the same arguments changes nothing more
+	OpenWorld   bool // the tool reaches a system outside
+}
+
+// annotations follow from the method alone (RFC 9110 section 9.2, S11): safe methods read, and are idempotent; PUT replaces
+// and DELETE removes the state of a resource, both idempotent; PATCH (RFC 5789) changes it in place. POST creates, appends or
+// submits (section 9.3.3), so it counts as additive. Of any other method nothing is known, so the worst is assumed.
+// Every operation reaches a service that the gateway doesn't control.
+func annotations(method string) Annotations {
+	a := Annotations{OpenWorld: true}
+	switch method {
+	case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY":
+		a.ReadOnly, a.Idempotent = true, true
+	case "PUT", "DELETE":
+		a.Destructive, a.Idempotent = true, true
+	case "POST":
+	default:
+		a.Destructive = true
+	}
+	return a
+}
+
+// append appends the members of the annotations object.
+func (a Annotations) append(dst []byte) []byte {
+	dst = strconv.AppendBool(append(dst, `"readOnlyHint":`...), a.ReadOnly)
+	dst = strconv.AppendBool(append(dst, `,"destructiveHint":`...), a.Destructive)
+	dst = strconv.AppendBool(append(dst, `,"idempotentHint":`...), a.Idempotent)
+	return strconv.AppendBool(append(dst, `,"openWorldHint":`...), a.OpenWorld)
+}

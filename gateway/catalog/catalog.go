@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"drawbridge/openapi"
+)
+
+// A Catalog is a set of tools, sorted by name. It is immutable.
+type Catalog struct {
+	tools  []*Tool
+	byName map[string]*Tool
+}
+
+// An API is one upstream service with its operations.
+type API struct {
+	Name       string
+	Operations []*openapi.Operation
+	// Choose says what the configuration wants of an operation, and whether it becomes a tool. It is called once for each
+	// operation. Nil: all become tools.
+	Choose func(*openapi.Operation) (Choice, bool)
+}
+
+// A Choice is what the configuration says of one operation. What is "" is made from the document.
+type Choice struct {
+	Name        string // used without the API's prefix
+	Title       string
+	Description string
+	Hidden      bool // the tool can be called, but no view lists it
+}
+
+// Prefix says when tool names begin with the name of their API.
+type Prefix uint8
+
+const (
+	Auto Prefix = iota // when more than one API is configured
+	Always
+	Never
+)
+
+// Options are the rules of names. The zero value is the default.
+type Options struct {
+	Prefix  Prefix
+	APIs    int // how many APIs are configured, whether or not all of them are in the catalog; 0: those given to Build
+	MaxName int // longest name in bytes, 16 to 128; 0: 64
+}
+
+// Build makes the catalog of all operations that are exposed. Those that aren't still count for clashes of names, so
+// that excluding one operation doesn't rename another.
+func Build(apis []API, o Options) *Catalog {
+	var candidates []*candidate
+	for _, api := range apis {
+		for _, op := range api.Operations {
+			c := &candidate{api: api.Name, op: op, exposed: true}
+			if api.Choose != nil {
+				c.choice, c.exposed = api.Choose(op)
+			}
+			candidates = append(candidates, c)
+		}
+	}
+	if o.APIs == 0 {
+		o.APIs = len(apis)
+	}
+	name(candidates, o)
+	c := &Catalog{byName: make(map[string]*Tool, len(candidates))}
+	for _, candidate := range candidates {
+		if candidate.exposed {
+			t := newTool(candidate)
+			c.tools = append(c.tools, t)
+			c.byName[t.Name] = t
+		}
+	}
+	slices.SortFunc(c.tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
+	return c
+}
+
+// All returns the tools by name. Do not change the slice.
+func (c *Catalog) All() []*Tool { return c.tools }
+
+// Lookup returns the tool of that name, nil if there is none.
+func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
+
+// A Diff tells two catalogs apart. Names are sorted.
+type Diff struct {
+	Added, Removed []string
+	Changed        []string // the definition, the API, the method or the path is another
+}
+
+// Diff returns what has changed since old, which may be nil.
+func (c *Catalog) Diff(old *Catalog) Diff {
+	if old == nil {
+		old = &Catalog{}
+	}
+	var d Diff
+	for _, t := range c.tools {
+		switch before := old.byName[t.Name]; {
+		case before == nil:
+			d.Added = append(d.Added, t.Name)
+		case !t.equal(before):
+			d.Changed = append(d.Changed, t.Name)
+		}
+	}
+	for _, t := range old.tools {
+		if c.byName[t.Name] == nil {
+			d.Removed = append(d.Removed, t.Name)
+		}
+	}
+	return d
+}
+
+func (t *Tool) equal(old *Tool) bool {
+	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
+		t.Hidden == old.Hidden && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
+		bytes.Equal(t.Operation.Input, old.Operation.Input) && bytes.Equal(t.Operation.Output, old.Operation.Output) &&
+		t.Annotations == old.Annotations
+}

@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"drawbridge/openapi"
+)
+
+const (
+	maxTitle       = 100
+	maxDescription = 1024 // some clients refuse longer ones
+)
+
+// title returns the name for people: the configured one, else the summary, else the operation's id in words, else method
+// and path. It is one line.
+func title(op *openapi.Operation, choice Choice) string {
+	for _, text := range []string{choice.Title, op.Summary} {
+		text = strings.TrimRight(oneLine(clean(text)), ". ")
+		if text != "" {
+			return shorten(text, maxTitle)
+		}
+	}
+	if text := words(clean(op.ID)); text != "" {
+		return shorten(text, maxTitle)
+	}
+	return shorten(endpoint(op), maxTitle)
+}
+
+// describe returns the text for models. It begins with what the document says and ends with what a call returns. A
+// configured description stands for itself.
+func describe(op *openapi.Operation, choice Choice) string {
+	if text := clean(choice.Description); text != "" {
+		return shorten(text, maxDescription)
+	}
+	body := says(op)
+	if op.Deprecated && !hasPrefixFold(body, "deprecated.") {
+		body = "Deprecated. " + body
+	}
+	returns := "the answer of the service"
+	if text := strings.TrimRight(oneLine(clean(op.Returns)), ". "); text != "" {
+		returns = text
+	}
+	tail := "Returns " + shorten(returns, maxDescription/4) + "."
+	separator := " "
+	if strings.Contains(body, "\n") {
+		separator = "\n\n" // the body may end in a list or a table, which the sentence must not become a part of
+	}
+	return shorten(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
+}
+
+// says returns summary and description as one text of whole sentences; method and path when there is neither.
+func says(op *openapi.Operation) string {
+	summary, description := oneLine(clean(op.Summary)), clean(op.Description)
+	switch {
+	case summary == "" && description == "":
+		return sentence(endpoint(op))
+	case summary == "" || hasPrefixFold(description, strings.TrimRight(summary, ".")):
+		return sentence(description)
+	case description == "":
+		return sentence(summary)
+	}
+	return sentence(summary) + "\n\n" + sentence(description)
+}
+
+// endpoint names an operation of which nothing else is known.
+func endpoint(op *openapi.Operation) string { return oneLine(clean(op.Method + " " + op.Path)) }
+
+// sentence ends text with a full stop if it ends with a letter or a digit, a bracket, a quote or a slash.
+func sentence(text string) string {
+	if r, _ := utf8.DecodeLastRuneInString(text); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`)]}"'/`, r) {
+		return text + "."
+	}
+	return text
+}
+
+// words turns an identifier into words: "listOrdersByID" and "list-orders_by.ID" become "List orders by ID".
+func words(id string) string {
+	var b strings.Builder
+	runes := []rune(id)
+	for i, r := range runes {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			b.WriteByte(' ')
+			continue
+		}
+		// A word begins at a capital after a small letter, and at the last capital of several before a small letter.
+		if i > 0 && unicode.IsUpper(r) &&
+			(unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	all := strings.Fields(b.String())
+	for i, word := range all {
+		first, size := utf8.DecodeRuneInString(word)
+		switch {
+		case len(word) > 1 && word == strings.ToUpper(word): // an abbreviation
+		case i == 0:
+			all[i] = string(unicode.ToUpper(first)) + word[size:]
+		default:
+			all[i] = strings.ToLower(word)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// shorten cuts text at the end of a word so that it has at most limit characters, an ellipsis with them.
+func shorten(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	end, last := 0, 0 // where limit-1 characters end, and the last word before that
+	for i := range text {
+		if limit--; limit == 0 {
+			end = i
+			break
+		}
+		if i > 0 && (text[i] == ' ' || text[i] == '\n') {
+			last = i
+		}
+	}
+	if last < end/2 {
+		last = end // one endless word
+	}
+	return strings.TrimRightFunc(text[:last], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:-", r) }) + "…"
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}

@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// A Tool is an operation under the name and in the words in which clients see it. It is immutable.
+type Tool struct {
+	Name        string // [A-Za-z0-9_-], unique in its catalog
+	Title       string // for people, never empty
+	Description string // for models, never empty, at most 1,024 characters
+	API         string // name of the API that the operation belongs to
+	Operation   *openapi.Operation
+	Annotations Annotations
+	Hidden      bool // no view lists it
+
+	// The definition in pieces, to be joined by appendDefinition. The schemas are taken from the operation.
+	head     []byte // {"name":…
+	title    []byte // the title as a JSON string
+	middle   []byte // ,"description":…,"inputSchema":
+	annotate []byte // ,"annotations":{… without the closing brace
+}
+
+func newTool(c *candidate) *Tool {
+	t := &Tool{
+		Name: c.name, Title: title(c.op, c.choice), Description: describe(c.op, c.choice), API: c.api, Operation: c.op,
+		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden,
+	}
+	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
+	t.title = jsonscan.AppendString(nil, t.Title)
+	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
+	t.middle = append(t.middle, `,"inputSchema":`...)
+	t.annotate = t.Annotations.append([]byte(`,"annotations":{`))
+	return t
+}
+
+// Definition returns the tool as tools/list shows it to clients that know f.
+func (t *Tool) Definition(f Features) []byte {
+	return t.appendDefinition(make([]byte, 0, t.size(f)), f)
+}
+
+// Tokens estimates how many tokens the tool takes in a model's context: a quarter of the bytes of its definition.
+func (t *Tool) Tokens() int {
+	return t.size(Features{Title: true, Annotations: true, OutputSchema: true}) / 4
+}
+
+func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
+	dst = append(dst, t.head...)
+	if f.Title {
+		dst = append(append(dst, titleKey...), t.title...)
+	}
+	dst = append(append(dst, t.middle...), t.Operation.Input...)
+	if f.OutputSchema && t.Operation.Output != nil {
+		dst = append(append(dst, outputKey...), t.Operation.Output...)
+	}
+	if f.Annotations {
+		dst = append(dst, t.annotate...)
+		if !f.Title {
+			// The revision that brought annotations had no other place for the title.
+			dst = append(append(dst, titleKey...), t.title...)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// size returns the length of appendDefinition.
+func (t *Tool) size(f Features) int {
+	n := len(t.head) + len(t.middle) + len(t.Operation.Input) + 1
+	if f.Title || f.Annotations {
+		n += len(titleKey) + len(t.title)
+	}
+	if f.OutputSchema && t.Operation.Output != nil {
+		n += len(outputKey) + len(t.Operation.Output)
+	}
+	if f.Annotations {
+		n += len(t.annotate) + 1
+	}
+	return n
+}
+
+const (
+	titleKey  = `,"title":`
+	outputKey = `,"outputSchema":`
+)
