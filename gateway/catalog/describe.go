@@ -13,14 +13,15 @@ const (
 	maxDescription = 1024 // some clients refuse longer ones
 )
 
-// title returns the name for people: the configured one, else the summary, else the operation's id in words, else method
-// and path. It is one line.
+// title returns the name for people: the configured one, else the first sentence of the summary, else the operation's id
+// in words, else method and path. It is one line.
 func title(op *openapi.Operation, choice Choice) string {
-	for _, text := range []string{choice.Title, op.Summary} {
-		text = strings.TrimRight(oneLine(clean(text)), ". ")
-		if text != "" {
-			return shorten(text, maxTitle)
-		}
+	if text := oneLine(clean(choice.Title)); text != "" {
+		return shorten(text, maxTitle)
+	}
+	first, _, _ := strings.Cut(oneLine(clean(op.Summary)), ". ")
+	if text := strings.TrimRight(first, ". "); text != "" {
+		return shorten(text, maxTitle)
 	}
 	if text := words(clean(op.ID)); text != "" {
 		return shorten(text, maxTitle)
@@ -84,9 +85,9 @@ func words(id string) string {
 			b.WriteByte(' ')
 			continue
 		}
-		// A word begins at a capital after a small letter, and at the last capital of several before a small letter.
+		// A word begins at a capital after a small letter, and at a capital before a small letter: "getHTTPHeaders", "v1Get".
 		if i > 0 && unicode.IsUpper(r) &&
-			(unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			(unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			b.WriteByte(' ')
 		}
 		b.WriteRune(r)
