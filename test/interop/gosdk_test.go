@@ -103,7 +103,7 @@ func calls(ctx context.Context, t *testing.T, w *world, session *mcp.ClientSessi
 		{"getOrder", `{"order_no":"SO 1002#b","X-Tenant":"south"}`,
 			"GET /api/v1/orders/SO%201002%23b", `text {"id":9007199254741003,`, `"id":9007199254741003`},
 		{"listOrders", `{"status":["open","paid"],"tag":["quay","fragile"],"filter":{"customer_id":9007199254740993},"page_size":5}`,
-			"GET /api/v1/orders?status=open%2Cpaid&tag=quay&tag=fragile&filter%5Bcustomer_id%5D=9007199254740993&page%5Bsize%5D=5", `text {"orders":[{"id":9007199254741001,`, `"total":1`},
+			"GET /api/v1/orders?status=open,paid&tag=quay&tag=fragile&filter%5Bcustomer_id%5D=9007199254740993&page%5Bsize%5D=5", `text {"orders":[{"id":9007199254741001,`, `"total":1`},
 		{"getReceipt", `{"order_no":"SO 1001","locale":"de"}`,
 			"GET /api/v1/orders/SO%201001/receipt", "text HARBOUR CHANDLERS", ""},
 		{"getShippingLabel", `{"order_no":"SÖ 1003;x"}`,
