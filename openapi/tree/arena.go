@@ -62,18 +62,8 @@ func (a *arena) close(n *Node, mark int, duplicate func(first, last *Node)) {
 		}
 	}
 	b.kids = a.list(kids)
-	if n.kind == Array {
-		b.number()
-	}
 	a.stack = a.stack[:mark]
 	n.body = b
-}
-
-// number tells the elements of an array their places.
-func (b *body) number() {
-	for i, k := range b.kids {
-		k.index = uint32(i)
-	}
 }
 
 // unique compacts a short list of members in place.

@@ -182,6 +182,7 @@ func (p *jsonParser) array(n *Node, depth int) error {
 		}
 		kid := p.arena.node()
 		kid.up, kid.line, kid.col = n, p.line, p.column()
+		kid.index = uint32(len(p.arena.stack) - mark)
 		if err := p.value(kid, depth); err != nil {
 			return err
 		}
@@ -348,7 +349,7 @@ func hex4(s string) (r rune, ok bool) {
 
 // clip shortens text from a document for an error message.
 func clip(s string) string {
-	const most = 60
+	const most = 120
 	if len(s) <= most {
 		return s
 	}

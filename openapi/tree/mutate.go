@@ -74,7 +74,9 @@ func (n *Node) drop(kids []*Node) {
 func (n *Node) setKids(kids []*Node) {
 	n.body = &body{kids: kids}
 	if n.kind == Array {
-		n.body.number()
+		for i, k := range kids {
+			k.index = uint32(i)
+		}
 	} else {
 		n.body.reindex()
 	}

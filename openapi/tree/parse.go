@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"unsafe"
 )
 
@@ -38,7 +39,9 @@ func (r *reader) parse(data []byte) (*Node, error) {
 		if limit := (*LimitError)(nil); errors.As(err, &limit) {
 			return nil, err
 		}
-		jsonErr = err
+		if meantAsJSON(data) {
+			jsonErr = err
+		}
 		r.budget.nodes, r.budget.refs = nodes, refs
 		r.warn.list = r.warn.list[:codes]
 		r.arena = newArena(len(data))
@@ -55,6 +58,9 @@ func (r *reader) parse(data []byte) (*Node, error) {
 		// The author meant JSON: YAML's opinion of it would only confuse.
 		return nil, jsonErr
 	}
+	if broken := (*SyntaxError)(nil); err == nil && errors.As(jsonErr, &broken) {
+		r.warn.addAt(broken.Position, CodeBrokenJSON, "%s; read as YAML", broken.Message)
+	}
 	return root, err
 }
 
@@ -63,10 +69,17 @@ func isSyntax(err error) bool {
 	return errors.As(err, &syntax)
 }
 
-// looksLikeJSON reports whether the text is worth trying as JSON.
+// looksLikeJSON reports whether the text is worth trying as JSON, and meantAsJSON
+// whether its author surely took it for JSON: YAML may begin with a quoted name or
+// a number too.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[' || data[0] == '"')
+	return len(data) > 0 && strings.IndexByte(`{["-0123456789tfn`, data[0]) >= 0
+}
+
+func meantAsJSON(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	return data[0] == '{' || data[0] == '['
 }
 
 // replaceTabs replaces every tab: by two spaces in the indentation of a line, by

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"path"
 	"strings"
 )
@@ -188,6 +189,9 @@ func (w *walker) dict(n *Node, f field) (keep bool, err error) {
 		w.wrongType(n, "a map")
 		return false, nil
 	}
+	if n.key == "properties" && f.role == roleSchema {
+		w.repairMisplaced(n)
+	}
 	entry := field{shape: shapeOne, role: f.role, empty: f.role != roleOperation}
 	var drop []*Node
 	for _, k := range n.body.kids {
@@ -210,8 +214,8 @@ func (w *walker) dict(n *Node, f field) (keep bool, err error) {
 // map or list kept in a file of its own. Members beside the $ref win.
 func (w *walker) contentRef(n, ref *Node, f field) (keep bool, err error) {
 	target, err := w.final(ref)
-	if err != nil {
-		return false, err
+	if target == nil {
+		return false, err // the warning has been given
 	}
 	want := Array
 	if f.shape == shapeDict {
@@ -223,7 +227,8 @@ func (w *walker) contentRef(n, ref *Node, f field) (keep bool, err error) {
 		return w.list(n, f.role)
 	}
 	if target.Kind() != want {
-		w.warn.add(n, CodeWrongType, "%s must be a %s, found $ref %s, which leads to none; left out", w.name(n), map[Kind]string{Array: "list", Object: "map"}[want], quote(clip(ref.text)))
+		w.warn.add(n, CodeWrongType, "%s must be %s %s, found $ref %s, which leads to %s %s; left out",
+			w.name(n), article(want), want, quote(clip(ref.text)), article(target.kind), target.kind)
 		return false, nil
 	}
 	if inside, err := w.within(n, target); err != nil {
@@ -281,4 +286,38 @@ func (w *walker) within(n, container *Node) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// measure makes sure that the children that were taken over didn't make the tree
+// large or deep for those who walk it: shared once, they are met as often as paths
+// lead to them, which can be exponential.
+func (w *walker) measure() error {
+	nodes, bytes := 0, int64(0)
+	var visit func(n *Node, depth int) error
+	visit = func(n *Node, depth int) error {
+		nodes++
+		bytes += int64(len(n.key) + len(n.text))
+		switch {
+		case depth > w.budget.Depth:
+			return &LimitError{Position: n.Position(), Message: fmt.Sprintf(
+				"nested more than %d levels deep by maps that refer to maps; %s", w.budget.Depth, splitAdvice)}
+		case nodes > w.budget.Nodes || bytes > w.budget.Bytes:
+			return &LimitError{Position: n.Position(), Message: fmt.Sprintf(
+				"maps that refer to maps make more than %d values or %d bytes; %s", w.budget.Nodes, w.budget.Bytes, splitAdvice)}
+		}
+		if n.body != nil {
+			for _, k := range n.body.kids {
+				if err := visit(k, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, f := range w.set.order {
+		if err := visit(f.root, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }

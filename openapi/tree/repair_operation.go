@@ -36,7 +36,7 @@ func (w *walker) repairBodies(n *Node) {
 				p = t.node
 			}
 		}
-		if p.Get("in").Text() != "body" {
+		if !strings.EqualFold(p.Get("in").Text(), "body") {
 			continue
 		}
 		if found {

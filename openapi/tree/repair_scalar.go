@@ -7,6 +7,11 @@ import (
 
 // null decides about null where a value belongs.
 func (w *walker) null(n *Node, f field) (keep bool) {
+	if f.empty && f.shape == shapeTexts {
+		w.warn.add(n, CodeNull, "null stands where a list belongs; read as []")
+		n.setEmpty(Array)
+		return true
+	}
 	if f.empty {
 		w.warn.add(n, CodeNull, "null stands where %s belongs; read as {}", f.role.describe())
 		n.setEmpty(Object)
@@ -107,7 +112,7 @@ func (w *walker) openText(ref *Node) (string, error) {
 		if w.ctx.Err() != nil {
 			return "", w.ctx.Err()
 		}
-		w.warn.add(ref, CodeFile, "can't use %s: %v", quote(location), err)
+		w.warn.add(ref, CodeDanglingRef, "$ref %s: can't use %s: %v", quote(clip(ref.text)), quote(location), reason(err))
 		return "", nil
 	}
 	if err := w.budget.addBytes(ref.Position(), len(data)); err != nil {

@@ -57,6 +57,7 @@ func (w *walker) repairRequired(n, k *Node) {
 	}
 	owner := n.owner()
 	switch {
+	case isFlag && flag == "true" && owner == nil && w.liftFlag(n, k):
 	case isFlag && flag == "true" && owner != nil:
 		w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of names in the schema that has the property; %s is added to that list", quote(clip(n.key)))
 		w.lift(owner, n, k)
@@ -99,6 +100,54 @@ func (w *walker) lift(owner, property, origin *Node) {
 	k := newChild(list, origin, "", String, property.key)
 	k.index = uint32(len(list.body.kids))
 	list.body.kids = append(list.body.kids, k)
+}
+
+// liftFlag makes "required: true" in the schema of a parameter or body say so of
+// the parameter or body itself.
+func (w *walker) liftFlag(n, k *Node) bool {
+	holder := n.up
+	if n.key != "schema" || holder == nil {
+		return false
+	}
+	if holder.roles.has(roleMedia) && holder.up != nil {
+		holder = holder.up.up
+	}
+	if holder == nil || !holder.roles.has(roleParameter) && !holder.roles.has(roleBody) {
+		return false
+	}
+	w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of property names in a schema; true is read as said of the parameter or body itself")
+	if holder.Get("required") == nil {
+		holder.put("required", newChild(holder, k, "required", Bool, "true"))
+	}
+	return true
+}
+
+// repairMisplaced moves keywords that stand one level too deep, among the
+// properties, to the schema: a list is never the schema of a property.
+func (w *walker) repairMisplaced(properties *Node) {
+	owner := properties.up
+	if owner == nil || !owner.roles.has(roleSchema) {
+		return
+	}
+	for _, key := range [...]string{"allOf", "anyOf", "oneOf", "required"} {
+		k := properties.Get(key)
+		if k.Kind() != Array || owner.Get(key) != nil || key == "required" && !allTexts(k) {
+			continue
+		}
+		w.warn.add(k, CodeMisplaced, "%s stands among the properties; moved to the schema", quote(key))
+		properties.remove(key)
+		k.up = owner
+		owner.put(key, k)
+	}
+}
+
+func allTexts(n *Node) bool {
+	for _, k := range n.body.kids {
+		if k.kind != String {
+			return false
+		}
+	}
+	return true
 }
 
 // repairTuple handles "items" with a list of schemas.

@@ -233,21 +233,22 @@ func (n *Node) step(token string) *Node {
 	return n.Get(token)
 }
 
+// missing says which step of a pointer within base failed.
 func missing(n, base *Node, token string) string {
 	at := n.Pointer()
-	if at == "" {
-		at = "the document"
+	switch {
+	case at == "":
+		at = quote(n.location())
+	case base.isRoot():
+		at += " in " + quote(n.location())
 	}
-	what := "has no member " + quote(clip(token))
-	if n.Kind() == Array {
-		what = "has no element " + quote(clip(token))
-	} else if n.Kind() != Object {
-		what = "is of type " + n.Kind().String() + " and has no members"
+	switch n.Kind() {
+	case Object:
+		return at + " has no member " + quote(clip(token))
+	case Array:
+		return at + " has no element " + quote(clip(token))
 	}
-	if base.isRoot() && n.location() != "" {
-		return fmt.Sprintf("%s of %s %s", at, quote(n.location()), what)
-	}
-	return at + " " + what
+	return fmt.Sprintf("%s is %s %s, which has no members", at, article(n.Kind()), n.Kind())
 }
 
 // joinLocation resolves the reference ref, without fragment, against the location

@@ -59,7 +59,7 @@ type field struct {
 	shape shape
 	role  role
 	open  bool // of a dict: members named x-… are extensions, not entries
-	empty bool // null is read as an empty object
+	empty bool // null is read as an empty object or list
 }
 
 // object describes the objects of one role.
@@ -106,7 +106,8 @@ func newGrammar() *[roleCount]object {
 		"requestBodies": dict(roleBody), "responses": dict(roleResponse), "securitySchemes": dict(roleSecurity),
 		"links": dict(roleLink), "callbacks": dict(roleCallback), "pathItems": dict(rolePathItem), "mediaTypes": dict(roleMedia),
 	}
-	g[roleRequirement].other = texts
+	// Never leave a scheme out: without it the requirement would ask for less.
+	g[roleRequirement].other = field{shape: shapeTexts, empty: true}
 
 	operation := one(roleOperation)
 	g[rolePathItem].fields = map[string]field{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Opener reads the file or URL that a reference points to. The location is made
@@ -124,7 +125,6 @@ func (l *loader) file(location string, from *Node, depth int) *file {
 	fail := func(err error) *file {
 		f := &file{location: location, err: err}
 		l.set.files[location] = f
-		l.warn.add(from, CodeFile, "can't use %s: %v", quote(location), err)
 		return f
 	}
 	if l.open == nil {
@@ -135,15 +135,28 @@ func (l *loader) file(location string, from *Node, depth int) *file {
 		if l.fatal = l.ctx.Err(); l.fatal != nil {
 			return nil
 		}
-		return fail(err)
+		return fail(reason(err))
 	}
 	f, err := l.read(location, data, depth)
 	if limit := (*LimitError)(nil); errors.As(err, &limit) {
 		l.fatal = err
 		return nil
 	}
+	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
+		l.warn.addAt(syntax.Position, CodeFile, "%s", syntax.Message)
+		return fail(errors.New("it can't be parsed"))
+	}
 	if err != nil {
 		return fail(err)
 	}
 	return f
+}
+
+// reason strips from an error of the file system the path, which the message
+// around it has already.
+func reason(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }

@@ -52,10 +52,8 @@ func (l *loader) checkVersion(root *Node) error {
 		v.text = text
 		return nil
 	}
-	if v.key == "swagger" {
-		return refuse(v.Position(), "swagger %s is a version that can't be read; convert it to swagger 2.0 or openapi 3.x", quote(clip(v.text)))
-	}
-	return refuse(v.Position(), "openapi %s is a version that can't be read; convert it to openapi 3.0, 3.1 or 3.2", quote(clip(v.text)))
+	return &SyntaxError{Position: v.Position(), Message: fmt.Sprintf(
+		"%s %s is not supported; convert the document to swagger 2.0 or openapi 3.0, 3.1 or 3.2", v.key, quote(clip(v.text)))}
 }
 
 // patchNumber reports whether s is ".N", perhaps with a pre-release suffix.

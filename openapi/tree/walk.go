@@ -43,7 +43,10 @@ func (w *walker) walk(root *Node) error {
 			return err
 		}
 	}
-	return w.fatal
+	if w.fatal != nil || len(w.takers) == 0 {
+		return w.fatal
+	}
+	return w.measure()
 }
 
 // value repairs n, which stands where f belongs. keep is false if nothing can be
@@ -97,7 +100,11 @@ func (w *walker) object(n *Node, r role) error {
 		if err != nil {
 			return err
 		}
-		if !keep {
+		switch {
+		case keep:
+		case r == roleRequirement:
+			k.setEmpty(Array)
+		default:
 			drop = append(drop, k)
 		}
 	}

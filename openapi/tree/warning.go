@@ -24,6 +24,7 @@ const (
 	// Reading a file.
 	CodeEncoding      = "encoding"       // not UTF-8: decoded, or bad bytes replaced
 	CodeDuplicateKey  = "duplicate-key"  // a member stands twice: the last one wins
+	CodeBrokenJSON    = "broken-json"    // JSON that only YAML can read: a trailing comma, say
 	CodeYAMLTabs      = "yaml-tabs"      // tabs stand where YAML wants spaces
 	CodeYAMLDocuments = "yaml-documents" // more than one document: the first is read
 	CodeYAMLKey       = "yaml-key"       // a list or mapping as a key: left out
@@ -34,7 +35,7 @@ const (
 	// References.
 	CodeDanglingRef = "dangling-ref" // leads nowhere; left as it is
 	CodeRefLoop     = "ref-loop"     // leads back to itself; left as it is
-	CodeFile        = "file"         // a referenced file can't be read or parsed
+	CodeFile        = "file"         // a referenced file can't be parsed
 	CodeBarePath    = "bare-path"    // a path stands where {"$ref": path} was meant
 	CodeContentRef  = "content-ref"  // "$ref" in a map that can't have one: content taken over
 	CodeTextRef     = "text-ref"     // "$ref" where text belongs: text taken over
@@ -53,6 +54,7 @@ const (
 
 	// Schemas.
 	CodeRequiredBool   = "required-bool"   // required: true on a property: lifted into the parent's list
+	CodeMisplaced      = "misplaced"       // allOf, anyOf, oneOf or required among the properties
 	CodeTupleItems     = "tuple-items"     // a list of schemas where one belongs
 	CodeExamplesObject = "examples-object" // a map of examples where a list belongs
 	CodeTypeName       = "type-name"       // a type misspelled in case, or null for "null"

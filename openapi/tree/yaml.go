@@ -174,9 +174,9 @@ func (p *yamlParser) sequence(n *Node, y *yaml.Node, depth int) error {
 	}
 	n.kind = Array
 	mark := len(p.arena.stack)
-	for _, item := range y.Content {
+	for i, item := range y.Content {
 		kid := p.arena.node()
-		kid.up, kid.line, kid.col = n, uint32(item.Line), uint32(item.Column)
+		kid.up, kid.line, kid.col, kid.index = n, uint32(item.Line), uint32(item.Column), uint32(i)
 		if err := p.value(kid, item, depth); err != nil {
 			return err
 		}

@@ -1,0 +1,224 @@
+package tree_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"drawbridge/openapi/tree"
+)
+
+// bomb is a hostile document. want is the whole error, "" if it must load.
+type bomb struct {
+	name string
+	data func() []byte
+	want string
+}
+
+// bombs are made here rather than kept as files: they are large.
+func bombs() []bomb {
+	text := func(s string) func() []byte { return func() []byte { return []byte(s) } }
+	doc := func(rest func(b *bytes.Buffer)) func() []byte {
+		return func() []byte {
+			var b bytes.Buffer
+			b.WriteString("openapi: 3.1.0\n")
+			rest(&b)
+			return b.Bytes()
+		}
+	}
+	const aliases = "more than 500000 values that come from YAML aliases; split the document, or raise the limit if you trust its author"
+	const deep = "nested more than 200 levels deep; no API needs that: check how the document was made"
+	return []bomb{
+		{"alias 9^9", doc(func(b *bytes.Buffer) {
+			b.WriteString("x0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n")
+			for i := 1; i < 9; i++ {
+				fmt.Fprintf(b, "x%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), ", "))
+			}
+		}), "f:2:50: " + aliases},
+		{"alias of a long text", doc(func(b *bytes.Buffer) {
+			b.WriteString("x: &a " + strings.Repeat("a", 1<<20) + "\ny: [" + strings.TrimSuffix(strings.Repeat("*a,", 100_000), ",") + "]\n")
+		}), "f:3:191: more than 67108864 bytes; split the document, or raise the limit if you trust its author"},
+		{"merge keys 9^9", doc(func(b *bytes.Buffer) {
+			b.WriteString("x0: &a0 {a: 1, b: 2, c: 3, d: 4}\n")
+			for i := 1; i < 9; i++ {
+				fmt.Fprintf(b, "x%d: &a%d {<<: [%s]}\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), ", "))
+			}
+		}), "f:3:35: " + aliases},
+		{"merge of a wide mapping, often", doc(func(b *bytes.Buffer) {
+			b.WriteString("x: &a {")
+			for i := range 10_000 {
+				fmt.Fprintf(b, "k%d: 1, ", i)
+			}
+			b.WriteString("}\ny: {<<: [" + strings.TrimSuffix(strings.Repeat("*a, ", 10_000), ", ") + "]}\n")
+		}), "f:3:202: " + aliases},
+		{"JSON depth 100 k", text(`{"openapi": "3.1.0", "x": ` + strings.Repeat("[", 100_000)), "f:1:226: " + deep},
+		{"JSON object depth 100 k", text(strings.Repeat(`{"a":`, 100_000)), "f:1:997: " + deep},
+		{"YAML flow depth 100 k", text("x: " + strings.Repeat("[", 100_000)), "f:1:205: " + deep},
+		{"YAML flow depth 100 k, braces", text("x: " + strings.Repeat("{a: ", 100_000)), "f:1:808: " + deep},
+		{"YAML block depth", doc(func(b *bytes.Buffer) {
+			for i := range 2_000 {
+				b.WriteString(strings.Repeat(" ", i) + "a:\n")
+			}
+		}), "f:203:203: " + deep},
+		{"YAML sequence depth", text("x:\n" + strings.Repeat("- ", 100_000)), "f:2:403: " + deep},
+		{"reference chain 5000", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n")
+			for i := range 5000 {
+				fmt.Fprintf(b, "    S%d: {$ref: '#/components/schemas/S%d'}\n", i, i+1)
+			}
+			b.WriteString("    S5000: {type: string}\n")
+		}), `f:4:10: $ref "#/components/schemas/S1" leads from reference to reference for more than 64 steps; point it at what is meant`},
+		{"self and mutual references", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n    A: {$ref: '#/components/schemas/A'}\n    B: {$ref: '#/components/schemas/C'}\n    C: {$ref: '#/components/schemas/B'}\n" +
+				"    D: {properties: {d: {$ref: '#/components/schemas/D'}}}\n    E: {$dynamicRef: '#e', $dynamicAnchor: e}\n")
+		}), ""},
+		{"pointers through references, doubling", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n    S0: {x: {y: {}}}\n")
+			for i := 1; i < 60; i++ {
+				fmt.Fprintf(b, "    S%d: {$ref: '#/components/schemas/S%d', x: {$ref: '#/components/schemas/S%d/x/y/x/y'}}\n", i, i-1, i-1)
+			}
+		}), ""},
+		{"doubling DAG", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n")
+			for i := range 28 {
+				fmt.Fprintf(b, "    S%d: {properties: {a: {$ref: '#/components/schemas/S%d'}, b: {$ref: '#/components/schemas/S%d'}}}\n", i, i+1, i+1)
+			}
+			b.WriteString("    S28: {type: string}\n")
+		}), ""},
+		{"doubling DAG of maps that are taken over", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n")
+			for i := range 28 {
+				fmt.Fprintf(b, "    S%d: {properties: {a: {properties: {$ref: '#/components/schemas/S%d/properties'}}, b: {properties: {$ref: '#/components/schemas/S%d/properties'}}}}\n", i, i+1, i+1)
+			}
+			b.WriteString("    S28: {properties: {c: {type: string}}}\n")
+		}), "f:27:88: maps that refer to maps make more than 5000000 values or 67108864 bytes; split the document, or raise the limit if you trust its author"},
+		{"chain of maps that are taken over", doc(func(b *bytes.Buffer) {
+			b.WriteString("components:\n  schemas:\n")
+			for i := range 1000 {
+				fmt.Fprintf(b, "    S%d: {properties: {a: {properties: {$ref: '#/components/schemas/S%d/properties'}}}}\n", i, i+1)
+			}
+			b.WriteString("    S1000: {properties: {c: {type: string}}}\n")
+		}), "f:502:29: more than 500000 values taken over by references; split the document, or raise the limit if you trust its author"},
+		{"enum of 10^6, JSON", func() []byte {
+			b := []byte(`{"openapi":"3.1.0","components":{"schemas":{"A":{"enum":["e0"`)
+			for i := range 1_000_000 {
+				b = fmt.Appendf(b, `,"e%d"`, i)
+			}
+			return append(b, "]}}}}"...)
+		}, ""},
+		{"enum of 10^6, YAML", doc(func(b *bytes.Buffer) {
+			b.WriteString("x:\n")
+			for i := range 1_000_000 {
+				fmt.Fprintf(b, "- e%d\n", i)
+			}
+		}), "f:312501:1: more than about 625000 values in YAML; convert the document to JSON, which may have 5000000"},
+		{"10^6 nulls where objects belong", func() []byte {
+			return []byte(`{"openapi":"3.1.0","components":{"schemas":{"A":{"allOf":[null` + strings.Repeat(",null", 1_000_000) + "]}}}}")
+		}, ""},
+		{"10^6 duplicate keys", func() []byte {
+			return []byte(`{"openapi":"3.1.0"` + strings.Repeat(`,"a":1`, 1_000_000) + "}")
+		}, ""},
+		{"200 000 duplicate keys, YAML", doc(func(b *bytes.Buffer) { b.WriteString(strings.Repeat("a: 1\n", 200_000)) }), ""},
+		{"10^5 properties that require themselves", func() []byte {
+			b := []byte(`{"openapi":"3.1.0","components":{"schemas":{"A":{"properties":{"p":{}`)
+			for i := range 100_000 {
+				b = fmt.Appendf(b, `,"p%d":{"required":true}`, i)
+			}
+			return append(b, "}}}}}"...)
+		}, ""},
+		{"NUL keys", text(`{"openapi":"3.1.0","paths":{"\u0000":{"\u0000":null,"get":{"\u0000":1}}}}`), ""},
+		{"NUL bytes", text("{\"openapi\":\"3.1.0\",\"\x00\":1}"), `f:1:21: broken JSON: a string holds a control character '\x00'; write it as an escape`},
+		{"paths: null", text("openapi: 3.0.0\npaths: null\n"), ""},
+		{"UTF-16 mark alone", text("\xff\xfe"), "f:1:1: the file is empty; give the path or URL of a JSON or YAML OpenAPI document"},
+		{"half a UTF-16 character", text("\xff\xfe{\x00\""), `f:1:2: broken JSON: expected a member name in double quotes, found '�'`},
+		{"references 300 000", func() []byte {
+			return []byte(`{"openapi":"3.1.0","x":[0` + strings.Repeat(`,{"$ref":"#"}`, 300_000) + "]}")
+		}, "f:1:2600028: more than 200000 references; split the document, or raise the limit if you trust its author"},
+		{"20 000 operations", func() []byte {
+			b := []byte(`{"openapi":"3.1.0","paths":{"/":{}`)
+			for i := range 20_000 {
+				b = fmt.Appendf(b, `,"/%d":{"get":{}}`, i)
+			}
+			return append(b, "}}"...)
+		}, "f:1:188936: more than 10000 operations; split the document, or raise the limit if you trust its author"},
+		{"many comments", doc(func(b *bytes.Buffer) {
+			for range 50_000 {
+				b.WriteString("# a comment\n\n")
+			}
+			for i := range 20_000 {
+				fmt.Fprintf(b, "a%d: 1 # x\n# y\n", i)
+			}
+		}), ""},
+		{"a long line", text("openapi: 3.1.0\nx: " + strings.Repeat("word ", 1_000_000)), ""},
+		{"a long key", text("openapi: 3.1.0\n" + strings.Repeat("k", 1_000_000) + ": 1\n"), ""},
+		{"a block of 10 MB", doc(func(b *bytes.Buffer) {
+			b.WriteString("x: |\n" + strings.Repeat("  some text in a block\n", 400_000))
+		}), ""},
+		{"quotes 10 MB", text("openapi: 3.1.0\nx: \"" + strings.Repeat("\\\"", 5_000_000) + "\"\n"), ""},
+		{"65 MiB", func() []byte { return bytes.Repeat([]byte(" "), 65<<20) },
+			"f:1:1: more than 67108864 bytes; split the document, or raise the limit if you trust its author"},
+	}
+}
+
+// TestBombs loads each hostile document in two seconds and 256 MiB (security.md
+// S3).
+func TestBombs(t *testing.T) {
+	for _, b := range bombs() {
+		t.Run(b.name, func(t *testing.T) {
+			set, warnings, took, most, err := explode(b)
+			if took > 2*time.Second {
+				// Perhaps the machine was busy with something else: once more.
+				set, warnings, took, most, err = explode(b)
+			}
+			if err == nil && b.want != "" || err != nil && err.Error() != b.want {
+				t.Errorf("got  %v\nwant %s", err, b.want)
+			}
+			// The race detector makes everything some ten times slower and larger.
+			if !raceEnabled && (took > 2*time.Second || most > 256<<20) {
+				t.Errorf("took %v and %d MiB", took, most>>20)
+			}
+			t.Logf("%v, %d MiB, %d warnings", took.Round(time.Millisecond), most>>20, len(warnings))
+			runtime.KeepAlive(set)
+		})
+	}
+}
+
+func explode(b bomb) (*tree.Set, []tree.Warning, time.Duration, uint64, error) {
+	data := b.data()
+	peak := watchHeap()
+	start := time.Now()
+	set, warnings, err := tree.Load(context.Background(), "f", data, nil, tree.Limits{})
+	return set, warnings, time.Since(start), peak(), err
+}
+
+// watchHeap samples the memory in use until the returned function is called,
+// which gives the most seen above the start.
+func watchHeap() func() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	base, most := m.HeapInuse+m.StackInuse, uint64(0)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			if now := m.HeapInuse + m.StackInuse; now > base {
+				most = max(most, now-base)
+			}
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() uint64 { close(stop); <-done; return most }
+}
