@@ -300,6 +300,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 // keyword writes one keyword after its rule.
 func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
 	switch r {
+	case nullRule: // part of type, enum or the alternative to all the rest
 	case refRule:
 		if f.target != nil && v == f.ref {
 			e.hole(f.target, at, false)
@@ -488,10 +489,14 @@ func (e *emitter) properties(v *tree.Node, at place) {
 
 // sentAs tells the model what an argument is called in the request; the documentation that it may know speaks of that.
 func sentAs(wire, in string) string {
-	if in != "" {
-		in += " "
+	what := ""
+	switch in {
+	case "query", "header", "path":
+		what = in + " parameter "
+	case "cookie":
+		what = "cookie "
 	}
-	return fmt.Sprintf("Sent as %s%q.", in, Clean(wire, maxTitle))
+	return fmt.Sprintf("Sent as %s%q.", what, Clean(wire, maxTitle))
 }
 
 func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
