@@ -26,9 +26,9 @@ const (
 // this package. Close ends the call.
 type body struct {
 	client   *Client
-	sent     *http.Request // its context is that of the call and ends with the body
+	sent     *http.Request // its context is that of the call
 	cancel   context.CancelFunc
-	raw      io.ReadCloser
+	raw      io.ReadCloser // closed before its end, it takes the connection with it
 	limits   limits
 	declared int64 // Content-Length; -1: unknown, or the body is encoded
 	success  bool  // status below 400
@@ -113,6 +113,7 @@ func (b *body) Read(p []byte) (int, error) {
 // fail makes err the last word and gives the connection up.
 func (b *body) fail(err *Error) error {
 	b.err = err
+	b.raw.Close()
 	b.cancel()
 	return err
 }
@@ -120,13 +121,13 @@ func (b *body) fail(err *Error) error {
 // Close ends the call. What little is left of an answer of known length is
 // read, so that the connection can be used again; otherwise it is closed.
 func (b *body) Close() error {
-	if b.sent.Context().Err() == nil && !b.drained() {
-		b.cancel() // before the lock: this ends a read in another goroutine
+	if b.sent.Context().Err() == nil {
+		b.drain()
 	}
+	err := b.raw.Close() // before the lock: this ends a read in another goroutine
+	b.cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	err := b.raw.Close()
-	b.cancel()
 	if b.decoder != nil {
 		b.client.decoders.put(b.decoder)
 		b.decoder = nil
@@ -137,24 +138,16 @@ func (b *body) Close() error {
 	return err
 }
 
-// drained reports whether the body is at its end, and brings it there if that
-// is near. A service that is slow with the rest does not hold up the caller.
-func (b *body) drained() bool {
+// drain brings the body to its end if that is near. A service that is slow with
+// the rest does not hold up the caller: its connection is closed.
+func (b *body) drain() {
 	if !b.mu.TryLock() {
-		return false
+		return
 	}
 	defer b.mu.Unlock()
-	if b.err != nil {
-		return errors.Is(b.err, io.EOF)
+	if left := b.declared - b.read; b.err == nil && 0 < left && left <= drainLimit {
+		timer := time.AfterFunc(drainTime, func() { b.raw.Close() })
+		io.CopyN(io.Discard, b.raw, left)
+		timer.Stop()
 	}
-	if b.raw == http.NoBody {
-		return true
-	}
-	if b.declared < 0 || b.declared-b.read > drainLimit {
-		return false
-	}
-	timer := time.AfterFunc(drainTime, b.cancel)
-	defer timer.Stop()
-	_, err := io.CopyN(io.Discard, b.raw, b.declared-b.read)
-	return err == nil
 }

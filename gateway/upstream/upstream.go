@@ -128,33 +128,31 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // Close closes the idle connections; calls in flight go on.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// do is Do with limits of the caller's choice; it may write to req.Header.
+// do is Do with limits of the caller's choice; it may write to req.Header. A
+// request that brings its deadline is sent as it is: no context and no copy are made.
 func (c *Client) do(req *http.Request, l limits) (*http.Response, error) {
-	parent := req.Context()
-	var ctx context.Context
-	var cancel context.CancelFunc
-	if _, limited := parent.Deadline(); limited {
-		ctx, cancel = context.WithCancel(parent)
-	} else {
-		ctx, cancel = context.WithTimeout(parent, c.timeout)
+	sent, cancel := req, context.CancelFunc(func() {})
+	if _, limited := req.Context().Deadline(); !limited {
+		var ctx context.Context
+		ctx, cancel = context.WithTimeout(req.Context(), c.timeout)
+		sent = req.WithContext(ctx)
 	}
-	sent := req.WithContext(ctx)
 	c.setHeader(sent)
 	resp, err := c.chain.RoundTrip(sent)
 	if err != nil {
-		err = c.headError(ctx, err)
+		err = c.headError(sent.Context(), err)
 		cancel()
 		return nil, err
 	}
 	if err := checkHead(resp); err != nil {
-		cancel()
 		resp.Body.Close()
+		cancel()
 		return nil, &Error{Kind: Protocol, API: c.name, Err: err}
 	}
 	resp.Request = req
 	if err := c.setBody(sent, cancel, resp, l); err != nil {
-		cancel()
 		resp.Body.Close()
+		cancel()
 		return nil, err
 	}
 	return resp, nil
