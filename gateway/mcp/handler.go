@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -283,8 +282,12 @@ func (x *exchange) lookup(e *envelope) (entry, *Error) {
 	default:
 		return m, InvalidParams("params.arguments must be an object, got %s", kindName(jsonscan.KindOf(e.arguments)))
 	}
-	if x.req.Meta.ProgressToken = json.RawMessage(e.progressToken); e.progressToken != nil && !validID(e.progressToken) {
-		return m, InvalidParams("params._meta.progressToken must be a string or an integer")
+	switch jsonscan.KindOf(e.progressToken) {
+	case jsonscan.String, jsonscan.Number:
+		x.req.Meta.ProgressToken = e.progressToken
+	case 0, jsonscan.Null:
+	default:
+		return m, InvalidParams("params._meta.progressToken must be a string or a number")
 	}
 	x.req.Meta.TraceParent, _ = text(e.traceParent)
 	x.req.Meta.TraceState, _ = text(e.traceState)

@@ -67,7 +67,7 @@ func checkModern(h http.Header, e *envelope) *Error {
 	}
 	version, ok := text(e.metaVersion)
 	if !ok {
-		return InvalidParams("params._meta has no %q", keyProtocolVersion)
+		return InvalidParams("params._meta needs %q, a string", keyProtocolVersion)
 	}
 	if header != version {
 		return headerMismatch("header MCP-Protocol-Version is %q but the body says %q", header, version)
@@ -82,7 +82,7 @@ func checkModern(h http.Header, e *envelope) *Error {
 		return err
 	}
 	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
-		return InvalidParams("params._meta has no %q", keyClientCapabilities)
+		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
 	}
 	if e.metaLogLevel != nil && logLevel(e.metaLogLevel) == "" {
 		return InvalidParams("%q must be one of %s", keyLogLevel, strings.Join(logLevels[:], ", "))

@@ -1,0 +1,512 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/gateway/mcp"
+)
+
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// newRequest makes a POST of one message; headers are name, value, name, value.
+func newRequest(t testing.TB, addr, body string, headers ...string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+func modernCall(t testing.TB, addr, tool string) *http.Request {
+	t.Helper()
+	return newRequest(t, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`",`+modernMeta+`}}`,
+		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+}
+
+// send sends a request on a connection of its own and returns status and body.
+func send(t testing.TB, r *http.Request) (*http.Response, string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+func initialize(t testing.TB, addr string) string {
+	t.Helper()
+	resp, body := send(t, newRequest(t, addr, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+	id := resp.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		t.Fatalf("no session: %s", body)
+	}
+	return id
+}
+
+// waiting is a tool that tells when it runs, waits for the end of its context or for
+// the client to leave, and tells which it was.
+type waiting struct {
+	started chan struct{}
+	ended   chan string
+}
+
+func (w *waiting) methods() mcp.Methods {
+	return mcp.Methods{"tools/call": func(ctx context.Context, req *mcp.Request, _ *mcp.Reply) error {
+		w.started <- struct{}{}
+		select {
+		case <-ctx.Done():
+		case <-req.Disconnected():
+		}
+		ended, gone := ctx.Err() != nil, req.HTTP.Context().Err() != nil
+		w.ended <- fmt.Sprintf("context ended: %v, client gone: %v", ended, gone)
+		return context.Canceled
+	}}
+}
+
+func newWaiting() *waiting {
+	return &waiting{started: make(chan struct{}), ended: make(chan string, 1)}
+}
+
+// TestDisconnect: in the modern era a client that leaves cancels its call
+// (mcp-T15); in the legacy era the call goes on, and can see that nobody waits
+// (mcp.md 1.13).
+func TestDisconnect(t *testing.T) {
+	t.Parallel()
+	for _, era := range []string{"modern", "legacy"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			w := newWaiting()
+			events := make(chan mcp.Event, 10)
+			addr := startServer(t, w.methods(), mcp.Options{Observe: func(_ context.Context, e mcp.Event) { events <- e }})
+			var r *http.Request
+			if era == "modern" {
+				r = modernCall(t, addr, "wait")
+			} else {
+				r = newRequest(t, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`, "Mcp-Session-Id", initialize(t, addr))
+				<-events
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+				if resp, err := client.Do(r.WithContext(ctx)); err == nil {
+					resp.Body.Close()
+					t.Error("an answer came")
+				}
+			}()
+			<-w.started
+			start := time.Now()
+			cancel()
+			if got, want := <-w.ended, fmt.Sprintf("context ended: %v, client gone: true", era == "modern"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("noticed after %v", took)
+			}
+			<-done
+			if e := <-events; e.Code != mcp.CodeCancelled || e.HTTPStatus != 499 || e.Method != "tools/call" {
+				t.Errorf("event %+v", e)
+			}
+		})
+	}
+}
+
+// TestCancelledNotification: notifications/cancelled ends the call with that id in
+// that session, however the id is spelled, and no other.
+func TestCancelledNotification(t *testing.T) {
+	t.Parallel()
+	w := newWaiting()
+	addr := startServer(t, w.methods(), mcp.Options{})
+	mine, other := initialize(t, addr), initialize(t, addr)
+	answer := make(chan string, 1)
+	r := newRequest(t, addr, `{"jsonrpc":"2.0","id":"caf\u00e9","method":"tools/call","params":{"name":"wait"}}`, "Mcp-Session-Id", mine)
+	go func() {
+		_, body := send(t, r)
+		answer <- body
+	}()
+	<-w.started
+	cancel := func(session, id string) {
+		resp, _ := send(t, newRequest(t, addr, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "Mcp-Session-Id", session))
+		if resp.StatusCode != http.StatusAccepted {
+			t.Errorf("cancelled: %s", resp.Status)
+		}
+	}
+	cancel(other, `"café"`)
+	cancel(mine, `1`)
+	cancel(mine, `"CAFÉ"`)
+	select {
+	case <-w.ended:
+		t.Fatal("cancelled by a notification for another call")
+	default:
+	}
+	cancel(mine, `"café"`)
+	if got := <-w.ended; got != "context ended: true, client gone: false" {
+		t.Error(got)
+	}
+	want := `{"jsonrpc":"2.0","id":"caf\u00e9","error":{"code":-32800,"message":"cancelled by notifications/cancelled"}}`
+	if got := <-answer; got != want {
+		t.Errorf("answer %s, want %s", got, want)
+	}
+}
+
+// TestBodyLimits: mcp-T20, H5. A body over the limit is refused whether or not its
+// length is announced, and one that fits exactly is read.
+func TestBodyLimits(t *testing.T) {
+	t.Parallel()
+	addr := startServer(t, testMethods(), mcp.Options{MaxBody: 1000})
+	message := func(size int) string {
+		const head = `{"jsonrpc":"2.0","id":1,"method":"test/describe","params":{` + modernMeta + `,"x":"`
+		return head + strings.Repeat("x", size-len(head)-len(`"}}`)) + `"}}`
+	}
+	for _, chunked := range []bool{false, true} {
+		for size, status := range map[int]int{400: 200, 999: 200, 1000: 200, 1001: 413, 50_000: 413} {
+			r := newRequest(t, addr, message(size), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "test/describe")
+			if chunked {
+				r.ContentLength, r.Body = -1, io.NopCloser(strings.NewReader(message(size)))
+			}
+			resp, body := send(t, r)
+			if resp.StatusCode != status {
+				t.Errorf("chunked %v, %d bytes: %s %s", chunked, size, resp.Status, body)
+			}
+			if status == 413 && body != `{"jsonrpc":"2.0","error":{"code":-32600,"message":"the body is larger than 1000 bytes"}}` {
+				t.Errorf("body %s", body)
+			}
+		}
+	}
+}
+
+// TestOwnFaultsAreLogged: H10, D7. The log has the cause under the reference that the
+// client got, the stack of a panic, and no arguments; the client has nothing else.
+func TestOwnFaultsAreLogged(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string]string{"panic": "conversation_test.go", "fail": "a secret", "silent": "without an answer"} {
+		var log bytes.Buffer
+		var event mcp.Event
+		h := newEndpoint(t, testMethods(), mcp.Options{
+			Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+			Observe: func(_ context.Context, e mcp.Event) { event = e },
+		})
+		r := modernCall(t, "mcp.example", tool)
+		r.Body = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"canary":1},` + modernMeta + `}}`))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		body := w.Body.String()
+		_, reference, _ := strings.Cut(body, "internal error, reference ")
+		reference, _, _ = strings.Cut(reference, `"`)
+		if len(reference) != 10 || !strings.Contains(log.String(), "reference="+reference) || !strings.Contains(log.String(), want) {
+			t.Errorf("%s: answer %s, log %s", tool, body, &log)
+		}
+		if strings.Contains(log.String(), "canary") || strings.Contains(body, "secret") {
+			t.Errorf("%s: leak: answer %s, log %s", tool, body, &log)
+		}
+		if event.Panicked != (tool == "panic") || event.Code != mcp.CodeInternal {
+			t.Errorf("%s: event %+v", tool, event)
+		}
+	}
+}
+
+// TestPanicAfterTheAnswerBegan: what can't be answered any more must not look whole.
+func TestPanicAfterTheAnswerBegan(t *testing.T) {
+	t.Parallel()
+	addr := startServer(t, mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
+		defer func() { panic("late") }()
+		return reply.Result(mcp.Chunk{Bytes: []byte(`"content":[]`)})
+	}}, mcp.Options{})
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(modernCall(t, addr, "x"))
+	if err == nil {
+		// The answer was complete when the method panicked, so it may arrive whole.
+		_, err = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err == nil && resp.ContentLength <= 0 {
+			t.Error("an answer without a length looks whole")
+		}
+	}
+	// The server lives.
+	if resp, _ := send(t, newRequest(t, addr, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)); resp.StatusCode != 200 {
+		t.Errorf("after the panic: %s", resp.Status)
+	}
+}
+
+// TestSlowClients: H7. A body that stops coming is given up after 10 s without
+// progress, and so is an answer that nobody reads.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for deadlines of real sockets")
+	}
+	big := bytes.Repeat([]byte("x"), 64<<20)
+	ended := make(chan error, 1)
+	addr := startServer(t, mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
+		err := reply.Result(mcp.Chunk{Bytes: []byte(`"x":"`)}, mcp.Chunk{Bytes: big, Escape: true}, mcp.Chunk{Bytes: []byte(`"`)})
+		ended <- err
+		return err
+	}}, mcp.Options{})
+	dial := func() net.Conn {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	var wg sync.WaitGroup
+	for name, headers := range map[string]string{
+		"a body that stops":                         "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+		"a chunked body that stops":                 "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"a body of a request that is refused early": "Content-Type: text/plain\r\nContent-Length: 100\r\n\r\n{",
+	} {
+		wg.Go(func() {
+			conn := dial()
+			defer conn.Close()
+			start := time.Now()
+			if _, err := io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\n"+headers); err != nil {
+				t.Error(err)
+			}
+			// An answer or none, but the connection is closed.
+			if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if took := time.Since(start); took < 9*time.Second || took > 15*time.Second {
+				t.Errorf("%s: given up after %v", name, took)
+			}
+		})
+	}
+	wg.Go(func() {
+		conn := dial()
+		defer conn.Close()
+		r := modernCall(t, addr, "x")
+		var b bytes.Buffer
+		if err := r.Write(&b); err != nil {
+			t.Error(err)
+		}
+		start := time.Now()
+		if _, err := conn.Write(b.Bytes()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err == nil {
+			t.Error("64 MiB went to a client that reads nothing")
+		}
+		if took := time.Since(start); took < 9*time.Second || took > 15*time.Second {
+			t.Errorf("an unread answer: given up after %v", took)
+		}
+	})
+	wg.Wait()
+}
+
+// TestDeadlinesDoNotOutliveTheAnswer: on a connection that is used again the next
+// answer may come from another handler, long after.
+func TestDeadlinesDoNotOutliveTheAnswer(t *testing.T) {
+	t.Parallel()
+	deadlines := make(chan time.Time, 100)
+	endpoint := newEndpoint(t, testMethods(), mcp.Options{})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		endpoint.ServeHTTP(&deadlineWriter{w, deadlines}, r)
+	})
+	for _, tool := range []string{"echo", "nope", "fail"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, modernCall(t, "mcp.example", tool))
+		last := time.Unix(1, 0)
+		for len(deadlines) > 0 {
+			last = <-deadlines
+		}
+		if !last.IsZero() {
+			t.Errorf("%s: the last write deadline is %v", tool, last)
+		}
+	}
+}
+
+type deadlineWriter struct {
+	http.ResponseWriter
+	set chan time.Time
+}
+
+func (w *deadlineWriter) SetWriteDeadline(t time.Time) error { w.set <- t; return nil }
+func (w *deadlineWriter) Flush()                             {}
+
+// TestObserve: what an access log and metrics are told.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	var got mcp.Event
+	now := time.Unix(0, 0)
+	h := newEndpoint(t, testMethods(), mcp.Options{
+		Observe: func(_ context.Context, e mcp.Event) { got = e },
+		Now:     func() time.Time { now = now.Add(time.Millisecond); return now },
+	})
+	for _, c := range []struct {
+		request *http.Request
+		want    mcp.Event
+	}{
+		{modernCall(t, "mcp.example", "echo"), mcp.Event{Method: "tools/call", Era: mcp.Modern, Revision: "2026-07-28", HTTPStatus: 200}},
+		{modernCall(t, "mcp.example", "nope"), mcp.Event{Method: "tools/call", Era: mcp.Modern, Revision: "2026-07-28", HTTPStatus: 400, Code: -32602}},
+		{newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"drop tables"}`), mcp.Event{Era: mcp.Legacy, HTTPStatus: 400, Code: -32600}},
+		{newRequest(t, "mcp.example", `{`), mcp.Event{HTTPStatus: 400, Code: -32700}},
+		{newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`),
+			mcp.Event{Method: "initialize", Era: mcp.Legacy, Revision: "2025-06-18", HTTPStatus: 200}},
+	} {
+		w := httptest.NewRecorder()
+		c.want.RequestBytes = c.request.ContentLength
+		h.ServeHTTP(w, c.request)
+		c.want.ResponseBytes, c.want.Duration = int64(w.Body.Len()), got.Duration
+		if diff := cmp.Diff(c.want, got); diff != "" || got.Duration <= 0 {
+			t.Errorf("%s (-want +got)\n%s", w.Body, diff)
+		}
+	}
+}
+
+// TestRevocationFails: a session that could not be ended is reported as such.
+func TestRevocationFails(t *testing.T) {
+	t.Parallel()
+	r := newRevoked()
+	r.err = errors.New("store is down")
+	addr := startServer(t, testMethods(), mcp.Options{Revoked: r})
+	req := newRequest(t, addr, "", "Mcp-Session-Id", initialize(t, addr))
+	req.Method = http.MethodDelete
+	resp, body := send(t, req)
+	if resp.StatusCode != http.StatusServiceUnavailable || strings.Contains(body, "store") {
+		t.Errorf("%s %s", resp.Status, body)
+	}
+}
+
+// TestNoRevocations: without a store for tombstones DELETE is refused, as the legacy
+// revisions allow, rather than pretended.
+func TestNoRevocations(t *testing.T) {
+	t.Parallel()
+	addr := startServer(t, testMethods(), mcp.Options{})
+	req := newRequest(t, addr, "", "Mcp-Session-Id", initialize(t, addr))
+	req.Method = http.MethodDelete
+	resp, _ := send(t, req)
+	if resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != "POST" {
+		t.Errorf("%s, Allow %q", resp.Status, resp.Header.Get("Allow"))
+	}
+}
+
+// TestCapabilityGate: mcp-V2. Without the capability its methods are not there.
+func TestCapabilityGate(t *testing.T) {
+	t.Parallel()
+	h := mcp.NewHandler(testMethods(), mcp.Options{Name: "test", Version: "1"})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, modernCall(t, "mcp.example", "echo"))
+	if w.Code != http.StatusNotFound || w.Body.String() != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: \"tools/call\""}}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestOriginsRefusesBadEntries(t *testing.T) {
+	t.Parallel()
+	_, err := mcp.Origins(mcp.OriginOptions{
+		Hosts:   []string{"ok.example", "https://bad.example", "bad.example:port", "*.example", ""},
+		Origins: []string{"https://ok.example:443", "ok.example", "https://a.example/path", "*", "https://*.example", "null"},
+	})
+	want := `"https://bad.example" is not a host
+"bad.example:port" is not a host
+"*.example" is not a host
+"" is not a host
+"ok.example" is not an origin; write it as https://app.example.com
+"https://a.example/path" is not an origin; write it as https://app.example.com
+"*" is not an origin; write it as https://app.example.com
+"https://*.example" is not an origin; write it as https://app.example.com
+"null" is not an origin; write it as https://app.example.com`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOriginsWithoutHosts: nothing configured means loopback, nobody else.
+func TestOriginsWithoutHosts(t *testing.T) {
+	t.Parallel()
+	origins, err := mcp.Origins(mcp.OriginOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := origins(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for host, want := range map[string]int{
+		"localhost": 418, "LOCALHOST:1": 418, "127.0.0.1": 418, "127.9.9.9:80": 418, "[::1]:8080": 418, "[::ffff:127.0.0.1]": 418,
+		"example.com": 403, "localhost.": 403, "localhost.evil": 403, "127.0.0.1.evil": 403, "0.0.0.0": 403, "127.1": 403, "2130706433": 403,
+		"[::1": 403, "[::1%lo]": 403, "localhost:": 403, "localhost:80:80": 403, "[]": 403, "[": 403, "": 403, ":80": 403, "user@localhost": 403,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+		}
+	}
+}
+
+// BenchmarkCall measures a call over a real connection of HTTP/1.1, client included.
+func BenchmarkCall(b *testing.B) {
+	for _, size := range []int{1 << 10, 256 << 10} {
+		document := bytes.Repeat([]byte(`{"id":"a-1","name":"x"},`), size/24)
+		document = append(append([]byte("["), document[:len(document)-1]...), ']')
+		addr := startServer(b, mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
+			return reply.Result(
+				mcp.Chunk{Bytes: []byte(`"content":[{"type":"text","text":"`)}, mcp.Chunk{Bytes: document, Escape: true},
+				mcp.Chunk{Bytes: []byte(`"}],"structuredContent":`)}, mcp.Chunk{Bytes: document})
+		}}, mcp.Options{})
+		session := initialize(b, addr)
+		for _, era := range []string{"modern", "legacy"} {
+			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, era), func(b *testing.B) {
+				r := modernCall(b, addr, "x")
+				if era == "legacy" {
+					r = newRequest(b, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, "Mcp-Session-Id", session)
+				}
+				var raw bytes.Buffer
+				if err := r.Write(&raw); err != nil {
+					b.Fatal(err)
+				}
+				conn, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", addr)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer conn.Close()
+				reader := bufio.NewReaderSize(conn, 64<<10)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := conn.Write(raw.Bytes()); err != nil {
+						b.Fatal(err)
+					}
+					resp, err := http.ReadResponse(reader, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+						b.Fatal(err)
+					}
+					if resp.StatusCode != http.StatusOK {
+						b.Fatal(resp.Status)
+					}
+				}
+			})
+		}
+	}
+}
