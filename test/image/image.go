@@ -141,7 +141,10 @@ func build(program, roots []byte) (*image, error) {
 		return nil, err
 	}
 	top.Platform = &p.platform
-	top.Annotations = map[string]string{"org.opencontainers.image.ref.name": "drawbridge:latest"}
+	top.Annotations = map[string]string{
+		"org.opencontainers.image.ref.name": "latest",
+		"io.containerd.image.name":          "docker.io/library/drawbridge:latest", // what docker load calls it
+	}
 	archive, err := b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, p.created)
 	if err != nil {
 		return nil, err
@@ -200,7 +203,11 @@ func inspect(binary []byte) (program, error) {
 		case "GOARCH":
 			p.Architecture = s.Value
 		case "vcs.revision":
-			p.revision = s.Value
+			p.revision = s.Value + p.revision
+		case "vcs.modified":
+			if s.Value == "true" {
+				p.revision += "-dirty"
+			}
 		case "vcs.time":
 			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
 				p.created = t.UTC().Truncate(time.Second)
