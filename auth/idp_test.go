@@ -220,6 +220,7 @@ func (r rawSigner) SignPayload(payload []byte, a jose.SignatureAlgorithm) ([]byt
 		hash = crypto.SHA256
 	case jose.ES384:
 		hash = crypto.SHA384
+	default: // EdDSA hashes by itself
 	}
 	digest := payload
 	if hash != 0 {

@@ -147,7 +147,7 @@ func (b *body) drain() {
 	defer b.mu.Unlock()
 	if left := b.declared - b.read; b.err == nil && 0 < left && left <= drainLimit {
 		timer := time.AfterFunc(drainTime, func() { b.raw.Close() })
-		io.CopyN(io.Discard, b.raw, left)
+		_, _ = io.CopyN(io.Discard, b.raw, left) // if it fails, Close gives the connection up
 		timer.Stop()
 	}
 }

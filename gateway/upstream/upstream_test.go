@@ -470,15 +470,15 @@ func TestHTTP2(t *testing.T) {
 
 // TestRequestHeaders: what the client itself puts into a request.
 func TestRequestHeaders(t *testing.T) {
-	var got http.Header
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
+	arrived := make(chan http.Header, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
 	defer server.Close()
 	client := NewClient(Options{BaseURL: parse(t, server.URL)})
 	defer client.Close()
 	req := get(t, parse(t, server.URL))
 	req.Header = nil
 	outcome(client, req)
-	if diff := cmp.Diff(http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {"drawbridge"}}, got); diff != "" {
+	if diff := cmp.Diff(http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {"drawbridge"}}, <-arrived); diff != "" {
 		t.Error(diff)
 	}
 	for u, want := range map[string]string{
