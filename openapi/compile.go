@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -130,6 +131,7 @@ type compiler struct {
 	security security
 	problems problems
 	buffers  *buffers
+	typed    sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 }
 
 func schemaDialect(d dialect) schema.Dialect {

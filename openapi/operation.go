@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,8 +94,8 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	op.ID = strings.Clone(m.typed.OperationID)
-	op.Summary = strings.Clone(schema.Clean(m.typed.Summary, 0))
-	op.Description = strings.Clone(schema.Clean(m.typed.Description, 0))
+	op.Summary = strings.Clone(schema.Clean(m.node.Get("summary").Text(), 0))
+	op.Description = strings.Clone(schema.Clean(m.node.Get("description").Text(), 0))
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
@@ -110,6 +111,9 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 
 // validMethod accepts any token (RFC 9110 section 9.1) but CONNECT, which makes a tunnel of the connection.
 func validMethod(method string) bool {
+	if slices.Contains(methods, strings.ToLower(method)) {
+		return true
+	}
 	if method == http.MethodConnect {
 		return false
 	}

@@ -68,7 +68,11 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 		info, err = jsonscan.Scan(args, jsonscan.Options{Unique: true})
 	}
 	if err != nil {
-		return refuse("expected a JSON object, got text that is not one: " + err.Error())
+		var e *jsonscan.Error
+		if errors.As(err, &e) && e.Reason == jsonscan.Duplicate {
+			return refuse(e.Detail)
+		}
+		return refuse("expected a JSON object, got something else: " + err.Error())
 	}
 	if info.Kind != jsonscan.Object {
 		return refuse("expected an object, got " + info.Kind.String())

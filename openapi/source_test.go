@@ -28,6 +28,16 @@ func write(t *testing.T, dir, name, text string) string {
 	return name
 }
 
+// writeFile puts a document into a directory of its own.
+func writeFile(tb testing.TB, text string) string {
+	tb.Helper()
+	name := filepath.Join(tb.TempDir(), "spec.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	return name
+}
+
 // referring is a document whose one parameter stands in another file.
 func referring(ref string) string {
 	return "openapi: 3.0.3\ninfo: {title: R, version: '1'}\npaths:\n  /a:\n    get:\n      parameters: [{$ref: '" + ref + "'}]\n      responses: {}\n"

@@ -52,8 +52,9 @@ type answer struct {
 }
 
 // model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
-// references followed and what is not usable left out with a problem; then what the typed model is to hold is
-// written as JSON, which holds nothing of a wrong type any more, and decoded.
+// references followed and what is not usable left out with a problem; then what the typed model is for is written as
+// JSON, which holds nothing of a wrong type any more, and decoded. Texts and answers stay out of it, since nothing of
+// them has a type to speak of, and the decoder reads everything once for each level that it stands in.
 func (c *compiler) model(f found) (*model, error) {
 	m := &model{node: f.node}
 	m.parameters = c.parameters(f)
@@ -61,24 +62,39 @@ func (c *compiler) model(f found) (*model, error) {
 		return nil, err
 	}
 	c.answers(m)
-	text := m.appendJSON(nil, c.security.root)
-	if err := json.Unmarshal(text, &m.typed); err != nil {
+	if err := json.Unmarshal(m.appendJSON(nil, c.security.root), &m.typed); err != nil {
 		return nil, fmt.Errorf("the operation can't be read: %w", err)
 	}
 	for i := range m.parameters {
-		m.parameters[i].typed = m.typed.Parameters[i].Value
+		p := &m.parameters[i]
+		typed, err := c.typedParameter(p.node)
+		if err != nil {
+			return nil, skip(p.node, "the parameter can't be read: %v", err)
+		}
+		p.typed = typed
+		m.typed.Parameters = append(m.typed.Parameters, &openapi3.ParameterRef{Value: typed})
 	}
 	if m.body != nil {
 		m.body.required = m.typed.RequestBody.Value.Required
-		linkContents(m.body.contents, m.typed.RequestBody.Value.Content)
+		for i := range m.body.contents {
+			ct := &m.body.contents[i]
+			ct.typed = m.typed.RequestBody.Value.Content[ct.media]
+		}
 	}
 	return m, nil
 }
 
-func linkContents(contents []content, typed openapi3.Content) {
-	for i := range contents {
-		contents[i].typed = typed[contents[i].media]
+// typedParameter decodes a parameter, once for all operations that share it. The result is read only.
+func (c *compiler) typedParameter(node *tree.Node) (*openapi3.Parameter, error) {
+	if p, ok := c.typed.Load(node); ok {
+		return p.(*openapi3.Parameter), nil
 	}
+	p := new(openapi3.Parameter)
+	if err := json.Unmarshal(appendParameter(nil, node), p); err != nil {
+		return nil, err
+	}
+	c.typed.Store(node, p)
+	return p, nil
 }
 
 // parameters gathers those of the path item and of the operation; the latter win (OAS path item object, parameters).
@@ -189,29 +205,9 @@ func (c *compiler) answers(m *model) {
 func (m *model) appendJSON(dst []byte, rootSecurity *tree.Node) []byte {
 	dst = append(dst, '{')
 	dst = appendText(dst, "operationId", m.node.Get("operationId"))
-	dst = appendText(dst, "summary", m.node.Get("summary"))
-	dst = appendText(dst, "description", m.node.Get("description"))
 	dst = appendFlag(dst, "deprecated", m.node.Get("deprecated"))
 	dst = appendName(dst, "tags")
 	dst = appendTexts(dst, m.node.Get("tags"))
-
-	dst = appendName(dst, "parameters")
-	dst = append(dst, '[')
-	for i, p := range m.parameters {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, '{')
-		for _, key := range []string{"name", "in", "style"} {
-			dst = appendText(dst, key, p.node.Get(key))
-		}
-		for _, key := range []string{"required", "explode", "allowReserved", "allowEmptyValue", "deprecated"} {
-			dst = appendFlag(dst, key, p.node.Get(key))
-		}
-		dst = append(dst, '}')
-	}
-	dst = append(dst, ']')
-
 	if m.body != nil {
 		dst = appendName(dst, "requestBody")
 		dst = append(dst, '{')
@@ -219,19 +215,18 @@ func (m *model) appendJSON(dst []byte, rootSecurity *tree.Node) []byte {
 		dst = appendContents(dst, m.body.contents)
 		dst = append(dst, '}')
 	}
-	dst = appendName(dst, "responses")
-	dst = append(dst, '{')
-	for i, a := range m.answers {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsonscan.AppendString(dst, a.status)
-		dst = append(dst, `:{"description":""`...)
-		dst = appendContents(dst, a.contents)
-		dst = append(dst, '}')
-	}
-	dst = append(dst, '}')
 	dst = appendSecurity(dst, m.node.Get("security"), rootSecurity)
+	return append(dst, '}')
+}
+
+func appendParameter(dst []byte, node *tree.Node) []byte {
+	dst = append(dst, '{')
+	for _, key := range []string{"name", "in", "style"} {
+		dst = appendText(dst, key, node.Get(key))
+	}
+	for _, key := range []string{"required", "explode", "allowReserved", "allowEmptyValue", "deprecated"} {
+		dst = appendFlag(dst, key, node.Get(key))
+	}
 	return append(dst, '}')
 }
 

@@ -1,0 +1,200 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+)
+
+const callSpec = `
+openapi: 3.0.3
+info: {title: Calls, version: "1"}
+servers: [{url: "https://api.example/v1"}]
+paths:
+  /orders/{id}:
+    get:
+      operationId: get
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: integer}}
+        - {name: expand, in: query, schema: {type: array, items: {type: string}}}
+        - {name: X-Tenant, in: header, schema: {type: string}}
+      responses:
+        "200":
+          description: OK
+          content: {application/json: {schema: {type: object, properties: {items: {type: array, items: {type: object, properties: {id: {type: integer}, name: {type: string}}}}}}}}
+  /orders:
+    post:
+      operationId: create
+      requestBody:
+        required: true
+        content: {application/json: {schema: {type: object, required: [customer], properties: {customer: {type: string}, lines: {type: array, items: {type: object, properties: {sku: {type: string}, count: {type: integer}}}}}}}}
+      responses: {"201": {description: Created}}
+`
+
+func callOperation(tb testing.TB, id string) *Operation {
+	tb.Helper()
+	doc, err := Load(tb.Context(), writeFile(tb, callSpec), LoadOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	api, err := doc.Compile(tb.Context(), CompileOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, op := range api.Operations {
+		if op.ID == id {
+			return op
+		}
+	}
+	tb.Fatalf("no operation %q: %v", id, api.Skipped)
+	return nil
+}
+
+func BenchmarkNewRequest(b *testing.B) {
+	for id, args := range map[string]string{
+		"get":    `{"id":123,"expand":["lines","customer"],"X-Tenant":"acme"}`,
+		"create": `{"customer":"c-17","lines":[{"sku":"a","count":1},{"sku":"b","count":2}]}`,
+	} {
+		b.Run(id, func(b *testing.B) {
+			op := callOperation(b, id)
+			ctx, text := b.Context(), json.RawMessage(args)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := op.NewRequest(ctx, nil, text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func largeAnswer(size int, indent bool) []byte {
+	var b bytes.Buffer
+	b.WriteString(`{"items":[`)
+	for i := 0; b.Len() < size; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":%d,"name":"order number %d","note":"left at the \"back\" door"}`, i, i)
+	}
+	b.WriteString(`]}`)
+	if indent {
+		var out bytes.Buffer
+		if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+			panic(err)
+		}
+		return out.Bytes()
+	}
+	return b.Bytes()
+}
+
+func BenchmarkReadResponse(b *testing.B) {
+	for name, body := range map[string][]byte{
+		"1KiB": largeAnswer(1<<10, false), "256KiB": largeAnswer(256<<10, false), "256KiB-indented": largeAnswer(128<<10, true),
+	} {
+		b.Run(name, func(b *testing.B) {
+			op := callOperation(b, "get")
+			ctx := b.Context()
+			header := http.Header{"Content-Type": {"application/json"}}
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
+				err := op.ReadResponse(ctx, resp, func(p Part) error {
+					if p.Kind != JSON || p.Drift != "" {
+						b.Fatal(p.Kind, p.Drift)
+					}
+					return nil
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestLargeAnswersMakeNoGarbage: what an answer costs doesn't grow with it.
+func TestLargeAnswersMakeNoGarbage(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties pools")
+	}
+	op := callOperation(t, "get")
+	body := largeAnswer(256<<10, false)
+	header := http.Header{"Content-Type": {"application/json"}}
+	reader := bytes.NewReader(body)
+	ctx := t.Context()
+	perCall := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			reader.Reset(body)
+			resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(reader)}
+			if err := op.ReadResponse(ctx, resp, func(Part) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}).AllocedBytesPerOp()
+	if perCall > 8<<10 {
+		t.Errorf("an answer of %d bytes makes %d bytes of garbage", len(body), perCall)
+	}
+}
+
+// TestArgumentsAreNotKept: a caller may use the memory of the arguments again once the request is built.
+func TestArgumentsAreNotKept(t *testing.T) {
+	for id, args := range map[string]string{
+		"get":    `{"id":123,"expand":["lines"],"X-Tenant":"acme"}`,
+		"create": `{"customer":"c-17"}`,
+	} {
+		op := callOperation(t, id)
+		text := []byte(args)
+		req, err := op.NewRequest(t.Context(), nil, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := onTheWire(t, req)
+		if req, err = op.NewRequest(t.Context(), nil, text); err != nil {
+			t.Fatal(err)
+		}
+		for i := range text {
+			text[i] = 'x'
+		}
+		if got := onTheWire(t, req); got != want {
+			t.Errorf("%s: the request changed with its arguments:\n%s\nwas\n%s", id, got, want)
+		}
+	}
+}
+
+// TestCutOffAnswer holds P2: no part of an answer that ends too early.
+func TestCutOffAnswer(t *testing.T) {
+	op := callOperation(t, "get")
+	body := &closeRecorder{Reader: io.MultiReader(bytes.NewReader([]byte(`{"items":[]}`)), failingReader{})}
+	resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Body: body}
+	err := op.ReadResponse(t.Context(), resp, func(Part) error { t.Error("a part of it was handed out"); return nil })
+	if err == nil || err.Error() != "read answer: unexpected EOF" {
+		t.Errorf("error %v", err)
+	}
+	if !body.closed {
+		t.Error("the body is not closed")
+	}
+}
+
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// TestNoBase: without a base the error names what to configure, to the operator alone.
+func TestNoBase(t *testing.T) {
+	op := *callOperation(t, "get")
+	op.Base, op.BaseProblem = nil, `the server https://other.example is not listed in allow_servers; set base_url for this API`
+	_, err := op.NewRequest(t.Context(), nil, json.RawMessage(`{"id":1}`))
+	m, ok := err.(interface{ ToolMessage() string })
+	if !ok || err.Error() != op.BaseProblem {
+		t.Fatalf("error %v", err)
+	}
+	if want := "This operation can't be called yet: the operator of the gateway has to set base_url for its API."; m.ToolMessage() != want {
+		t.Errorf("the model is told %q", m.ToolMessage())
+	}
+}
