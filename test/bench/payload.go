@@ -20,14 +20,17 @@ var (
 	large = payload{name: "large", bytes: 256 << 10}
 )
 
-// parts returns what stands before and after the id in the answer. The rows are what real answers are made of:
-// short names, numbers, text with quotes, line breaks and letters beyond ASCII, which cost something to escape.
+// parts returns what stands before and after the id in the answer. The rows are what answers of real services are
+// made of: names, sentences, links, times, numbers, a null, a quoted word and a letter beyond ASCII. About one byte in
+// eight is a quotation mark, which costs two bytes in a text block.
 func (p payload) parts() (before, after string) {
 	before = `{"id":`
 	var b strings.Builder
-	b.WriteString(`,"name":"Ærø \"Havn\"","open":true,"rows":[`)
+	b.WriteString(`,"name":"Ærøskøbing \"Havn\"","open":true,"rows":[`)
 	for i := 0; ; i++ {
-		row := fmt.Sprintf(`{"sku":"ROPE-%d","quantity":%d,"price":%d.50,"text":"line one\nline \"two\" of row %d","gone":null}`, i%97, i%13, i%211, i)
+		row := fmt.Sprintf(`{"id":%d,"sku":"ROPE-%04d","name":"Mooring rope, %d mm","description":"Three-strand polyester, sold by the metre; cut to length.",`+
+			`"url":"https://shop.example/articles/rope-%04d","price":%d.50,"quantity":%d,"created_at":"2026-03-01T09:%02d:00Z","tags":["deck","rope"],"gone":null}`,
+			1_000_000+i, i%9973, i%40+6, i%9973, i%211, i%13, i%60)
 		rest := p.bytes - len(before) - idDigits - b.Len() - len(`],"pad":""}`)
 		if len(row)+1 > rest {
 			break
@@ -83,9 +86,14 @@ components:
           items:
             type: object
             properties:
+              id: {type: integer, format: int64}
               sku: {type: string}
-              quantity: {type: integer}
+              name: {type: string}
+              description: {type: string}
+              url: {type: string, format: uri}
               price: {type: number}
-              text: {type: string}
+              quantity: {type: integer}
+              created_at: {type: string, format: date-time}
+              tags: {type: array, items: {type: string}}
               gone: {type: string, nullable: true}
 `

@@ -96,6 +96,46 @@ func build(program, roots []byte) (*image, error) {
 	if !x509.NewCertPool().AppendCertsFromPEM(roots) {
 		return nil, errors.New("the bundle holds no PEM certificate")
 	}
+	c := configure(p)
+	m := manifest{SchemaVersion: 2, MediaType: typeManifest, Annotations: c.Config.Labels}
+	b := blobs{}
+	// The program comes last: what changes least is shared by most versions.
+	for _, l := range []struct {
+		by    string
+		files []file
+	}{{"certificates and directories", system(roots)}, {"program", []file{{"drawbridge", 0o755, 0, program}}}} {
+		layer, diff, err := pack(l.files, p.created)
+		if err != nil {
+			return nil, err
+		}
+		m.Layers = append(m.Layers, b.add(typeLayer, layer))
+		c.RootFS.DiffIDs = append(c.RootFS.DiffIDs, diff)
+		c.History = append(c.History, history{Created: c.Created, CreatedBy: l.by})
+	}
+	if m.Config, err = b.addJSON(typeConfig, c); err != nil {
+		return nil, err
+	}
+	top, err := b.addJSON(typeManifest, m)
+	if err != nil {
+		return nil, err
+	}
+	top.Platform = &p.platform
+	top.Annotations = map[string]string{
+		"org.opencontainers.image.ref.name": "latest",
+		"io.containerd.image.name":          "docker.io/library/drawbridge:latest", // what docker load calls it
+	}
+	archive, err := b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, p.created)
+	if err != nil {
+		return nil, err
+	}
+	if len(archive) > most {
+		return nil, fmt.Errorf("has %d bytes, more than the %d that are promised", len(archive), most)
+	}
+	return &image{archive: archive, digest: top.Digest, os: p.OS, arch: p.Architecture}, nil
+}
+
+// configure says how a container runs the program.
+func configure(p program) imageConfig {
 	created := p.created.Format(time.RFC3339)
 	labels := map[string]string{
 		"org.opencontainers.image.title":       "drawbridge",
@@ -118,41 +158,7 @@ func build(program, roots []byte) (*image, error) {
 	c.Config.Labels = labels
 	c.Config.StopSignal = "SIGTERM"
 	c.RootFS.Type = "layers"
-	m := manifest{SchemaVersion: 2, MediaType: typeManifest, Annotations: labels}
-	b := blobs{}
-	// The program comes last: what changes least is shared by most versions.
-	for _, l := range []struct {
-		by    string
-		files []file
-	}{{"certificates and directories", system(roots)}, {"program", []file{{"drawbridge", 0o755, 0, program}}}} {
-		layer, diff, err := pack(l.files, p.created)
-		if err != nil {
-			return nil, err
-		}
-		m.Layers = append(m.Layers, b.add(typeLayer, layer))
-		c.RootFS.DiffIDs = append(c.RootFS.DiffIDs, diff)
-		c.History = append(c.History, history{Created: created, CreatedBy: l.by})
-	}
-	if m.Config, err = b.addJSON(typeConfig, c); err != nil {
-		return nil, err
-	}
-	top, err := b.addJSON(typeManifest, m)
-	if err != nil {
-		return nil, err
-	}
-	top.Platform = &p.platform
-	top.Annotations = map[string]string{
-		"org.opencontainers.image.ref.name": "latest",
-		"io.containerd.image.name":          "docker.io/library/drawbridge:latest", // what docker load calls it
-	}
-	archive, err := b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, p.created)
-	if err != nil {
-		return nil, err
-	}
-	if len(archive) > most {
-		return nil, fmt.Errorf("has %d bytes, more than the %d that are promised", len(archive), most)
-	}
-	return &image{archive: archive, digest: top.Digest, os: p.OS, arch: p.Architecture}, nil
+	return c
 }
 
 // system is what a program expects of a machine: certificates, names of users, a place for temporary files and one of

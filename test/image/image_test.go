@@ -188,6 +188,32 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// TestDockerfile holds that docker build makes an image that is used in the same way.
+func TestDockerfile(t *testing.T) {
+	text, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(dummy(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := inspect(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := configure(p)
+	list := func(words []string) string { return `["` + strings.Join(words, `", "`) + `"]` }
+	for _, line := range []string{
+		"USER " + c.Config.User, "ENTRYPOINT " + list(c.Config.Entrypoint), "CMD " + list(c.Config.Cmd),
+		"STOPSIGNAL " + c.Config.StopSignal, "EXPOSE 8080",
+	} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("Dockerfile has no line %q", line)
+		}
+	}
+}
+
 type entry struct {
 	tar.Header
 	data []byte
