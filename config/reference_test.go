@@ -105,6 +105,19 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestDeployments loads the configurations in deploy.
+func TestDeployments(t *testing.T) {
+	files, err := filepath.Glob("../deploy/*/drawbridge.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range files {
+		if _, problems := Load(path, func(name string) string { return name }); len(problems) > 0 {
+			t.Errorf("%s", problems)
+		}
+	}
+}
+
 // reference is what the Go source says of the types.
 type reference struct {
 	fields map[string]string // type.field → comment
