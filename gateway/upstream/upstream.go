@@ -170,8 +170,8 @@ func (c *Client) setHeader(req *http.Request) {
 }
 
 // acceptEncoding asks for compressed answers, except over loopback, where
-// nothing is saved: compressing 256 KiB of JSON costs the service about as much
-// processor time as all the rest of the call (docs/performance.md).
+// nothing is saved: for 256 KiB of JSON the service would spend some 900 µs and
+// we 35 µs, where the whole call takes 60 µs (BenchmarkDecode, BenchmarkDo).
 func (c *Client) acceptEncoding(u *url.URL) []string {
 	host := u.Hostname()
 	if host == "localhost" {
