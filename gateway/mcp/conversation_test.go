@@ -171,7 +171,10 @@ func newEndpoint(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler 
 	if o.Principal == nil {
 		o.Principal = func(ctx context.Context) string { p, _ := ctx.Value(principalKey{}).(string); return p }
 	}
-	h := mcp.NewHandler(methods, o)
+	return behindOrigins(origins, mcp.NewHandler(methods, o))
+}
+
+func behindOrigins(origins func(http.Handler) http.Handler, h http.Handler) http.Handler {
 	return origins(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, r.Header.Get("X-Principal"))))
 	}))

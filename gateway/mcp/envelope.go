@@ -51,7 +51,7 @@ func open(body []byte, maxDepth int) (e envelope, fault *Error) {
 	case jsonscan.Object:
 	case jsonscan.Array:
 		// Batches exist in 2025-03-26 alone, which says that servers must receive them.
-		// TODO(#3): at most 16 elements, each counted as a request (H6).
+		// TODO(#5): at most 16 elements, each counted as a request (H6).
 		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
 	default:
 		return e, invalidRequest("a message is an object, got %s", kindName(info.Kind))

@@ -3,15 +3,8 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"runtime/debug"
-	"strings"
 	"time"
 
 	"drawbridge/openapi/jsonscan"
@@ -28,6 +21,7 @@ type Handler struct {
 	calls   *calls
 	buffers buffers
 	fixed   *fixedHeaders
+	stall   time.Duration // how long reading a body or writing an answer may stand still (H7)
 
 	serverMeta []byte   // members of a modern result's _meta
 	discover   []byte   // members of the result of server/discover
@@ -60,6 +54,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 		sealer: newSealer(o.SealKeys),
 		calls:  &calls{max: o.MaxCalls, active: make(map[callKey]*activeCall)},
 		fixed:  newFixedHeaders(),
+		stall:  10 * time.Second,
 	}
 	h.describe()
 	h.methods = h.table(methods)
@@ -84,7 +79,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.req.HTTP = r
 	x.reply.x = x
 	x.out = stream{
-		w: w, control: http.NewResponseController(w), pool: &h.buffers, fixed: h.fixed, http1: r.ProtoMajor == 1,
+		w: w, control: http.NewResponseController(w), pool: &h.buffers, fixed: h.fixed, stall: h.stall, http1: r.ProtoMajor == 1,
 	}
 	if h.o.Observe != nil {
 		defer func() {
@@ -103,7 +98,7 @@ func (x *exchange) serve() *Error {
 	r := x.req.HTTP
 	if r.ContentLength != 0 {
 		// Also for a body that nobody will look at: net/http reads it before it answers.
-		x.readDeadline(time.Now().Add(progress))
+		x.readDeadline(time.Now().Add(x.h.stall))
 	}
 	if err := checkSingletons(r.Header); err != nil {
 		return err
@@ -252,168 +247,4 @@ func (x *exchange) notification(e *envelope) *Error {
 	x.event.Method = knownNotification(e.method)
 	x.out.empty(http.StatusAccepted)
 	return nil
-}
-
-// lookup finds the method and fills in the request's decoded parts.
-func (x *exchange) lookup(e *envelope) (entry, *Error) {
-	m, ok := x.h.methods[string(jsonscan.Unquote(e.method))]
-	if !ok || m.era != 0 && m.era != x.req.Era {
-		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", clip(jsonscan.Unquote(e.method)))}
-		if x.req.Era == Modern && string(e.method) == `"initialize"` {
-			// For a client that knows only the legacy era this text is all that its user sees.
-			err.Message += "; revision " + revision20260728 + " has no handshake, and " + strings.Join(legacyRevisions[:], ", ") +
-				" are initialized without its headers"
-		}
-		return m, err
-	}
-	x.event.Method, x.req.Method = m.name, m.name
-	x.cacheable = m.cacheable
-	var err *Error
-	if x.req.Name, err = optionalText("params.name", e.name); err != nil {
-		return m, err
-	}
-	if x.req.Cursor, err = optionalText("params.cursor", e.cursor); err != nil {
-		return m, err
-	}
-	switch jsonscan.KindOf(e.arguments) {
-	case jsonscan.Object:
-		x.req.Arguments = e.arguments
-	case 0, jsonscan.Null:
-	default:
-		return m, InvalidParams("params.arguments must be an object, got %s", kindName(jsonscan.KindOf(e.arguments)))
-	}
-	switch jsonscan.KindOf(e.progressToken) {
-	case jsonscan.String, jsonscan.Number:
-		x.req.Meta.ProgressToken = e.progressToken
-	case 0, jsonscan.Null:
-	default:
-		return m, InvalidParams("params._meta.progressToken must be a string or a number")
-	}
-	x.req.Meta.TraceParent, _ = text(e.traceParent)
-	x.req.Meta.TraceState, _ = text(e.traceState)
-	x.req.Meta.Baggage, _ = text(e.baggage)
-	return m, nil
-}
-
-// optionalText decodes a member that is a string if it is there. null counts as
-// absent: some clients write it so.
-func optionalText(where string, value []byte) (string, *Error) {
-	switch jsonscan.KindOf(value) {
-	case 0, jsonscan.Null:
-		return "", nil
-	case jsonscan.String:
-		return string(jsonscan.Unquote(value)), nil
-	}
-	return "", InvalidParams("%s must be a string, got %s", where, kindName(jsonscan.KindOf(value)))
-}
-
-// clip keeps a client's text from filling an answer.
-func clip(b []byte) []byte {
-	const limit = 128
-	if len(b) > limit {
-		return append(bytes.Clone(b[:limit]), "..."...)
-	}
-	return b
-}
-
-// call runs a method and makes an answer of whatever it does not answer itself.
-func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
-	defer func() {
-		v := recover()
-		if v == nil {
-			return
-		}
-		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-			panic(v)
-		}
-		x.event.Panicked = true
-		// The value may hold arguments, the stack holds only addresses (O10).
-		fault = x.internal("panic in a method", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
-		if x.out.sent {
-			// The answer is half out: only a broken connection tells the client.
-			panic(http.ErrAbortHandler)
-		}
-	}()
-	err := m.serve(ctx, &x.req, &x.reply)
-	if err == nil && x.reply.answered {
-		return nil
-	}
-	var e *Error
-	switch {
-	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
-		// Nobody is left to read an answer, and none may be sent (2026-07-28
-		// streamable-http, Cancellation).
-		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
-			x.internal("internal error, of which nobody was told", 0, slog.Any("error", err))
-		}
-		x.event.Code = CodeCancelled
-		x.out.status, x.out.sent = statusClientGone, true
-		return nil
-	case err == nil:
-		return x.internal("a method returned without an answer", 0)
-	case x.reply.answered:
-		x.h.o.Logger.ErrorContext(ctx, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
-		return nil
-	case errors.Is(context.Cause(ctx), errCancelled):
-		return &Error{Code: CodeCancelled, Message: "cancelled by notifications/cancelled"}
-	case errors.As(err, &e):
-		return e
-	}
-	return x.internal("internal error", 0, slog.Any("error", err))
-}
-
-// statusClientGone is reported, never sent: the client left before the answer.
-const statusClientGone = 499
-
-// internal makes the answer to what is our own fault: a reference for the client,
-// the cause for the log.
-func (x *exchange) internal(what string, status int, attrs ...any) *Error {
-	reference := strings.ToLower(rand.Text()[:10])
-	attrs = append(attrs, slog.String("reference", reference), slog.String("method", x.event.Method))
-	x.h.o.Logger.ErrorContext(x.req.HTTP.Context(), what, attrs...)
-	return &Error{Code: CodeInternal, Message: "internal error, reference " + reference, HTTPStatus: status}
-}
-
-// read reads the body. It is not pooled: a method may hand parts of it to another
-// layer, and a part that outlives its request must never turn into another
-// caller's data.
-func (x *exchange) read() ([]byte, *Error) {
-	r, limit := x.req.HTTP, x.h.o.MaxBody
-	tooLarge := func() *Error {
-		return refusal(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
-	}
-	if r.ContentLength > limit {
-		return nil, tooLarge()
-	}
-	size := int64(4 << 10)
-	if r.ContentLength >= 0 {
-		size = r.ContentLength + 1 // room to see the end without another read
-	}
-	body := make([]byte, 0, size)
-	for {
-		n, err := r.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case int64(len(body)) > limit:
-			return nil, tooLarge()
-		case err == io.EOF: //nolint:errorlint // readers return it bare
-			// From here on the connection is read to see whether the client is still there.
-			x.readDeadline(time.Time{})
-			return body, nil
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			e := refusal(http.StatusRequestTimeout, "the body did not arrive: nothing came for %d s", progress/time.Second)
-			e.Header = http.Header{"Connection": {"close"}}
-			return nil, e
-		case err != nil:
-			return nil, refusal(http.StatusBadRequest, "the body can't be read")
-		}
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-		x.readDeadline(time.Now().Add(progress))
-	}
-}
-
-func (x *exchange) readDeadline(t time.Time) {
-	_ = x.out.control.SetReadDeadline(t) // where there are no deadlines there is nothing to guard
 }

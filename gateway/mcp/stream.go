@@ -18,9 +18,6 @@ const (
 	// six bytes, so that much room must be free.
 	escapeStep = 4 << 10
 	escapeRoom = 6*escapeStep + 256
-
-	// progress is how long reading a body or writing an answer may stand still (H7).
-	progress = 10 * time.Second
 )
 
 // What stands around a message in an event stream.
@@ -53,7 +50,8 @@ type stream struct {
 	control *http.ResponseController
 	fixed   *fixedHeaders
 	pool    *buffers
-	held    *[]byte // from pool
+	held    *[]byte // from pool; nil when there is no answer under way
+	stall   time.Duration
 	buf     []byte
 
 	status int
@@ -173,7 +171,7 @@ func (s *stream) header(length int64) {
 func (s *stream) write(b []byte) {
 	for len(b) > 0 && s.err == nil {
 		n := min(len(b), bufferSize)
-		s.deadline(time.Now().Add(progress))
+		s.deadline(time.Now().Add(s.stall))
 		var written int
 		written, s.err = s.w.Write(b[:n])
 		s.size += int64(written)
@@ -211,6 +209,9 @@ func (s *stream) close() error {
 	}
 	return s.err
 }
+
+// unfinished tells whether a part of an answer is out and the rest is missing.
+func (s *stream) unfinished() bool { return s.sent && s.held != nil }
 
 // empty answers without a body.
 func (s *stream) empty(status int) {

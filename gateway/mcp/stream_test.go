@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -141,4 +143,23 @@ func BenchmarkResult(b *testing.B) {
 			b.ReportMetric(float64(w.writes)/float64(b.N), "writes/op")
 		})
 	}
+}
+
+// TestPanicInsideAnAnswer: an answer that broke off half-way must not look whole.
+func TestPanicInsideAnAnswer(t *testing.T) {
+	t.Parallel()
+	h := NewHandler(Methods{"x": func(_ context.Context, _ *Request, reply *Reply) error {
+		s := &reply.x.out
+		s.begin(http.StatusOK)
+		s.escaped(bytes.Repeat([]byte("x"), 2*bufferSize))
+		panic("half-way")
+	}}, Options{})
+	w := httptest.NewRecorder()
+	x := newTestExchange(h, w, "1", Modern)
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler {
+			t.Errorf("the connection is not broken off: %v", v)
+		}
+	}()
+	x.call(t.Context(), h.methods["x"])
 }

@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// read reads the body. It is not pooled: a method may hand parts of it to another
+// layer, and a part that outlives its request must never turn into another
+// caller's data.
+func (x *exchange) read() ([]byte, *Error) {
+	r, limit := x.req.HTTP, x.h.o.MaxBody
+	tooLarge := func() *Error {
+		return refusal(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
+	}
+	if r.ContentLength > limit {
+		return nil, tooLarge()
+	}
+	size := int64(4 << 10)
+	if r.ContentLength >= 0 {
+		size = r.ContentLength + 1 // room to see the end without another read
+	}
+	body := make([]byte, 0, size)
+	for {
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return nil, tooLarge()
+		case err == io.EOF: //nolint:errorlint // readers return it bare
+			// From here on the connection is read to see whether the client is still there.
+			x.readDeadline(time.Time{})
+			return body, nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			e := refusal(http.StatusRequestTimeout, "the body did not arrive: nothing came for %v", x.h.stall)
+			e.Header = http.Header{"Connection": {"close"}}
+			return nil, e
+		case err != nil:
+			return nil, refusal(http.StatusBadRequest, "the body can't be read")
+		}
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
+		}
+		x.readDeadline(time.Now().Add(x.h.stall))
+	}
+}
+
+func (x *exchange) readDeadline(t time.Time) {
+	_ = x.out.control.SetReadDeadline(t) // where there are no deadlines there is nothing to guard
+}

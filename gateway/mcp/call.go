@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// lookup finds the method and fills in the request's decoded parts.
+func (x *exchange) lookup(e *envelope) (entry, *Error) {
+	m, ok := x.h.methods[string(jsonscan.Unquote(e.method))]
+	if !ok || m.era != 0 && m.era != x.req.Era {
+		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", clip(jsonscan.Unquote(e.method)))}
+		if x.req.Era == Modern && string(e.method) == `"initialize"` {
+			// For a client that knows only the legacy era this text is all that its user sees.
+			err.Message += "; revision " + revision20260728 + " has no handshake, and " + strings.Join(legacyRevisions[:], ", ") +
+				" are initialized without its headers"
+		}
+		return m, err
+	}
+	x.event.Method, x.req.Method = m.name, m.name
+	x.cacheable = m.cacheable
+	var err *Error
+	if x.req.Name, err = optionalText("params.name", e.name); err != nil {
+		return m, err
+	}
+	if x.req.Cursor, err = optionalText("params.cursor", e.cursor); err != nil {
+		return m, err
+	}
+	switch jsonscan.KindOf(e.arguments) {
+	case jsonscan.Object:
+		x.req.Arguments = e.arguments
+	case 0, jsonscan.Null:
+	default:
+		return m, InvalidParams("params.arguments must be an object, got %s", kindName(jsonscan.KindOf(e.arguments)))
+	}
+	switch jsonscan.KindOf(e.progressToken) {
+	case jsonscan.String, jsonscan.Number:
+		x.req.Meta.ProgressToken = e.progressToken
+	case 0, jsonscan.Null:
+	default:
+		return m, InvalidParams("params._meta.progressToken must be a string or a number")
+	}
+	x.req.Meta.TraceParent, _ = text(e.traceParent)
+	x.req.Meta.TraceState, _ = text(e.traceState)
+	x.req.Meta.Baggage, _ = text(e.baggage)
+	return m, nil
+}
+
+// optionalText decodes a member that is a string if it is there. null counts as
+// absent: some clients write it so.
+func optionalText(where string, value []byte) (string, *Error) {
+	switch jsonscan.KindOf(value) {
+	case 0, jsonscan.Null:
+		return "", nil
+	case jsonscan.String:
+		return string(jsonscan.Unquote(value)), nil
+	}
+	return "", InvalidParams("%s must be a string, got %s", where, kindName(jsonscan.KindOf(value)))
+}
+
+// clip keeps a client's text from filling an answer.
+func clip(b []byte) []byte {
+	const limit = 128
+	if len(b) > limit {
+		return append(bytes.Clone(b[:limit]), "..."...)
+	}
+	return b
+}
+
+// call runs a method and makes an answer of whatever it does not answer itself.
+func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			panic(v)
+		}
+		x.event.Panicked = true
+		// The value may hold arguments, so only its type is logged unless the runtime
+		// made it; the stack holds addresses (O10).
+		cause := fmt.Sprintf("%T", v)
+		if e, ok := v.(runtime.Error); ok { //nolint:errorlint // panic values are not wrapped
+			cause = e.Error()
+		}
+		fault = x.internal("panic in a method", 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
+		if x.out.unfinished() {
+			// The answer is half out: only a broken connection tells the client.
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	err := m.serve(ctx, &x.req, &x.reply)
+	if err == nil && x.reply.answered {
+		return nil
+	}
+	var e *Error
+	switch {
+	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
+		// Nobody is left to read an answer, and none may be sent (2026-07-28
+		// streamable-http, Cancellation).
+		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
+			x.internal("internal error, of which nobody was told", 0, slog.Any("error", err))
+		}
+		x.event.Code = CodeCancelled
+		x.out.status, x.out.sent = statusClientGone, true
+		return nil
+	case err == nil:
+		return x.internal("a method returned without an answer", 0)
+	case x.reply.answered:
+		x.h.o.Logger.ErrorContext(ctx, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
+		return nil
+	case errors.Is(context.Cause(ctx), errCancelled):
+		return &Error{Code: CodeCancelled, Message: "cancelled by notifications/cancelled"}
+	case errors.As(err, &e):
+		return e
+	}
+	return x.internal("internal error", 0, slog.Any("error", err))
+}
+
+// statusClientGone is reported, never sent: the client left before the answer.
+const statusClientGone = 499
+
+// internal makes the answer to what is our own fault: a reference for the client,
+// the cause for the log.
+func (x *exchange) internal(what string, status int, attrs ...any) *Error {
+	reference := strings.ToLower(rand.Text()[:10])
+	attrs = append(attrs, slog.String("reference", reference), slog.String("method", x.event.Method))
+	x.h.o.Logger.ErrorContext(x.req.HTTP.Context(), what, attrs...)
+	return &Error{Code: CodeInternal, Message: "internal error, reference " + reference, HTTPStatus: status}
+}
