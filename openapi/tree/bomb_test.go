@@ -115,7 +115,16 @@ func bombs() []bomb {
 			for i := range 1_000_000 {
 				fmt.Fprintf(b, "- e%d\n", i)
 			}
-		}), "f:312501:1: more than about 625000 values in YAML; convert the document to JSON, which may have 5000000"},
+		}), "f:312501:1: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
+		{"300 000 values, YAML", doc(func(b *bytes.Buffer) { b.WriteString("x:\n" + strings.Repeat("- a\n", 300_000)) }), ""},
+		{"150 000 values, YAML flow", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,", 150_000) + "]]"), ""},
+		{"600 000 values, YAML flow", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,", 600_000) + "]]"),
+			"f:2:312503: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
+		{"600 000 values, YAML flow in lines", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,b,c\n,", 150_000) + "]]"),
+			"f:52085:1: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
+		{"150 000 values, YAML flow in lines", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,b,c\n,", 50_000) + "]]"), ""},
+		{"broken JSON of 600 000 values", text(`{"openapi": "3.1.0", "x": [` + strings.Repeat("1,", 600_000) + "}"),
+			"f:1:1200028: broken JSON: expected a value, found '}'"},
 		{"10^6 nulls where objects belong", func() []byte {
 			return []byte(`{"openapi":"3.1.0","components":{"schemas":{"A":{"allOf":[null` + strings.Repeat(",null", 1_000_000) + "]}}}}")
 		}, ""},

@@ -54,7 +54,7 @@ func (r *reader) parse(data []byte) (*Node, error) {
 			r.warn.addAt(firstTab(r.file, data), CodeYAMLTabs, "YAML allows no tab here; tabs are read as spaces")
 		}
 	}
-	if err != nil && jsonErr != nil && isSyntax(err) {
+	if err != nil && jsonErr != nil {
 		// The author meant JSON: YAML's opinion of it would only confuse.
 		return nil, jsonErr
 	}

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
 )
@@ -261,6 +264,12 @@ func FuzzLoad(f *testing.F) {
 		"openapi: 3.1.0\ncomponents: {schemas: {A: {$id: 'x', $anchor: a, $ref: 'b.json#a', type: null, examples: {a: {value: 1}}}}}",
 	} {
 		f.Add([]byte(s), []byte(`{"p":{"name":"x","in":"Query","type":"string"},"r":{"description":{"$ref":"api.json#/info/title"}}}`))
+	}
+	names, _ := filepath.Glob("testdata/*.txtar")
+	for _, name := range names {
+		if archive, err := txtar.ParseFile(name); err == nil {
+			f.Add(archive.Files[0].Data, archive.Files[1].Data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data, other []byte) {
 		limits := tree.Limits{Nodes: 10_000, Aliases: 2_000, Bytes: 1 << 20, Operations: 100, Files: 5}

@@ -22,7 +22,10 @@ type yamlParser struct {
 // yamlNodeCost is how many times more memory yaml.Node takes than Node, with what
 // hangs on both. Since the YAML library builds its whole tree before we can
 // count, the text is measured beforehand against Limits.Nodes / yamlNodeCost.
-const yamlNodeCost = 8
+const (
+	yamlNodeCost = 8
+	yamlFlowCost = 4
+)
 
 // parseYAML reads the first document of the text.
 func (r *reader) parseYAML(data []byte) (*Node, error) {
@@ -64,8 +67,9 @@ func (r *reader) parseYAML(data []byte) (*Node, error) {
 // characters that can begin one. Prose has them too, so the count is high rather
 // than low.
 func (r *reader) measureYAML(data []byte) error {
-	limit := (r.budget.Nodes - r.budget.nodes) / yamlNodeCost
+	limit := max(r.budget.Nodes/yamlNodeCost, 10_000)
 	n, line, start := 0, 1, 0
+	flow := 0
 	for i, c := range data {
 		switch c {
 		case '\n':
@@ -74,16 +78,19 @@ func (r *reader) measureYAML(data []byte) error {
 			n++
 		case ',', '[', '{':
 			n++
+			flow++
 		case ':', '-', '?':
 			if i+1 == len(data) || data[i+1] <= ' ' {
 				n++
 			}
 		}
-		if n > limit {
+		// What stands in brackets may turn out to be a name at the closing one, so the
+		// library keeps all of it in tokens, which cost several times more again.
+		if n > limit || flow > limit/yamlFlowCost {
 			return &LimitError{
 				Position: Position{File: r.file, Line: line, Column: i - start + 1},
-				Message: fmt.Sprintf("more than about %d values in YAML; convert the document to JSON, which may have %d",
-					limit, r.budget.Nodes),
+				Message: fmt.Sprintf("more than about %d values in YAML, or %d in brackets; convert the document to JSON, which may have %d",
+					limit, limit/yamlFlowCost, r.budget.Nodes),
 			}
 		}
 	}
