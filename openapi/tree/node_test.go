@@ -174,7 +174,7 @@ func TestFileLimits(t *testing.T) {
 		{tree.Limits{}, "31.yaml:1:1: files refer to files more than 32 levels deep; bundle the document into one file"},
 		{tree.Limits{Files: 10}, "8.yaml:1:1: more than 10 files; split the document, or raise the limit if you trust its author"},
 		{tree.Limits{Bytes: 5000}, "4.yaml:1:1: more than 5000 bytes; split the document, or raise the limit if you trust its author"},
-		{tree.Limits{Nodes: 8}, "2.yaml:1:1: more than 8 values; split the document, or raise the limit if you trust its author"},
+		{tree.Limits{Nodes: 8}, "1.yaml:1:1: more than 8 values; split the document, or raise the limit if you trust its author"},
 	} {
 		_, _, err := tree.Load(context.Background(), "f", []byte(doc), open, c.limits)
 		if err == nil || err.Error() != c.want {
