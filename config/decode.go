@@ -353,8 +353,9 @@ func fits(tag string, t reflect.Type) bool {
 		return tag == "!!bool"
 	case reflect.Int:
 		return tag == "!!int"
+	default:
+		return tag == "!!str"
 	}
-	return tag == "!!str"
 }
 
 func isText(t reflect.Type) bool {

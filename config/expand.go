@@ -90,7 +90,7 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 // secretFile returns the content of a file without the newline at its end, and whether every user can read it.
 func (l *loader) secretFile(path string) (content string, open bool, err error) {
 	if path == "" || checkPath(path) != nil {
-		return "", false, errors.New("expected a path after file:")
+		return "", false, errors.New("expected a path after the colon")
 	}
 	path = resolvePath(l.dir, path)
 	// A later appearance of the file is a reason to load again as well.

@@ -282,11 +282,12 @@ func schemaOf(t reflect.Type, f field) object {
 		return orReference(object{{"type", "boolean"}})
 	case reflect.Int:
 		return orReference(object{{"type", "integer"}, {"minimum", json.RawMessage(f.low)}, {"maximum", json.RawMessage(f.high)}})
+	default:
+		if isText(t) {
+			return text
+		}
+		return object{{"$ref", "#/$defs/" + t.Name()}}
 	}
-	if isText(t) {
-		return text
-	}
-	return object{{"$ref", "#/$defs/" + t.Name()}}
 }
 
 // markdown returns a table for each struct type.
@@ -377,6 +378,7 @@ func valueWords(t reflect.Type, f field) string {
 		return "list of " + of
 	case reflect.Map:
 		return "mapping of lists of strings"
+	default:
+		return strings.TrimPrefix(expected(t), "a ") + bounds
 	}
-	return strings.TrimPrefix(expected(t), "a ") + bounds
 }

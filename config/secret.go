@@ -42,7 +42,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // LogValue implements [slog.LogValuer].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-func (s *Secret) parse(text string) error {
+func (s *Secret) parse(text string) error { //nolint:unparam // it is a parser like the others
 	*s = NewSecret(text)
 	return nil
 }

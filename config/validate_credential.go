@@ -35,6 +35,7 @@ func (l *loader) credential(key string, c *Credential) {
 	}
 	check("password", checkText(c.Password.Reveal()))
 	switch c.In {
+	case KeyInQuery: // is escaped, whatever it holds
 	case KeyInHeader:
 		check("name", checkHeader(c.Name))
 		check("value", checkText(c.Value.Reveal()))

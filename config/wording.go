@@ -70,19 +70,20 @@ func expected(t reflect.Type) string {
 		return "true or false"
 	case reflect.Int:
 		return "a whole number"
+	default:
+		if isText(t) {
+			return "a string"
+		}
+		return "a mapping"
 	}
-	if isText(t) {
-		return "a string"
-	}
-	return "a mapping"
 }
 
 // given1 names what a node is.
 func described(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return "a mapping"
-	case yaml.SequenceNode:
+	}
+	if n.Kind == yaml.SequenceNode {
 		return "a list"
 	}
 	switch n.ShortTag() {
