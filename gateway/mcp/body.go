@@ -19,9 +19,11 @@ func (x *exchange) read() ([]byte, *Error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge()
 	}
-	size := int64(4 << 10)
+	// Room to see the end without another read, but no more than a usual message
+	// needs: memory is for what has come, not for what was announced.
+	size := int64(8 << 10)
 	if r.ContentLength >= 0 {
-		size = r.ContentLength + 1 // room to see the end without another read
+		size = min(size, r.ContentLength+1)
 	}
 	body := make([]byte, 0, size)
 	for {

@@ -94,7 +94,7 @@ func (s *stream) begin(status int) {
 func (s *stream) raw(b []byte) {
 	if s.event && bytes.ContainsAny(b, "\r\n") {
 		// A line break would end the event's data. In JSON text it can only be white space.
-		for len(b) > 0 {
+		for len(b) > 0 && s.err == nil {
 			n := min(len(b), bufferSize/2)
 			s.room(n)
 			start := len(s.buf)
@@ -126,7 +126,7 @@ func (s *stream) str(t string) {
 
 // escaped appends text as the inside of a JSON string.
 func (s *stream) escaped(text []byte) {
-	for len(text) > 0 {
+	for len(text) > 0 && s.err == nil {
 		n := min(len(text), escapeStep)
 		s.room(escapeRoom)
 		s.buf = jsonscan.AppendEscaped(s.buf, text[:n])
