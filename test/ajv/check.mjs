@@ -1,8 +1,9 @@
 // Reads the schemas of tools and holds each against the meta-schema of JSON Schema 2020-12, then compiles it: what a
-// client that validates with ajv would do. Lines of JSON, each either one tool or a tools/list result:
+// client that validates with ajv would do. Lines of JSON, each one schema (the corpus test of package openapi writes
+// them) or one tools/list result (drawbridge tools --json):
 //
-//   {"document": "github.json", "name": "get_order", "inputSchema": {…}, "outputSchema": {…}}
-//   {"tools": [{"name": …, "inputSchema": {…}}, …]}
+//   {"document": "github.json", "operation": "get /orders", "kind": "input", "schema": {…}}
+//   {"tools": [{"name": …, "inputSchema": {…}, "outputSchema": {…}}, …]}
 //
 // usage: node check.mjs FILE        ("-" is standard input)
 // Exits 1 if a schema is refused, 2 on bad usage or input.
@@ -25,11 +26,11 @@ addFormats.default(ajv);
 const shown = 40;
 let schemas = 0, tools = 0, refused = 0, slowest = { ms: 0 };
 
-function check(where, schema, mustBeObject) {
+function check(where, schema) {
   schemas++;
   const began = performance.now();
   let reason = "";
-  if (mustBeObject && schema.type !== "object") {
+  if (schema.type !== "object") {
     reason = `the root's type is ${JSON.stringify(schema.type)}, not "object"`;
   } else if (!ajv.validateSchema(schema)) {
     reason = "meta-schema: " + ajv.errorsText(ajv.errors, { dataVar: "#", separator: "; " });
@@ -45,11 +46,22 @@ function check(where, schema, mustBeObject) {
   if (reason && ++refused <= shown) console.log(`${where}: ${reason.slice(0, 400)}`);
 }
 
-function checkTool(document, tool) {
-  tools++;
-  const where = `${document ? document + ": " : ""}${tool.name}`;
-  check(`${where}: inputSchema`, tool.inputSchema, true);
-  if (tool.outputSchema) check(`${where}: outputSchema`, tool.outputSchema, true);
+const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
+
+// checkLine returns false for what is neither a schema nor a list.
+function checkLine(value) {
+  if (isObject(value.schema)) {
+    if (value.kind === "input") tools++;
+    check(`${value.document}: ${value.operation}: ${value.kind}`, value.schema);
+    return true;
+  }
+  if (!Array.isArray(value.tools)) return false;
+  for (const tool of value.tools) {
+    tools++;
+    check(`${tool.name}: input`, tool.inputSchema ?? {});
+    if (tool.outputSchema) check(`${tool.name}: output`, tool.outputSchema);
+  }
+  return true;
 }
 
 let number = 0;
@@ -64,12 +76,9 @@ for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     console.error(`${file}:${number}: ${e.message}`);
     process.exit(2);
   }
-  for (const tool of value.tools ?? [value]) {
-    if (typeof tool?.name !== "string" || typeof tool.inputSchema !== "object") {
-      console.error(`${file}:${number}: not a tool: it has no name or no inputSchema`);
-      process.exit(2);
-    }
-    checkTool(value.document ?? tool.document, tool);
+  if (!isObject(value) || !checkLine(value)) {
+    console.error(`${file}:${number}: neither a schema nor a list of tools`);
+    process.exit(2);
   }
 }
 if (refused > shown) console.log(`… and ${refused - shown} more`);
