@@ -189,3 +189,11 @@ func TestURL(t *testing.T) {
 		t.Error("a URL can be changed through its copy")
 	}
 }
+
+func TestLogLevel(t *testing.T) {
+	for _, text := range LogLevel("").values() {
+		if got := strings.ToLower(LogLevel(text).Level().String()); got != text {
+			t.Errorf("%q is the level %q", text, got)
+		}
+	}
+}
