@@ -73,11 +73,11 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind, error) {
 	}
 	if len(m.body.contents) == 0 {
 		if !m.body.required {
-			c.problems.at(m.body.node, "body-empty", "request body is left out: it has no content")
+			c.problems.at(m.body.node, codeBodyEmpty, "request body is left out: it has no content")
 			return nil, nil, nil
 		}
 		// The standard wants content; a body without it is JSON everywhere it was seen.
-		c.problems.at(m.body.node, "body-empty", "request body has no content; JSON is sent")
+		c.problems.at(m.body.node, codeBodyEmpty, "request body has no content; JSON is sent")
 		m.body.contents = []content{{media: "application/json", node: m.body.node}}
 	}
 	var best *content
@@ -100,7 +100,7 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind, error) {
 	case best != nil:
 		return best, kind, nil
 	case !m.body.required:
-		c.problems.at(m.body.node, "body-unsupported", "optional request body is left out: %s is not supported", strings.Join(refused, ", "))
+		c.problems.at(m.body.node, codeBodyUnsupported, "optional request body is left out: %s is not supported", strings.Join(refused, ", "))
 		return nil, nil, nil
 	default:
 		return nil, nil, skip(m.body.node, "its request body must be %s, which is not supported", strings.Join(refused, " or "))
@@ -161,7 +161,7 @@ func formCodec(c *compiler, ct *content) codec {
 			if !ok {
 				style = wire.Form
 				if e.Style != "" {
-					c.problems.at(ct.node, "style-unknown", "style %q of form property %q is not known; \"form\" is used", e.Style, name)
+					c.problems.at(ct.node, codeStyle, "style %q of form property %q is not known; \"form\" is used", e.Style, name)
 				}
 			}
 			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), e.AllowReserved
@@ -175,7 +175,7 @@ func formCodec(c *compiler, ct *content) codec {
 	}
 	form, err := wire.NewFormEncoder(properties, fallback)
 	if err != nil {
-		c.problems.at(ct.node, "style-unknown", "encoding is ignored: %v", err)
+		c.problems.at(ct.node, codeStyle, "encoding is ignored: %v", err)
 		form, err = wire.NewFormEncoder(nil, fallback)
 	}
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 
 // FuzzLoadSpec: whatever the bytes, Load and Compile return (S4), and what they make of them can be used.
 func FuzzLoadSpec(f *testing.F) {
-	for _, dir := range []string{"testdata/corpus/*.yaml", "testdata/requests/*.txtar", "testdata/compile/*.txtar"} {
-		names, err := filepath.Glob(dir)
+	// The documents of the corpus are too large: the fuzzer would spend its time on making them small.
+	for _, dir := range []string{"requests", "compile", "answers"} {
+		names, err := filepath.Glob("testdata/" + dir + "/*.txtar")
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -24,11 +25,8 @@ func FuzzLoadSpec(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			if strings.HasSuffix(name, ".txtar") {
-				a := txtar.Parse(data)
-				data = []byte(file(a, "spec.yaml") + file(a, "spec.json"))
-			}
-			f.Add(data)
+			a := txtar.Parse(data)
+			f.Add([]byte(file(a, "spec.yaml") + file(a, "spec.json")))
 		}
 	}
 	f.Add([]byte(`{"swagger":"2.0","paths":{"/a":{"get":{"parameters":[{"in":"body"},{"in":"formData","name":"x"}]}}}}`))

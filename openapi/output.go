@@ -91,18 +91,23 @@ func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
 
 // returns phrases an answer: "200: an Order object (application/json)", "204: no content".
 func (c *compiler) returns(a *answer, ct *content) string {
-	status := strings.ToLower(a.status)
-	if status != "default" {
-		status = a.status
+	what := c.phrase(a, ct)
+	switch {
+	case a.status == "DEFAULT":
+		return what
+	case what == "":
+		return strings.Clone(a.status)
+	default:
+		return a.status + ": " + what
 	}
-	if ct == nil {
-		if a.status == "204" || a.status == "205" {
-			return status + ": no content"
-		}
-		if text := firstLine(a.node.Get("description").Text()); text != "" {
-			return status + ": " + text
-		}
-		return status
+}
+
+func (c *compiler) phrase(a *answer, ct *content) string {
+	switch {
+	case ct == nil && (a.status == "204" || a.status == "205"):
+		return "no content"
+	case ct == nil:
+		return firstLine(a.node.Get("description").Text())
 	}
 	what := ""
 	if isJSON(mediaType(ct.media)) || isWildcard(ct.media) {
@@ -111,14 +116,12 @@ func (c *compiler) returns(a *answer, ct *content) string {
 		}
 	}
 	switch {
-	case what != "" && isWildcard(ct.media):
-		return status + ": " + what
-	case what != "":
-		return status + ": " + what + " (" + mediaType(ct.media) + ")"
 	case isWildcard(ct.media):
-		return status
+		return what
+	case what != "":
+		return what + " (" + mediaType(ct.media) + ")"
 	}
-	return status + ": " + mediaType(ct.media)
+	return strings.Clone(mediaType(ct.media))
 }
 
 // firstLine returns the first line of a text, shortened to what fits in a phrase.

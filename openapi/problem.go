@@ -20,6 +20,29 @@ type Problem struct {
 	Message  string        // what was found and what was done about it
 }
 
+// The codes of the problems that are found here; those of the packages tree and schema come beside them.
+const (
+	codeBodyEmpty         = "body-empty"                // a request body without content
+	codeBodyKind          = "body-kind"                 // a request body that is not an object: left out
+	codeBodySeveral       = "body-several"              // more than one body: the first is sent
+	codeBodyUnsupported   = "body-unsupported"          // an optional body in media types that can't be sent: left out
+	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
+	codeHeaderForbidden   = "header-forbidden"          // a header that a caller may not set (R6): left out
+	codeParameterDangling = "parameter-dangling"        // a parameter that is missing: left out
+	codeParameterKind     = "parameter-kind"            // a parameter that is not an object: left out
+	codeParameterLocation = "parameter-location"        // a location that is not supported: left out
+	codeParameterName     = "parameter-name"            // a parameter without a name: left out
+	codeParameterReserved = "parameter-reserved"        // a parameter that the gateway sends itself (R5): left out
+	codeParameterStyle    = "parameter-style"           // a parameter that can't be written: left out
+	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
+	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
+	codeSecurityDangling  = "security-dangling"         // a security scheme that is missing
+	codeSecurityUndefined = "security-undefined"        // a requirement of a scheme that is not declared
+	codeServer            = "server-unusable"           // a server that can't be used (S7)
+	codeStandard          = "standard"                  // found by the validation of the standard (Document.Report)
+	codeStyle             = "style-unknown"             // a style that the location doesn't have: its default is used
+)
+
 // String returns "file:line:col: pointer: message", so that editors jump to the place.
 func (p Problem) String() string { return prefix(p.Position, p.Pointer) + p.Message }
 

@@ -19,7 +19,7 @@ func (d *Document) Report(ctx context.Context) (found []Problem) {
 	root := d.set.Root()
 	note := func(err error) {
 		if err != nil {
-			found = append(found, problemAt(root, "standard", "%v", err))
+			found = append(found, problemAt(root, codeStandard, "%v", err))
 		}
 	}
 	defer func() {

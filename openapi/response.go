@@ -39,15 +39,13 @@ type Part struct {
 
 // ReadResponse reads and closes resp.Body, and hands its parts to emit. An empty answer has no part. The body is
 // expected to be decoded and limited by the client already; an error while reading it is wrapped and returned, and no
-// part is emitted of an answer that was cut off (P2). The context is the one that the request was made with.
-func (o *Operation) ReadResponse(ctx context.Context, resp *http.Response, emit func(Part) error) error {
+// part is emitted of an answer that was cut off (P2). Reading ends with the context of the request; the one given here is
+// for answers that are streams.
+func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit func(Part) error) error {
 	defer resp.Body.Close()
 	buffer := o.buffers.get(resp.ContentLength)
 	defer o.buffers.put(buffer)
 	if err := buffer.readFrom(resp.Body); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
 		return fmt.Errorf("read answer: %w", err)
 	}
 	data := buffer.data

@@ -45,7 +45,7 @@ func (s *security) init(set *tree.Set, ps *problems) {
 	for name, member := range declared.Members() {
 		node, err := set.Follow(member)
 		if err != nil {
-			ps.at(member, "security-dangling", "security scheme %q is missing: %s", name, cause(err))
+			ps.at(member, codeSecurityDangling, "security scheme %q is missing: %s", name, cause(err))
 			continue
 		}
 		text := func(key string) string { return strings.Clone(node.Get(key).Text()) }
@@ -85,7 +85,7 @@ func (s *security) of(m *model, ps *problems) []Requirement {
 				continue
 			}
 			if !slices.ContainsFunc(s.schemes, func(sc Scheme) bool { return sc.Name == name }) {
-				ps.at(node.At(i), "security-undefined", "security scheme %q is not declared; the credential of the API is used if one is configured", name)
+				ps.at(node.At(i), codeSecurityUndefined, "security scheme %q is not declared; the credential of the API is used if one is configured", name)
 			}
 			use := SchemeUse{Scheme: strings.Clone(name)}
 			for _, scope := range scopes {

@@ -123,7 +123,7 @@ func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
 		}
 	}
 	problem += "; set base_url for this API"
-	s.problems.at(at, "server-unusable", "calls can't be made: %s", problem)
+	s.problems.at(at, codeServer, "calls can't be made: %s", problem)
 	return nil, problem
 }
 

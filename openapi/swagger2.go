@@ -23,7 +23,7 @@ func (c *compiler) upgrade(f found) found {
 		switch p.node.Get("in").Text() {
 		case "body":
 			if body != nil {
-				c.problems.at(p.node, "body-several", "second body parameter is left out: a request has one body")
+				c.problems.at(p.node, codeBodySeveral, "second body parameter is left out: a request has one body")
 				continue
 			}
 			body = p.node
@@ -38,7 +38,7 @@ func (c *compiler) upgrade(f found) found {
 	consumes := c.mediaTypes(f, "consumes")
 	switch {
 	case body != nil && len(form) > 0:
-		c.problems.at(body, "body-several", "form parameters beside a body are left out: a request has one body")
+		c.problems.at(body, codeBodySeveral, "form parameters beside a body are left out: a request has one body")
 		fallthrough
 	case body != nil:
 		if len(consumes) == 0 {
@@ -100,7 +100,7 @@ func (c *compiler) collectionFormat(p *tree.Node) (style string, explode bool) {
 		if form == "form" {
 			return form, true
 		}
-		c.problems.at(p, "collection-format", "collectionFormat multi has no meaning in %q; csv is used", p.Get("in").Text())
+		c.problems.at(p, codeCollectionFormat, "collectionFormat multi has no meaning in %q; csv is used", p.Get("in").Text())
 		return form, false
 	case "ssv":
 		return "spaceDelimited", false
@@ -109,7 +109,7 @@ func (c *compiler) collectionFormat(p *tree.Node) (style string, explode bool) {
 	case "pipes":
 		return "pipeDelimited", false
 	default:
-		c.problems.at(p, "collection-format", "collectionFormat %q is not known; csv is used", format)
+		c.problems.at(p, codeCollectionFormat, "collectionFormat %q is not known; csv is used", format)
 		return form, false
 	}
 }
@@ -142,7 +142,7 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 	for _, p := range form {
 		name := p.Get("name").Text()
 		if name == "" {
-			c.problems.at(p, "parameter-name", "parameter is left out: it has no name")
+			c.problems.at(p, codeParameterName, "parameter is left out: it has no name")
 			continue
 		}
 		s := c.liftSchema(p)

@@ -105,11 +105,11 @@ func (c *compiler) parameters(f found) []parameter {
 		for _, item := range list.Items() {
 			node, err := c.set.Follow(item)
 			if err != nil {
-				c.problems.at(item, "parameter-dangling", "parameter is left out: %s", cause(err))
+				c.problems.at(item, codeParameterDangling, "parameter is left out: %s", cause(err))
 				continue
 			}
 			if node.Kind() != tree.Object {
-				c.problems.at(item, "parameter-kind", "parameter is left out: it is not an object")
+				c.problems.at(item, codeParameterKind, "parameter is left out: it is not an object")
 				continue
 			}
 			p := parameter{node: node, schema: node.Get("schema")}
@@ -172,7 +172,7 @@ func (c *compiler) requestBody(m *model) error {
 		return skip(node, "the request body is missing: %s", cause(err))
 	}
 	if body.Kind() != tree.Object {
-		c.problems.at(node, "body-kind", "request body is left out: it is not an object")
+		c.problems.at(node, codeBodyKind, "request body is left out: it is not an object")
 		return nil
 	}
 	m.body = &requestBody{node: body, contents: c.contents(body.Get("content"))}

@@ -1,0 +1,186 @@
+package openapi
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+// A binding is a parameter that becomes an argument.
+type binding struct {
+	wire       string
+	location   wire.Location
+	node       *tree.Node // what describes it; the operation when it is undeclared
+	schema     *tree.Node
+	required   bool
+	deprecated bool
+	undeclared bool
+	encoder    *wire.Encoder
+}
+
+// bind decides about each parameter of an operation: it becomes an argument, or is left out with a problem. One that is
+// required and can't be sent ends the operation.
+func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
+	variables := op.template.Names()
+	declared := make([]bool, len(variables))
+	var all []binding
+	var taken [4][]string // names by location
+	for _, r := range c.options.Reserved {
+		if l, ok := wire.ParseLocation(r.In); ok {
+			taken[l] = append(taken[l], r.Name)
+		}
+	}
+	for _, p := range m.parameters {
+		name := p.typed.Name
+		location, ok := wire.ParseLocation(p.typed.In)
+		switch {
+		case name == "":
+			c.problems.at(p.node, codeParameterName, "parameter is left out: it has no name")
+			continue
+		case !ok && p.typed.Required:
+			return nil, skip(p.node, "required parameter %q stands in %q, which is not supported", name, p.typed.In)
+		case !ok:
+			c.problems.at(p.node, codeParameterLocation, "parameter %q is left out: location %q is not supported", name, p.typed.In)
+			continue
+		case c.reserved(location, name):
+			c.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
+			continue
+		case location == wire.Header && wire.ForbiddenHeader(name):
+			// Accept, Content-Type and Authorization are ignored by the standard, and in most documents that declare
+			// headers; they deserve no warning.
+			if !ignoredHeader(name) {
+				c.problems.at(p.node, codeHeaderForbidden, "header parameter %q is left out: a caller may not set this header", name)
+			}
+			continue
+		}
+		b := binding{wire: name, location: location, node: p.node, schema: p.schema, required: p.typed.Required, deprecated: p.typed.Deprecated}
+		if location == wire.Path {
+			i := slices.Index(variables, name)
+			if i < 0 {
+				// "{ID}" for "id", and "{id:[0-9]+}" of some frameworks.
+				i = slices.IndexFunc(variables, func(v string) bool {
+					before, _, _ := strings.Cut(v, ":")
+					return strings.EqualFold(before, name)
+				})
+			}
+			if i < 0 || declared[i] {
+				if slices.ContainsFunc(op.template.QueryVariables(), func(q wire.QueryVariable) bool { return q.Name == name }) {
+					continue // bound below
+				}
+				c.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, op.Path)
+				continue
+			}
+			declared[i] = true
+			b.wire, b.required = variables[i], true
+		}
+		taken[location] = append(taken[location], b.wire)
+		all = append(all, b)
+	}
+	for i, name := range variables {
+		if declared[i] {
+			continue
+		}
+		c.problems.at(m.node, codePathUndeclared, "variable %q of the path is not declared; a required string is asked for", name)
+		all = append(all, undeclared(m.node, name, wire.Path))
+	}
+	for _, q := range op.template.QueryVariables() {
+		if slices.ContainsFunc(all, func(b binding) bool { return b.location == wire.Query && b.wire == q.Key }) {
+			continue
+		}
+		b := undeclared(m.node, q.Key, wire.Query)
+		if i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
+			p := m.parameters[i]
+			all = slices.DeleteFunc(all, func(b binding) bool { return b.node == p.node })
+			b.node, b.schema, b.undeclared = p.node, p.schema, false
+		}
+		taken[wire.Query] = append(taken[wire.Query], q.Key)
+		all = append(all, b)
+	}
+
+	kept := all[:0]
+	for _, b := range all {
+		encoder, err := c.encoder(op, m, &b, taken[b.location])
+		if err != nil {
+			if b.required {
+				return nil, skip(b.node, "required parameter %q: %v", b.wire, err)
+			}
+			c.problems.at(b.node, codeParameterStyle, "parameter %q is left out: %v", b.wire, err)
+			continue
+		}
+		b.encoder = encoder
+		kept = append(kept, b)
+	}
+	return kept, nil
+}
+
+func undeclared(node *tree.Node, name string, location wire.Location) binding {
+	s := tree.NewObject(node)
+	s.Set("type", tree.NewString(node, "string"))
+	return binding{wire: name, location: location, node: node, schema: s, required: true, undeclared: true}
+}
+
+func (c *compiler) reserved(location wire.Location, name string) bool {
+	return slices.ContainsFunc(c.options.Reserved, func(r Reserved) bool {
+		return r.In == location.String() && (r.Name == name || location == wire.Header && strings.EqualFold(r.Name, name))
+	})
+}
+
+func ignoredHeader(name string) bool {
+	return strings.EqualFold(name, "Accept") || strings.EqualFold(name, "Content-Type") || strings.EqualFold(name, "Authorization")
+}
+
+// encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
+// the location's own.
+func (c *compiler) encoder(op *Operation, m *model, b *binding, taken []string) (*wire.Encoder, error) {
+	w := wire.Parameter{Name: strings.Clone(b.wire), In: b.location, Style: b.location.Style()}
+	for _, name := range taken {
+		if name != b.wire {
+			w.Taken = append(w.Taken, strings.Clone(name))
+		}
+	}
+	if b.location == wire.Path {
+		w.AllowSlash = op.template.Reserved(slices.Index(op.template.Names(), b.wire))
+	}
+	// A parameter that the query behind the path names may be declared for another place: its style is not for here.
+	i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.node == b.node && p.typed.In == b.location.String() })
+	if i < 0 {
+		w.Explode = w.Style.Explode()
+		return wire.NewEncoder(w)
+	}
+	p := m.parameters[i]
+	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
+	if p.media != "" {
+		w.ContentType = mediaType(p.media)
+		if isWildcard(w.ContentType) {
+			w.ContentType = "application/json"
+		}
+		w.Explode = w.Style.Explode()
+		return wire.NewEncoder(w)
+	}
+	method, err := p.typed.SerializationMethod()
+	if err != nil {
+		return nil, err
+	}
+	style, ok := wire.ParseStyle(method.Style)
+	if ok {
+		w.Style, w.Explode = style, method.Explode
+		encoder, err := wire.NewEncoder(w)
+		if err == nil {
+			return encoder, nil
+		}
+		var v *wire.ValueError
+		if errors.As(err, &v) {
+			return nil, err
+		}
+	}
+	c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, b.location.String(), b.location.Style().String())
+	w.Style = b.location.Style()
+	w.Explode = w.Style.Explode()
+	if p.typed.Explode != nil {
+		w.Explode = *p.typed.Explode
+	}
+	return wire.NewEncoder(w)
+}
