@@ -1,5 +1,7 @@
 package tree
 
+import "strings"
+
 // Identification of schemas by URI: $id and $anchor (JSON Schema 2020-12 section
 // 8.2), $self of the document (OpenAPI 3.2).
 
@@ -21,7 +23,7 @@ func (s *Set) registerNames(n *Node, base string) {
 		}
 	case Object:
 		if id := n.ownURI(); id != "" {
-			base, _ = cutFragment(joinLocation(base, id))
+			base = withoutFragment(joinLocation(base, id))
 			s.name(base, n)
 		}
 		for _, anchor := range [...]string{"$anchor", "$dynamicAnchor"} {
@@ -74,7 +76,7 @@ func (s *Set) baseURI(n *Node) string {
 	}
 	base := n.location()
 	for i := len(around) - 1; i >= 0; i-- {
-		base, _ = cutFragment(joinLocation(base, around[i]))
+		base = withoutFragment(joinLocation(base, around[i]))
 	}
 	return base
 }
@@ -88,7 +90,7 @@ func (s *Set) resourceURI(n *Node) string {
 }
 
 // lookupID resolves a reference to something that has an $id or $self.
-func (s *Set) lookupID(uri, fragment string, r *Node) target {
+func (s *Set) lookupID(uri, fragment string) target {
 	base := s.ids[uri]
 	if base == nil {
 		return target{}
@@ -97,11 +99,8 @@ func (s *Set) lookupID(uri, fragment string, r *Node) target {
 	return target{node: n, problem: problem}
 }
 
-func cutFragment(uri string) (base, fragment string) {
-	for i := 0; i < len(uri); i++ {
-		if uri[i] == '#' {
-			return uri[:i], uri[i+1:]
-		}
-	}
-	return uri, ""
+// withoutFragment returns the part of a URI before "#".
+func withoutFragment(uri string) string {
+	base, _, _ := strings.Cut(uri, "#")
+	return base
 }

@@ -47,11 +47,11 @@ func (r *reader) parse(data []byte) (*Node, error) {
 		r.arena = newArena(len(data))
 	}
 	root, err := r.parseYAML(data)
-	if err != nil && bytes.IndexByte(data, '\t') >= 0 && isSyntax(err) {
+	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) && bytes.IndexByte(data, '\t') >= 0 {
 		r.arena = newArena(len(data))
 		if again, err2 := r.parseYAML(replaceTabs(data)); err2 == nil {
 			root, err = again, nil
-			r.warn.addAt(firstTab(r.file, data), CodeYAMLTabs, "YAML allows no tab here; tabs are read as spaces")
+			r.warn.addAt(syntax.Position, CodeYAMLTabs, "YAML allows no tab here; tabs are read as spaces")
 		}
 	}
 	if err != nil && jsonErr != nil {
@@ -62,11 +62,6 @@ func (r *reader) parse(data []byte) (*Node, error) {
 		r.warn.addAt(broken.Position, CodeBrokenJSON, "%s; read as YAML", broken.Message)
 	}
 	return root, err
-}
-
-func isSyntax(err error) bool {
-	syntax := (*SyntaxError)(nil)
-	return errors.As(err, &syntax)
 }
 
 // looksLikeJSON reports whether the text is worth trying as JSON, and meantAsJSON
@@ -99,10 +94,4 @@ func replaceTabs(data []byte) []byte {
 		}
 	}
 	return out
-}
-
-func firstTab(file string, data []byte) Position {
-	i := bytes.IndexByte(data, '\t')
-	line := bytes.Count(data[:i], []byte{'\n'})
-	return Position{File: file, Line: line + 1, Column: i - bytes.LastIndexByte(data[:i], '\n')}
 }

@@ -90,7 +90,7 @@ func (s *Set) lookup(l *loader, from *file, r *Node) (t target, local bool) {
 	if from.names.id || s.hasIDs {
 		local = true
 		uri := joinLocation(s.baseURI(r), where)
-		if t := s.lookupID(uri, fragment, r); t.node != nil {
+		if t := s.lookupID(uri, fragment); t.node != nil {
 			return t, local
 		}
 	}
