@@ -256,7 +256,7 @@ func TestPanicAfterTheAnswer(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const stall = time.Second
-	big := bytes.Repeat([]byte("x"), 64<<20)
+	big := bytes.Repeat([]byte("x"), 16<<20)
 	ended := make(chan error, 1)
 	h := mcp.NewHandler(mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
 		err := reply.Result(mcp.Chunk{Bytes: []byte(`"x":"`)}, mcp.Chunk{Bytes: big, Escape: true}, mcp.Chunk{Bytes: []byte(`"`)})
@@ -312,7 +312,7 @@ func TestSlowClients(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-ended; err == nil {
-			t.Error("64 MiB went to a client that reads nothing")
+			t.Error("16 MiB went to a client that reads nothing")
 		}
 		if took := time.Since(start); took < stall*9/10 || took > 10*stall {
 			t.Errorf("an unread answer: given up after %v", took)
@@ -378,6 +378,26 @@ func TestObserve(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" || got.Duration <= 0 {
 			t.Errorf("%s (-want +got)\n%s", w.Body, diff)
 		}
+	}
+}
+
+// TestErrorAfterTheAnswer: it is for the log; the client has its answer.
+func TestErrorAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h := newEndpoint(t, mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
+		if err := reply.Result(); err != nil {
+			return err
+		}
+		return mcp.InvalidParams("too %s", "late")
+	}}, mcp.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`))
+	r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, "Mcp-Session-Id", w.Header().Get("Mcp-Session-Id"))
+	w = httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Body.String() != `{"jsonrpc":"2.0","id":1,"result":{}}` || !strings.Contains(log.String(), `"too late"`) {
+		t.Errorf("answer %s, log %s", w.Body, &log)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestClientCapabilities(t *testing.T) {
 		`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`:    ClientTasks,
 		`{"extensions":{"io.modelcontextprotocol/ui":{}}}`:       0,
 	} {
-		if got := clientCapabilities([]byte(object)); got != want {
+		if got := clientCapabilities([]byte(object)); got != want || !got.Has(want) || got.Has(want|1<<15) {
 			t.Errorf("%s: %b, want %b", object, got, want)
 		}
 	}
