@@ -110,7 +110,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		// Nobody is left to read an answer, and none may be sent (2026-07-28
 		// streamable-http, Cancellation).
 		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
-			x.internal("internal error, of which nobody was told", 0, slog.Any("error", err))
+			x.internal("a method failed, and its client has left", 0, slog.Any("error", err))
 		}
 		x.event.Code = CodeCancelled
 		x.out.status, x.out.sent = statusClientGone, true
@@ -118,14 +118,14 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 	case err == nil:
 		return x.internal("a method returned without an answer", 0)
 	case x.reply.answered:
-		x.h.o.Logger.ErrorContext(ctx, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
+		x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
 		return nil
 	case errors.Is(context.Cause(ctx), errCancelled):
 		return &Error{Code: CodeCancelled, Message: "cancelled by notifications/cancelled"}
 	case errors.As(err, &e):
 		return e
 	}
-	return x.internal("internal error", 0, slog.Any("error", err))
+	return x.internal("a method failed", 0, slog.Any("error", err))
 }
 
 // statusClientGone is reported, never sent: the client left before the answer.
@@ -133,9 +133,9 @@ const statusClientGone = 499
 
 // internal makes the answer to what is our own fault: a reference for the client,
 // the cause for the log.
-func (x *exchange) internal(what string, status int, attrs ...any) *Error {
+func (x *exchange) internal(what string, status int, attrs ...slog.Attr) *Error {
 	reference := strings.ToLower(rand.Text()[:10])
-	attrs = append(attrs, slog.String("reference", reference), slog.String("method", x.event.Method))
-	x.h.o.Logger.ErrorContext(x.req.HTTP.Context(), what, attrs...)
+	x.h.o.Logger.LogAttrs(x.req.HTTP.Context(), slog.LevelError, "internal error", append(attrs,
+		slog.String("what", what), slog.String("reference", reference), slog.String("method", x.event.Method))...)
 	return &Error{Code: CodeInternal, Message: "internal error, reference " + reference, HTTPStatus: status}
 }

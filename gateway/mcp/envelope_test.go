@@ -49,7 +49,7 @@ func FuzzEnvelope(f *testing.F) {
 			}
 		}
 
-		r := httptest.NewRequest(http.MethodPost, "/mcp", bytes.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		if modern {
 			r.Header.Set("MCP-Protocol-Version", "2026-07-28")

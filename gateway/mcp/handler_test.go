@@ -472,7 +472,7 @@ func TestOriginsWithoutHosts(t *testing.T) {
 		"example.com": 403, "localhost.": 403, "localhost.evil": 403, "127.0.0.1.evil": 403, "0.0.0.0": 403, "127.1": 403, "2130706433": 403,
 		"[::1": 403, "[::1%lo]": 403, "localhost:": 403, "localhost:80:80": 403, "[]": 403, "[": 403, "": 403, ":80": 403, "user@localhost": 403,
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -80,10 +81,10 @@ func TestResultOnce(t *testing.T) {
 	if err := x.reply.Result(); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.reply.Result(); err != errAnswered {
+	if err := x.reply.Result(); !errors.Is(err, errAnswered) {
 		t.Errorf("second Result: %v", err)
 	}
-	if err := x.reply.Static(NewStatic([]byte(`"a":1`))); err != errAnswered {
+	if err := x.reply.Static(NewStatic([]byte(`"a":1`))); !errors.Is(err, errAnswered) {
 		t.Errorf("Static after Result: %v", err)
 	}
 	if got := w.Body.String(); got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
@@ -111,7 +112,7 @@ func TestResultReportsBrokenConnections(t *testing.T) {
 	h := NewHandler(nil, Options{})
 	w := &failingWriter{nullWriter: nullWriter{header: map[string][]string{}}, left: 100_000}
 	x := newTestExchange(h, w, "1", Legacy)
-	if err := x.reply.Result(Chunk{Bytes: bytes.Repeat([]byte("x"), 1<<20), Escape: true}); err != io.ErrClosedPipe {
+	if err := x.reply.Result(Chunk{Bytes: bytes.Repeat([]byte("x"), 1<<20), Escape: true}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
 	if x.out.held != nil {
