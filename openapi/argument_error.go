@@ -139,8 +139,9 @@ func typePhrase(s []byte) string {
 			names = append(names, string(jsonscan.Unquote(v)))
 		}
 		return strings.Join(names, " or ")
+	default:
+		return "see the schema"
 	}
-	return "see the schema"
 }
 
 // exampleOf returns a value that shows the form of an argument, nil when that takes more than its type.

@@ -113,7 +113,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 			s = kind.schema(content)
 		}
 		properties = append(properties, schema.Property{
-			Name: "body", Schema: s, Required: m.body.required, Description: c.bodyDescription(m, content, kind), Example: c.example(content.node),
+			Name: "body", Schema: s, Required: m.body.required, Description: bodyDescription(m, kind), Example: c.example(content.node),
 		})
 		op.arguments = append(op.arguments, argument{name: "body", wire: "body", place: inBody, required: m.body.required})
 	}
@@ -130,7 +130,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 }
 
 // bodyDescription prefers what the document says of the body; a body in a form that models don't expect is explained.
-func (c *compiler) bodyDescription(m *model, content *content, kind *bodyKind) string {
+func bodyDescription(m *model, kind *bodyKind) string {
 	text := m.body.node.Get("description").Text()
 	if kind.hint != "" {
 		if text != "" {

@@ -65,7 +65,7 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 	if err != nil {
 		return nil, fmt.Errorf("document %q: %w", location, err)
 	}
-	defer src.close()
+	defer src.Close()
 	data, err := src.root(ctx, o.Previous)
 	if errors.Is(err, ErrUnchanged) {
 		return nil, ErrUnchanged

@@ -34,7 +34,7 @@ type source interface {
 	base() string
 	// stamp describes the files among all that were read, the root first.
 	stamp(files []string) Stamp
-	close()
+	io.Closer
 }
 
 // newSource makes the source of a location: a URL when it has the scheme http or https, else a file path.
@@ -110,7 +110,7 @@ func newFileSource(location string, maxBytes int64) (*fileSource, error) {
 }
 
 func (s *fileSource) base() string { return s.location }
-func (s *fileSource) close()       { s.dir.Close() }
+func (s *fileSource) Close() error { return s.dir.Close() }
 
 func (s *fileSource) root(context.Context, *Stamp) ([]byte, error) {
 	data, err := s.read(s.name)
@@ -229,7 +229,7 @@ func newURLSource(location string, client *http.Client, maxBytes int64) (*urlSou
 }
 
 func (s *urlSource) base() string { return s.location.String() }
-func (s *urlSource) close()       {}
+func (s *urlSource) Close() error { return nil }
 
 func (s *urlSource) stamp(files []string) Stamp {
 	t := s.reading.stamp(files)
@@ -242,15 +242,15 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	if previous != nil && len(previous.Files) > 1 {
 		previous = nil
 	}
-	data, resp, err := s.get(ctx, s.location, previous)
+	data, got, err := s.get(ctx, s.location, previous)
 	if err != nil {
 		return nil, err
 	}
-	s.etag, s.lastModified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+	s.etag, s.lastModified = got.etag, got.lastModified
 	// References are relative to where the document was found in the end (RFC 3986 section 5.1.3). The client
 	// follows redirects of the same origin only; a foreign one would move the origin that may be referred to.
-	if resp.Request != nil && resp.Request.URL != nil && sameOrigin(resp.Request.URL, s.location) {
-		s.location = resp.Request.URL
+	if sameOrigin(got.url, s.location) {
+		s.location = got.url
 	}
 	s.add(s.base(), data)
 	return data, nil
@@ -262,24 +262,31 @@ func (s *urlSource) open(ctx context.Context, location string) ([]byte, error) {
 		return nil, fmt.Errorf("a document may only refer to its own origin, %s", originOf(s.location))
 	}
 	u.Fragment, u.RawFragment = "", ""
-	data, resp, err := s.get(ctx, u, nil)
+	data, got, err := s.get(ctx, u, nil)
 	if err != nil {
 		return nil, err
 	}
-	if resp.Request != nil && resp.Request.URL != nil && !sameOrigin(resp.Request.URL, s.location) {
+	if !sameOrigin(got.url, s.location) {
 		return nil, fmt.Errorf("a document may only refer to its own origin, %s", originOf(s.location))
 	}
 	s.add(location, data)
 	return data, nil
 }
 
+// fetched is what an answer says of the file that it holds.
+type fetched struct {
+	url                *url.URL // where it was found, after redirects
+	etag, lastModified string
+}
+
 // get fetches one URL. The headers are fixed, but for the validators of previous.
-func (s *urlSource) get(ctx context.Context, u *url.URL, previous *Stamp) ([]byte, *http.Response, error) {
+func (s *urlSource) get(ctx context.Context, u *url.URL, previous *Stamp) ([]byte, fetched, error) {
+	var none fetched
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, none, err
 	}
 	req.Header.Set("Accept", "application/openapi+json, application/json, application/openapi+yaml, application/yaml;q=0.9, */*;q=0.5")
 	if previous != nil && previous.ETag != "" {
@@ -293,22 +300,26 @@ func (s *urlSource) get(ctx context.Context, u *url.URL, previous *Stamp) ([]byt
 		if errors.As(err, &e) {
 			err = e.Err // the caller names the location
 		}
-		return nil, nil, fmt.Errorf("fetch: %w", err)
+		return nil, none, fmt.Errorf("fetch: %w", err)
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotModified && previous != nil:
-		return nil, nil, ErrUnchanged
+		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return nil, nil, fmt.Errorf("fetch: the server answered %q; if the document is protected, give the API a credential", resp.Status)
+		return nil, none, fmt.Errorf("fetch: the server answered %q; if the document is protected, give the API a credential", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return nil, nil, fmt.Errorf("fetch: the server answered %q", resp.Status)
+		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
 	}
 	data, err := readLimited(resp.Body, resp.ContentLength, s.max)
 	if err != nil {
-		return nil, nil, fmt.Errorf("fetch: %w", err)
+		return nil, none, fmt.Errorf("fetch: %w", err)
 	}
-	return data, resp, nil
+	got := fetched{url: u, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
+	if resp.Request != nil && resp.Request.URL != nil {
+		got.url = resp.Request.URL
+	}
+	return data, got, nil
 }
 
 // originOf returns scheme, host and port of a URL in one form, the port always written (RFC 6454 section 4).

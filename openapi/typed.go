@@ -86,8 +86,10 @@ func (c *compiler) model(f found) (*model, error) {
 
 // typedParameter decodes a parameter, once for all operations that share it. The result is read only.
 func (c *compiler) typedParameter(node *tree.Node) (*openapi3.Parameter, error) {
-	if p, ok := c.typed.Load(node); ok {
-		return p.(*openapi3.Parameter), nil
+	if known, ok := c.typed.Load(node); ok {
+		if p, ok := known.(*openapi3.Parameter); ok {
+			return p, nil
+		}
 	}
 	p := new(openapi3.Parameter)
 	if err := json.Unmarshal(appendParameter(nil, node), p); err != nil {
@@ -332,6 +334,7 @@ func appendTexts(dst []byte, list *tree.Node) []byte {
 				dst = append(dst, ',')
 			}
 			dst = jsonscan.AppendString(dst, n.Text())
+		default: // nothing else is text
 		}
 	}
 	return append(dst, ']')
