@@ -32,7 +32,7 @@ func (x *exchange) read() ([]byte, *Error) {
 		switch {
 		case int64(len(body)) > limit:
 			return nil, tooLarge()
-		case err == io.EOF: //nolint:errorlint // readers return it bare
+		case err == io.EOF:
 			// From here on the connection is read to see whether the client is still there.
 			x.readDeadline(time.Time{})
 			return body, nil

@@ -59,13 +59,14 @@ func (x *exchange) lookup(e *envelope) (entry, *Error) {
 // optionalText decodes a member that is a string if it is there. null counts as
 // absent: some clients write it so.
 func optionalText(where string, value []byte) (string, *Error) {
-	switch jsonscan.KindOf(value) {
+	switch kind := jsonscan.KindOf(value); kind {
 	case 0, jsonscan.Null:
 		return "", nil
 	case jsonscan.String:
 		return string(jsonscan.Unquote(value)), nil
+	default:
+		return "", InvalidParams("%s must be a string, got %s", where, kindName(kind))
 	}
-	return "", InvalidParams("%s must be a string, got %s", where, kindName(jsonscan.KindOf(value)))
 }
 
 // clip keeps a client's text from filling an answer.
@@ -91,7 +92,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		// The value may hold arguments, so only its type is logged unless the runtime
 		// made it; the stack holds addresses (O10).
 		cause := fmt.Sprintf("%T", v)
-		if e, ok := v.(runtime.Error); ok { //nolint:errorlint // panic values are not wrapped
+		if e, ok := v.(runtime.Error); ok {
 			cause = e.Error()
 		}
 		fault = x.internal("panic in a method", 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
@@ -110,7 +111,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		// Nobody is left to read an answer, and none may be sent (2026-07-28
 		// streamable-http, Cancellation).
 		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
-			x.internal("a method failed, and its client has left", 0, slog.Any("error", err))
+			x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed, and its client has left", slog.String("method", m.name), slog.Any("error", err))
 		}
 		x.event.Code = CodeCancelled
 		x.out.status, x.out.sent = statusClientGone, true

@@ -167,8 +167,9 @@ func validID(value []byte) bool {
 			}
 		}
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // scanFault words what the scanner refused. All but grammar and encoding is JSON,
@@ -202,6 +203,7 @@ func kindName(k jsonscan.Kind) string {
 		return "an array"
 	case jsonscan.Object:
 		return "an object"
+	default:
+		return "a " + k.String()
 	}
-	return "a " + k.String()
 }

@@ -47,8 +47,9 @@ func TestResultIsExact(t *testing.T) {
 			}
 			body := w.Body.Bytes()
 			if event {
-				data, ok := bytes.CutPrefix(body, []byte(eventStart))
-				if data, ok = bytes.CutSuffix(data, []byte(eventEnd)); !ok || bytes.ContainsAny(data, "\r\n") {
+				data, starts := bytes.CutPrefix(body, []byte(eventStart))
+				data, ends := bytes.CutSuffix(data, []byte(eventEnd))
+				if !starts || !ends || bytes.ContainsAny(data, "\r\n") {
 					t.Fatalf("not one event: %.100q", body)
 				}
 				body = data
@@ -158,7 +159,7 @@ func TestPanicInsideAnAnswer(t *testing.T) {
 	w := httptest.NewRecorder()
 	x := newTestExchange(h, w, "1", Modern)
 	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
+		if v := recover(); v != any(http.ErrAbortHandler) { //nolint:errorlint // net/http compares it so
 			t.Errorf("the connection is not broken off: %v", v)
 		}
 	}()
