@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/gateway"
+	"drawbridge/openapi"
+)
+
+func (p *program) callCommand() *cobra.Command {
+	var dryRun bool
+	c := &cobra.Command{
+		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON']",
+		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
+		Long: `Call runs one tools/call through the whole gateway, credential included, and prints the result.
+With --dry-run nothing is sent: the HTTP request is printed instead, without the credential. An API without a
+base URL is shown with the host base-url.invalid.
+
+Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
+		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
+  drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'`,
+	}
+	p.configFlag(c)
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		want := 2
+		if p.config == "" {
+			want = 3
+		}
+		if len(args) < want-1 || len(args) > want {
+			return usageError{fmt.Errorf("call needs a tool, and its arguments as a JSON object\nSee 'drawbridge call --help'.")}
+		}
+		location, args, err := p.location(c, args, len(args)-want+2)
+		if err != nil {
+			return err
+		}
+		tool, arguments := args[0], json.RawMessage("{}")
+		if len(args) > 1 {
+			arguments = json.RawMessage(args[1])
+		}
+		g, outcomes, err := p.loadOnce(c.Context(), location, false)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			if o.Err != nil {
+				fmt.Fprintf(p.stderr, "%s: can't be served: %v\n", o.Name, o.Err)
+			}
+		}
+		plan := g.Plan(tool)
+		if plan == nil {
+			return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", tool)
+		}
+		if dryRun {
+			return p.printRequest(c, plan, arguments)
+		}
+		result, err := g.Call(c.Context(), tool, arguments)
+		if err != nil {
+			return err
+		}
+		return p.printResult(result)
+	}
+	return c
+}
+
+func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.RawMessage) error {
+	r, err := plan.Request(c.Context(), args)
+	if err != nil {
+		var bad *openapi.ArgumentError
+		if errors.As(err, &bad) {
+			return errors.New(bad.ToolMessage())
+		}
+		return err
+	}
+	return writeRequest(p.stdout, r)
+}
+
+// writeRequest prints a request as it goes over the wire, headers by name.
+func writeRequest(w io.Writer, r *http.Request) error {
+	fmt.Fprintf(w, "%s %s\n", r.Method, r.URL)
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		for _, v := range r.Header[name] {
+			fmt.Fprintf(w, "%s: %s\n", name, v)
+		}
+	}
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\n%s\n", body)
+	return err
+}
+
+func (p *program) printResult(result json.RawMessage) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, result, "", "  "); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, b.String())
+	var r struct{ IsError bool }
+	if err := json.Unmarshal(result, &r); err != nil {
+		return err
+	}
+	if r.IsError {
+		return exitError(exitFail)
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/cmd/drawbridge/demo"
+	"drawbridge/config"
+	"drawbridge/gateway"
+	"drawbridge/gateway/mcp"
+)
+
+func (p *program) demoCommand() *cobra.Command {
+	d := &demonstration{program: p}
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "A sample legacy service and the gateway in front of it, nothing to set up",
+		Long: `Demo starts a small "legacy" order service with an OpenAPI document, writes the configuration for it, starts the
+gateway, makes one call through /mcp and shows what went over the wire. Then it serves until Ctrl-C, so that you
+can connect a client of your own. Everything listens on loopback and is gone when it ends.`,
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; a free port is taken if it is in use and was not given")
+	c.Flags().StringVar(&d.upstream, "upstream", "127.0.0.1:0", "address of the sample service")
+	c.Flags().BoolVar(&d.once, "once", false, "end after the call")
+	c.Flags().BoolVar(&d.serviceOnly, "service-only", false, "only serve the sample service, at --upstream")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		d.fixed = c.Flags().Changed("listen")
+		return d.run(c.Context())
+	}
+	return c
+}
+
+// demonstration is the demo command.
+type demonstration struct {
+	*program
+	listen, upstream  string
+	fixed             bool // --listen was given
+	once, serviceOnly bool
+
+	seen atomic.Pointer[string] // the last request that reached the service
+}
+
+func (d *demonstration) run(ctx context.Context) (err error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", d.upstream)
+	if err != nil {
+		return fmt.Errorf("sample service: %w", err)
+	}
+	service := &http.Server{Handler: demo.NewService(d.observe), ReadHeaderTimeout: readHeaderTimeout}
+	ended := make(chan error, 1)
+	go func() { ended <- serveHTTP(service, l) }()
+	defer func() { err = errors.Join(err, service.Close(), <-ended) }()
+	base := "http://" + l.Addr().String()
+	d.say("1. A legacy service runs at %s. Its document, with the usual mistakes: %s%s", base, base, demo.DocumentPath)
+	if d.serviceOnly {
+		d.say("   Calls need the header X-Shop-Key: %s. Ctrl-C ends it.", demo.Key)
+		d.awaitEnd(ctx)
+		return nil
+	}
+
+	dir, err := os.MkdirTemp("", "drawbridge-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "drawbridge.yaml")
+	text, err := d.configuration(ctx, base)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	d.say("\n2. The gateway's configuration, %s:\n\n%s", file, indent(text))
+	environment := func(name string) string {
+		if name == "SHOP_KEY" {
+			return demo.Key
+		}
+		return d.getenv(name)
+	}
+	cfg, problems := config.Load(file, environment)
+	for _, problem := range problems {
+		fmt.Fprintln(d.stderr, problem)
+	}
+	if cfg == nil {
+		return exitError(exitUsage)
+	}
+	log := newLogger(d.stderr, cfg.Telemetry)
+	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Logger: log,
+		LoadConfig: func() (*config.Config, error) {
+			c, problems := config.Load(file, environment)
+			return c, problems.Err()
+		}})
+	if err != nil {
+		return err
+	}
+	s := &server{gateway: g, config: cfg, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true}
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.onServing = func(ctx context.Context) error {
+		if err := d.show(ctx, g, s); err != nil {
+			return err
+		}
+		if d.once {
+			cancel()
+		}
+		return nil
+	}
+	return s.run(ctx)
+}
+
+// configuration writes the file that a platform engineer would write.
+func (d *demonstration) configuration(ctx context.Context, base string) (string, error) {
+	listen, err := d.free(ctx, d.listen)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`server:
+  listen: %s
+  shutdown_delay: 0s
+admin:
+  listen: 127.0.0.1:0            # a free port
+telemetry:
+  log_level: warn
+  log_format: text
+apis:
+  - name: orders
+    spec: %s%s
+    credential:                  # sent to the service, never shown to clients
+      type: api_key
+      in: header
+      name: X-Shop-Key
+      value: ${SHOP_KEY}
+`, listen, base, demo.DocumentPath), nil
+}
+
+// free returns the address, or one with a free port if its port is taken and nobody insisted on it.
+func (d *demonstration) free(ctx context.Context, address string) (string, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil && !d.fixed {
+		l, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", fmt.Errorf("--listen: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// show prints the tools, makes one call over HTTP, and tells how to connect.
+func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server) error {
+	status := g.Status()
+	api := status.APIs[0]
+	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d mistakes repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
+	for _, p := range g.Plans() {
+		d.say("   %-20s %-6s %-30s %s", p.Tool.Name, p.Tool.Operation.Method, p.Tool.Operation.Path, p.Tool.Title)
+	}
+
+	const tool = "listOrders"
+	arguments := json.RawMessage(`{"status": ["open", "paid"], "filter": {"customer_id": 9007199254740993}, "page_size": 1}`)
+	url := "http://" + s.public.Addr().String() + "/mcp"
+	d.say("\n4. A call through %s: %s %s", url, tool, arguments)
+	result, err := post(ctx, url, tool, arguments)
+	if err != nil {
+		return err
+	}
+	if seen := d.seen.Load(); seen != nil {
+		d.say("\n   The service saw:\n\n%s", indent(*seen))
+	}
+	d.say("   The client got:\n\n%s", indent(result))
+	d.say(`5. Connect a client of your own to %s
+
+   Claude Code:    claude mcp add --transport http orders %s
+   VS Code:        code --add-mcp '{"name":"orders","type":"http","url":"%s"}'
+   MCP Inspector:  npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list
+   curl:           curl -s %s -H 'Content-Type: application/json' -H 'Accept: application/json' \
+                     -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'
+
+   Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`, url, url, url, url, url, s.admin.Addr())
+	if !d.once {
+		d.say("\n   Serving until Ctrl-C.")
+	}
+	return nil
+}
+
+// post makes a tools/call as a client of the newest revision does and returns the result, indented.
+func post(ctx context.Context, url, tool string, arguments json.RawMessage) (string, error) {
+	revision := mcp.Revisions()[0]
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
+		"name": tool, "arguments": arguments, "_meta": map[string]any{
+			"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		}}})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("MCP-Protocol-Version", revision)
+	r.Header.Set("Mcp-Method", "tools/call")
+	r.Header.Set("Mcp-Name", tool)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, answer, "", "  "); err != nil {
+		return "", fmt.Errorf("the gateway answered %s: %s", resp.Status, answer)
+	}
+	return b.String() + "\n", nil
+}
+
+// observe keeps what the service saw of a request. The key is the gateway's secret and not shown.
+func (d *demonstration) observe(r *http.Request) {
+	var b strings.Builder
+	header := r.Header.Clone()
+	if header.Get("X-Shop-Key") != "" {
+		header.Set("X-Shop-Key", "(the credential)")
+	}
+	shown := *r
+	shown.Header, shown.Body = header, nil
+	if writeRequest(&b, &shown) == nil {
+		text := b.String()
+		d.seen.Store(&text)
+	}
+}
+
+func (d *demonstration) awaitEnd(ctx context.Context) {
+	select {
+	case <-d.signals:
+	case <-ctx.Done():
+	}
+}
+
+func (d *demonstration) say(format string, args ...any) { fmt.Fprintf(d.stdout, format+"\n", args...) }
+
+func indent(text string) string {
+	return "     " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n     ") + "\n"
+}

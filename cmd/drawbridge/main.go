@@ -1,0 +1,141 @@
+// Command drawbridge puts an MCP server in front of REST services that have an OpenAPI document.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/config"
+)
+
+// Set by the linker.
+var (
+	version = "dev"
+	commit  = "unknown"
+)
+
+// Exit codes (docs/architecture.md, command line).
+const (
+	exitOK    = 0
+	exitFail  = 1 // failure while running; check: an API can't be served
+	exitUsage = 2 // bad usage or a bad configuration
+)
+
+func main() {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr, signals))
+}
+
+// program is what the commands share.
+type program struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
+	config         string           // --config
+}
+
+// run is the whole program with its surroundings as parameters, so that tests can run it.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
+	p := &program{getenv: getenv, stdout: stdout, stderr: stderr, signals: signals}
+	root := &cobra.Command{
+		Use:   "drawbridge",
+		Short: "An MCP gateway in front of REST services that have an OpenAPI document",
+		Long: `drawbridge reads OpenAPI documents, makes an MCP tool of each operation, and serves the tools at /mcp.
+Each tools/call becomes one HTTP request to the service behind; nothing has to change there.
+
+Begin with:
+  drawbridge demo                                     see it work, nothing to set up
+  drawbridge check https://orders.internal/openapi.json   what would become of a document
+  drawbridge serve --config drawbridge.yaml           serve
+
+A configuration is a YAML file; the smallest one is a list of documents:
+  - https://orders.internal/openapi.json
+  - https://billing.internal/v2/swagger.yaml
+A document's URL or path may stand for a configuration everywhere.`,
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w\nSee '%s --help'.", err, c.CommandPath())}
+	})
+	root.AddCommand(p.serveCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.versionCommand())
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var usage usageError
+	var exit exitError
+	switch {
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	case ctx.Err() == nil && isUnknownCommand(err):
+		fmt.Fprintf(stderr, "%v\nSee 'drawbridge --help'.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "drawbridge: %v\n", err)
+	return exitFail
+}
+
+// usageError is an error of the one who started the program: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// exitError ends the program with its code; everything has been said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// errNoCommand is cobra's own way of refusing an unknown command: it has no type for it.
+func isUnknownCommand(err error) bool {
+	const prefix = "unknown command"
+	return len(err.Error()) >= len(prefix) && err.Error()[:len(prefix)] == prefix
+}
+
+// configFlag gives a command --config, and a document as its first argument instead.
+func (p *program) configFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL")
+}
+
+// location returns what the command works on, and the arguments that remain. after is how many arguments the
+// command has of its own.
+func (p *program) location(c *cobra.Command, args []string, after int) (string, []string, error) {
+	location := p.config
+	if location == "" && len(args) > after {
+		location, args = args[0], args[1:]
+	}
+	switch {
+	case location == "":
+		return "", nil, usageError{fmt.Errorf("%s: give a configuration with --config FILE, or an OpenAPI document's path or URL\nSee '%s --help'.",
+			c.CommandPath(), c.CommandPath())}
+	case len(args) > after:
+		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q\nSee '%s --help'.", c.CommandPath(), args[after], c.CommandPath())}
+	}
+	return location, args, nil
+}
+
+// load reads the configuration and prints its problems; errors end the program with exit code 2.
+func (p *program) load(location string) (*config.Config, error) {
+	c, problems := config.Load(location, p.getenv)
+	for _, problem := range problems {
+		fmt.Fprintln(p.stderr, problem)
+	}
+	if c == nil {
+		return nil, exitError(exitUsage)
+	}
+	return c, nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/config"
+	"drawbridge/gateway"
+)
+
+func (p *program) serveCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve [--config FILE | DOCUMENT]",
+		Short: "Serve the tools at /mcp until told to stop",
+		Long: `Serve reads all documents, serves as soon as one of them can be used, and tries the others again.
+
+Configuration and document files are watched, documents from URLs are asked for changes every 'refresh'.
+SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all.
+SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.
+
+Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or configuration.`,
+		Example: `  drawbridge serve --config drawbridge.yaml
+  drawbridge serve https://orders.internal/openapi.json`,
+	}
+	p.configFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		location, _, err := p.location(c, args, 0)
+		if err != nil {
+			return err
+		}
+		cfg, err := p.load(location)
+		if err != nil {
+			return err
+		}
+		return p.serve(c.Context(), location, cfg)
+	}
+	return c
+}
+
+func (p *program) serve(ctx context.Context, location string, cfg *config.Config) error {
+	log := newLogger(p.stderr, cfg.Telemetry)
+	tuneMemory(p.getenv)
+	tracing, err := newTracing(ctx, cfg.Telemetry, version)
+	if err != nil {
+		return err
+	}
+	defer tracing.shutdown(log)
+	g, err := gateway.New(gateway.Options{
+		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider,
+		LoadConfig: func() (*config.Config, error) {
+			c, problems := config.Load(location, p.getenv)
+			for _, w := range problems.Warnings() {
+				log.Warn(w.String())
+			}
+			return c, problems.Err()
+		},
+	})
+	if err != nil {
+		return usageError{err}
+	}
+	s := &server{gateway: g, config: cfg, log: log, signals: p.signals}
+	if err := s.listen(ctx); err != nil {
+		return err
+	}
+	warnAboutExposure(log, cfg)
+	return s.run(ctx)
+}
+
+// server is the running program: two listeners, the gateway, and the signals.
+type server struct {
+	gateway *gateway.Gateway
+	config  *config.Config
+	log     *slog.Logger
+	signals <-chan os.Signal
+	// onServing, if set, is called when the first API is served. run ends with its error.
+	onServing func(ctx context.Context) error
+	quick     bool // no shutdown delay: nobody routes to this process
+
+	public, admin net.Listener
+}
+
+// listen opens both listeners, so that a port that is taken is found before anything else is done.
+func (s *server) listen(ctx context.Context) (err error) {
+	var lc net.ListenConfig
+	if s.public, err = lc.Listen(ctx, "tcp", s.config.Server.Listen.String()); err != nil {
+		return fmt.Errorf("server.listen: %w", err)
+	}
+	if s.admin, err = lc.Listen(ctx, "tcp", s.config.Admin.Listen.String()); err != nil {
+		return errors.Join(fmt.Errorf("admin.listen: %w", err), s.public.Close())
+	}
+	return nil
+}
+
+// run serves until a signal, the context or a failure ends it, and drains.
+func (s *server) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Calls outlive ctx: they end by themselves while the servers shut down, or when calls is cancelled.
+	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelCalls()
+	public := s.httpServer(s.gateway.Handler(), calls)
+	admin := s.httpServer(s.gateway.Admin(), calls)
+
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveHTTP(public, s.public) })
+	group.Go(func() error { return serveHTTP(admin, s.admin) })
+	group.Go(func() error { return s.gateway.Run(groupCtx) })
+	if s.onServing != nil {
+		group.Go(func() error {
+			select {
+			case <-s.gateway.Serving():
+				return s.onServing(groupCtx)
+			case <-groupCtx.Done():
+				return nil
+			}
+		})
+	}
+	s.log.Info("listening", "mcp", "http://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
+	group.Go(func() error {
+		s.await(groupCtx)
+		err := s.drain(public, admin)
+		cancelCalls()
+		cancel(nil)
+		return err
+	})
+	return group.Wait()
+}
+
+// await returns when the program is told to stop.
+func (s *server) await(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case sig := <-s.signals:
+			if sig != syscall.SIGHUP {
+				s.log.Info("draining", "signal", sig.String())
+				return
+			}
+			go s.reload(ctx)
+		}
+	}
+}
+
+// reload is ended by ctx at the latest; what it finds is in the log.
+func (s *server) reload(ctx context.Context) {
+	if err := s.gateway.Reload(ctx); err != nil {
+		s.log.Warn("reload", "error", err)
+	}
+}
+
+// drain ends service without losing a call (O5): load balancers get the time to notice, then the listeners are
+// closed, then running calls get the time to end. Another signal ends all at once.
+func (s *server) drain(public, admin *http.Server) error {
+	s.gateway.Drain()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		for {
+			select {
+			case sig := <-s.signals:
+				if sig != syscall.SIGHUP {
+					s.log.Warn("ending at once", "signal", sig.String())
+					stop()
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	if !s.quick {
+		select {
+		case <-time.After(time.Duration(s.config.Server.ShutdownDelay)):
+		case <-ctx.Done():
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.Server.DrainTimeout))
+	defer cancel()
+	if err := public.Shutdown(ctx); err != nil {
+		s.log.Warn("calls were still running at the end of drain_timeout and are cut", "error", err)
+		_ = public.Close()
+	}
+	_ = admin.Close()
+	s.log.Info("drained")
+	return nil
+}
+
+// Timeouts of both listeners (H7). The bodies have rolling deadlines of their own in gateway/mcp.
+const (
+	readHeaderTimeout = 5 * time.Second
+	idleTimeout       = 90 * time.Second
+)
+
+func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
+		BaseContext:    func(net.Listener) context.Context { return calls },
+		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+}
+
+func serveHTTP(s *http.Server, l net.Listener) error {
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+func newLogger(w io.Writer, t config.Telemetry) *slog.Logger {
+	o := &slog.HandlerOptions{Level: t.LogLevel.Level()}
+	if t.LogFormat == config.LogText {
+		return slog.New(slog.NewTextHandler(w, o))
+	}
+	return slog.New(slog.NewJSONHandler(w, o))
+}
+
+func warnAboutExposure(log *slog.Logger, c *config.Config) {
+	if c.Auth != nil && c.Auth.Anonymous {
+		log.Warn("auth.anonymous is on: everyone who reaches this address can call every tool", "listen", c.Server.Listen.String())
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) toolsCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "tools [--config FILE | DOCUMENT]",
+		Short: "Print the tools: name, method, path, title, estimated tokens",
+		Long: `Tools prints the catalog that clients would see. Tokens are estimated as a quarter of the bytes of a definition;
+their sum is what a client that shows all tools to its model pays on every request.`,
+		Example: `  drawbridge tools --config drawbridge.yaml
+  drawbridge tools --json openapi.yaml | jq '.tools[].name'`,
+	}
+	p.configFlag(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result of tools/list")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		location, _, err := p.location(c, args, 0)
+		if err != nil {
+			return err
+		}
+		g, outcomes, err := p.loadOnce(c.Context(), location, false)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			if o.Err != nil {
+				fmt.Fprintf(p.stderr, "%s: can't be served: %v\n", o.Name, o.Err)
+				err = exitError(exitFail)
+			}
+		}
+		if asJSON {
+			var b bytes.Buffer
+			if e := json.Indent(&b, append(append([]byte(`{"tools":`), g.Definitions()...), '}'), "", "  "); e != nil {
+				return e
+			}
+			fmt.Fprintln(p.stdout, b.String())
+			return err
+		}
+		w := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "NAME\tMETHOD\tPATH\tTITLE\tTOKENS")
+		plans, total := g.Plans(), 0
+		for _, plan := range plans {
+			t := plan.Tool
+			total += t.Tokens()
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", t.Name, t.Operation.Method, t.Operation.Path, t.Title, t.Tokens())
+		}
+		if e := w.Flush(); e != nil {
+			return e
+		}
+		fmt.Fprintf(p.stdout, "%d tools, about %d tokens\n", len(plans), total)
+		return err
+	}
+	return c
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/gateway/mcp"
+)
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version, the commit and the protocol revisions", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(p.stdout, "drawbridge %s\ncommit %s\n%s %s/%s\nMCP revisions %s\n",
+				version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(mcp.Revisions(), ", "))
+			return err
+		},
+	}
+}

@@ -1,0 +1,205 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+)
+
+// callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
+func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	gen := generationFrom(ctx)
+	p := gen.plans[req.Name]
+	if p == nil {
+		if req.Name == "" {
+			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
+		}
+		return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", cut(req.Name, 128))
+	}
+	if gen.guard != nil {
+		if denied := gen.authorize(auth.FromContext(ctx), p); denied != nil {
+			p.metrics.count(outcomeScope)
+			return denied
+		}
+	}
+	g.metrics.inFlight.Inc()
+	defer g.metrics.inFlight.Dec()
+
+	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	if req.Era == mcp.Legacy && p.safe && gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
+		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
+		// nobody can read its answer any more, and the service is spared.
+		stop := context.AfterFunc(req.HTTP.Context(), cancel)
+		defer stop()
+	}
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p}
+	if g.tracer != nil {
+		c.startSpan()
+		defer c.span.End()
+	}
+	return c.run()
+}
+
+// call is one call under way.
+type call struct {
+	g     *Gateway
+	ctx   context.Context
+	req   *mcp.Request
+	reply *mcp.Reply
+	plan  *Plan
+	span  trace.Span // nil: no tracing
+	// answered tells that the result was begun: nothing can be said any more.
+	answered bool
+}
+
+// run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
+// model; an error is returned only if the answer can't be delivered.
+func (c *call) run() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.g.metrics.panics.Inc()
+			err = c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	p := c.plan
+	if p.base == nil {
+		return c.fail(outcomeNoBase, errors.New(p.Operation.BaseProblem),
+			"This tool can't be called, because the gateway does not know where: "+p.Operation.BaseProblem+".")
+	}
+	httpReq, err := p.Operation.NewRequest(c.ctx, p.base, c.req.Arguments)
+	if err != nil {
+		var bad *openapi.ArgumentError
+		if errors.As(err, &bad) {
+			return c.fail(outcomeArguments, nil, bad.ToolMessage())
+		}
+		return c.internal(err)
+	}
+	start := time.Now()
+	resp, err := p.client.Do(httpReq)
+	if err != nil {
+		return c.failed(err)
+	}
+	defer func() { p.metrics.duration.Observe(time.Since(start).Seconds()) }()
+	if resp.StatusCode < 300 {
+		err = c.succeed(resp)
+	} else {
+		err = c.refused(resp)
+	}
+	if err != nil && !c.answered {
+		return c.failed(err)
+	}
+	return err
+}
+
+// failed answers a call that the service did not answer, or not to the end.
+func (c *call) failed(err error) error {
+	var e *upstream.Error
+	if errors.As(err, &e) {
+		return c.fail(outcome(e.Kind.String()), err, e.ToolMessage())
+	}
+	return c.internal(err)
+}
+
+// internal answers what should not have happened: the model learns a reference, the log the cause.
+func (c *call) internal(cause error, attrs ...slog.Attr) error {
+	reference := newReference()
+	c.g.log.LogAttrs(c.ctx, slog.LevelError, "internal error in a call", append(attrs,
+		slog.String("reference", reference), slog.String("tool", c.plan.Tool.Name), slog.Any("error", cause))...)
+	if c.answered {
+		return fmt.Errorf("answer was begun: %w", cause)
+	}
+	return c.fail(outcomeInternal, nil, "Internal error of the gateway, reference "+reference+
+		". The operator finds the cause in the log under this reference; calling again with other arguments may help.")
+}
+
+// fail answers with isError and a text for the model, and writes the log line of the call.
+func (c *call) fail(o outcome, cause error, text string) error {
+	c.done(o, cause)
+	c.answered = true
+	return c.reply.Result(
+		mcp.Chunk{Bytes: []byte(`"content":[{"type":"text","text":"`)},
+		mcp.Chunk{Bytes: []byte(text), Escape: true},
+		mcp.Chunk{Bytes: []byte(`"}],"isError":true`)},
+	)
+}
+
+// done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
+// service or the gateway is at fault. Arguments and answers are never logged.
+func (c *call) done(o outcome, cause error) {
+	c.plan.metrics.count(o)
+	level := slog.LevelInfo
+	switch o {
+	case outcomeOK, outcomeArguments:
+		level = slog.LevelDebug
+	case outcomeRedirect, outcomeClientError, outcome(upstream.Canceled.String()):
+	default:
+		level = slog.LevelWarn
+	}
+	if c.span != nil {
+		c.span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
+		if o != outcomeOK {
+			c.span.SetStatus(codes.Error, string(o))
+			c.span.SetAttributes(attribute.String("error.type", string(o)))
+		}
+	}
+	if !c.g.log.Enabled(c.ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name), slog.String("outcome", string(o)),
+		slog.String("principal", c.req.Principal),
+	}
+	if cause != nil {
+		attrs = append(attrs, slog.Any("error", cause))
+	}
+	c.g.log.LogAttrs(c.ctx, level, "call", attrs...)
+}
+
+// startSpan begins the span of the call. The caller's trace context is taken from params._meta, else from the
+// HTTP header (MCP semantic conventions); the propagator drops what is not W3C syntax.
+func (c *call) startSpan() {
+	carrier := propagation.HeaderCarrier(http.Header{})
+	if parent := c.req.Meta.TraceParent; parent != "" {
+		carrier.Set("traceparent", parent)
+		carrier.Set("tracestate", c.req.Meta.TraceState)
+	} else {
+		carrier.Set("traceparent", c.req.HTTP.Header.Get("traceparent"))
+		carrier.Set("tracestate", c.req.HTTP.Header.Get("tracestate"))
+	}
+	ctx := propagation.TraceContext{}.Extract(c.ctx, carrier)
+	c.ctx, c.span = c.g.tracer.Start(ctx, "tools/call "+c.plan.Tool.Name, trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(
+			attribute.String("mcp.method.name", "tools/call"),
+			attribute.String("gen_ai.tool.name", c.plan.Tool.Name),
+			attribute.String("mcp.protocol.version", c.req.Revision),
+			attribute.String("drawbridge.api", c.plan.Tool.API),
+		))
+}
+
+// newReference makes the name under which an internal error is found in the log.
+func newReference() string { return rand.Text()[:12] }
+
+// cut shortens what a client sent before it stands in an error.
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}

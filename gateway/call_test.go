@@ -1,0 +1,263 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/config"
+)
+
+var accept = flag.Bool("update", false, "accept what the cases give")
+
+// TestCalls runs the cases of testdata/calls: a document, a configuration, what the service answers, and a call;
+// what reaches the service and what the client gets are compared.
+//
+//	api.yaml       the document
+//	config.yaml    the configuration; $SPEC and $BASE stand for the document's path and the service's address
+//	answer         the service's answer as raw HTTP; its line ends are made CRLF up to the empty line. None: the
+//	               connection is closed without an answer
+//	call           {"revision": …, "name": …, "arguments": …}
+//	request        expected: the request line, headers and body that the service saw; nothing if it saw none
+//	result         expected: the HTTP status if it is not 200, and the JSON-RPC answer's result or error, indented
+func TestCalls(t *testing.T) {
+	files, err := filepath.Glob("testdata/calls/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCallCase(t, file) })
+	}
+}
+
+func runCallCase(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := func(name string) []byte {
+		for _, f := range archive.Files {
+			if f.Name == name {
+				return f.Data
+			}
+		}
+		return nil
+	}
+	service := newRawService(t, section("answer"))
+	g := start(t, string(section("api.yaml")), string(section("config.yaml")), service.url)
+
+	var in struct {
+		Revision, Name string
+		Arguments      json.RawMessage
+	}
+	if err := json.Unmarshal(section("call"), &in); err != nil {
+		t.Fatalf("call: %v", err)
+	}
+	status, answer := ask(t, g.Handler(), in.Revision, "tools/call", in.Name,
+		fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments)))
+	result := answer
+	var parts struct{ Result, Error json.RawMessage }
+	if json.Unmarshal(answer, &parts) == nil && parts.Result != nil {
+		result = parts.Result
+	} else if parts.Error != nil {
+		result = parts.Error
+	}
+	var b bytes.Buffer
+	if status != 200 {
+		fmt.Fprintf(&b, "%d\n", status)
+	}
+	if json.Indent(&b, result, "", "  ") != nil {
+		b.Write(result)
+	}
+	b.WriteByte('\n')
+	for _, part := range []struct{ name, got string }{{"request", service.seen()}, {"result", hide(b.String(), service.url)}} {
+		if *accept {
+			set(archive, part.name, part.got)
+			continue
+		}
+		if diff := cmp.Diff(string(section(part.name)), part.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part.name, diff)
+		}
+	}
+	if *accept {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func set(a *txtar.Archive, name, text string) {
+	for i := range a.Files {
+		if a.Files[i].Name == name {
+			a.Files[i].Data = []byte(text)
+			return
+		}
+	}
+	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
+}
+
+// hide puts a name in the place of an address that differs from run to run.
+func hide(text, url string) string {
+	return strings.ReplaceAll(text, strings.TrimPrefix(url, "http://"), "$BASE")
+}
+
+func orEmpty(b json.RawMessage) json.RawMessage {
+	if b == nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}
+
+// start makes a gateway and loads its documents.
+func start(t *testing.T, api, cfg, base string) *Gateway {
+	t.Helper()
+	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, base), Version: "1.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := g.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+	}
+	return g
+}
+
+// configure writes a document and a configuration into dir and loads the latter.
+func configure(t *testing.T, dir, api, cfg, base string) *config.Config {
+	t.Helper()
+	spec := filepath.Join(dir, "api.yaml")
+	if cfg == "" {
+		cfg = "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"
+	}
+	cfg = strings.NewReplacer("$SPEC", spec, "$BASE", base).Replace(cfg)
+	file := filepath.Join(dir, "drawbridge.yaml")
+	for name, text := range map[string]string{spec: api, file: cfg} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, problems := config.Load(file, func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	return c
+}
+
+// ask sends one request of the given revision to the handler; params has no _meta yet.
+func ask(t *testing.T, h http.Handler, revision, method, name, params string) (status int, answer []byte) {
+	t.Helper()
+	if revision == "" {
+		revision = "2026-07-28"
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	header.Set("MCP-Protocol-Version", revision)
+	if revision >= "2026" {
+		header.Set("Mcp-Method", method)
+		if name != "" {
+			header.Set("Mcp-Name", name)
+		}
+		if params != "" {
+			params += ","
+		}
+		params += `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + revision + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	} else {
+		w := post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"*/*"}},
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		if w.Code != 200 {
+			t.Fatalf("initialize = %d %s", w.Code, w.Body)
+		}
+		header.Set("Mcp-Session-Id", w.Header().Get("Mcp-Session-Id"))
+	}
+	w := post(h, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
+	return w.Code, w.Body.Bytes()
+}
+
+func post(h http.Handler, header http.Header, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
+	r.Header = header
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// rawService answers every connection's first request with the same bytes, whatever they are.
+type rawService struct {
+	url string
+
+	mu      sync.Mutex
+	request string
+}
+
+func newRawService(t *testing.T, answer []byte) *rawService {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &rawService{url: "http://" + l.Addr().String()}
+	head, body, _ := bytes.Cut(answer, []byte("\n\n"))
+	if answer != nil {
+		answer = append(bytes.ReplaceAll(head, []byte("\n"), []byte("\r\n")), "\r\n\r\n"...)
+		answer = append(answer, bytes.TrimSuffix(body, []byte("\n"))...)
+	}
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() {
+				defer c.Close()
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				if err != nil {
+					return
+				}
+				s.record(r)
+				_, _ = c.Write(answer)
+			})
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); conns.Wait() })
+	return s
+}
+
+func (s *rawService) record(r *http.Request) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", r.Method, r.RequestURI)
+	var header bytes.Buffer
+	_ = r.Header.WriteSubset(&header, map[string]bool{"User-Agent": true, "Accept-Encoding": true})
+	b.WriteString(strings.ReplaceAll(header.String(), "\r", ""))
+	body, _ := io.ReadAll(r.Body)
+	if len(body) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", body)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.request += b.String()
+}
+
+func (s *rawService) seen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.request
+}

@@ -1,0 +1,190 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+)
+
+// Options are what a [Gateway] is made of.
+type Options struct {
+	// Config is the first configuration.
+	Config *config.Config
+	// LoadConfig reads the configuration anew for [Gateway.Reload]. Nil: the configuration never changes, and a
+	// reload reads the documents alone.
+	LoadConfig func() (*config.Config, error)
+	// Version is the version of the program, for serverInfo.
+	Version string
+	// Logger takes all log records. Nil: none.
+	Logger *slog.Logger
+	// Metrics is where the gateway registers its metrics, and what /metrics shows. Nil: a new registry.
+	Metrics *prometheus.Registry
+	// TracerProvider makes spans of requests and upstream calls. Nil: no tracing.
+	TracerProvider trace.TracerProvider
+	// Report makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
+	Report bool
+}
+
+// Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
+// running, and serve [Gateway.Handler] and [Gateway.Admin]. All methods are safe for concurrent use.
+type Gateway struct {
+	o        Options
+	log      *slog.Logger
+	metrics  *metrics
+	tracer   trace.Tracer // nil: no tracing
+	endpoint *mcp.Handler
+	public   http.Handler
+	admin    http.Handler
+	cursors  *cursors
+
+	current  atomic.Pointer[generation] // nil until the first API is served
+	guard    atomic.Pointer[auth.Guard] // nil: anonymous
+	status   atomic.Pointer[admin.Status]
+	draining atomic.Bool
+	serving  chan struct{} // closed when current is set for the first time
+	isServed sync.Once
+	running  atomic.Bool
+
+	reloads chan reload
+	updates chan update
+
+	// first is the deployment of Options.Config; Run and Load take it over.
+	first *deployment
+}
+
+// New checks what can be checked without the network and returns a gateway that serves nothing yet. The error
+// tells all problems. It starts no goroutine.
+func New(o Options) (*Gateway, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
+	g := &Gateway{
+		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version),
+		serving: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+	}
+	if o.TracerProvider != nil {
+		g.tracer = o.TracerProvider.Tracer("drawbridge")
+	}
+	c := o.Config
+	var err error
+	if g.first, err = g.deploy(c, nil); err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	for _, k := range c.Server.SealKeys {
+		keys = append(keys, []byte(k.Reveal()))
+	}
+	if g.cursors, err = newCursors(keys); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	g.endpoint = mcp.NewHandler(mcp.Methods{
+		"tools/list": g.listTools,
+		"tools/call": g.callTool,
+	}, mcp.Options{
+		Name: "drawbridge", Title: "Drawbridge", Version: o.Version,
+		Capabilities: mcp.Capabilities{Tools: true},
+		MaxBody:      int64(c.Limits.MaxBody),
+		MaxDepth:     c.Limits.MaxDepth,
+		SealKeys:     keys,
+		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
+		Revoked:      state.NewTombstones(0, nil),
+		Logger:       g.log,
+		Observe:      g.observe,
+	})
+	if g.public, err = g.routes(); err != nil {
+		return nil, err
+	}
+	g.setStatus(nil, g.first, "")
+	g.admin = admin.Handler(admin.Options{
+		Status: g.Status, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
+	})
+	return g, nil
+}
+
+// Handler serves clients: /mcp and the protected resource metadata of RFC 9728. Until the first API is served,
+// /mcp answers 503.
+func (g *Gateway) Handler() http.Handler { return g.public }
+
+// Admin serves operators: health, readiness, metrics, the state of the APIs and POST /reload. It belongs on a
+// listener of its own.
+func (g *Gateway) Admin() http.Handler { return g.admin }
+
+// Serving is closed as soon as the first API is served.
+func (g *Gateway) Serving() <-chan struct{} { return g.serving }
+
+// Status tells the state of the gateway and of each API, without secrets.
+func (g *Gateway) Status() admin.Status {
+	s := *g.status.Load()
+	s.Draining = g.draining.Load()
+	s.Ready = s.Ready && !s.Draining
+	return s
+}
+
+// Drain makes the gateway report itself as not ready and ask clients to close their connections. Calls go on to
+// be served; it is for the process to stop listening when load balancers have noticed.
+func (g *Gateway) Drain() { g.draining.Store(true) }
+
+// Reload reads the configuration and all documents anew and returns when the result is in use. If the
+// configuration has errors, all of them are returned and the one in use stays; an API whose document can't be
+// read keeps its last good one, which [Gateway.Status] tells and which is no error here.
+func (g *Gateway) Reload(ctx context.Context) error {
+	r := reload{done: make(chan error, 1)}
+	select {
+	case g.reloads <- r:
+	case <-ctx.Done():
+		return fmt.Errorf("reload: %w", ctx.Err())
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("reload: still under way: %w", ctx.Err())
+	}
+}
+
+// Load reads every document once, publishes what it gets and returns the outcome of each API in the order of the
+// configuration. It is for commands that look at the tools or make one call; [Gateway.Run] does it by itself, and
+// the two exclude each other.
+func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
+	if !g.running.CompareAndSwap(false, true) {
+		return nil, errors.New("the gateway runs already")
+	}
+	d := g.first
+	var wg sync.WaitGroup
+	outcomes := make([]Outcome, len(d.sources))
+	for i, s := range d.sources {
+		wg.Go(func() {
+			l, err := s.load(ctx, nil)
+			outcomes[i] = Outcome{Err: err, loaded: l}
+		})
+	}
+	wg.Wait()
+	for i, s := range d.sources {
+		s.loaded, s.err = outcomes[i].loaded, outcomes[i].Err
+	}
+	g.publish(d, time.Now())
+	tools := map[string]int{}
+	for _, p := range g.Plans() {
+		tools[p.Tool.API]++
+	}
+	for i, s := range d.sources {
+		outcomes[i].describe(s, tools[s.name])
+	}
+	return outcomes, nil
+}

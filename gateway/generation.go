@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+)
+
+// generation is everything that is served at one moment. It is immutable but for its views, which are made when
+// the first client of a revision asks.
+type generation struct {
+	config  *config.Config
+	guard   *auth.Guard  // nil: anonymous
+	entry   http.Handler // the guard, then the endpoint
+	catalog *catalog.Catalog
+	plans   map[string]*Plan
+	digest  [32]byte // of the list, so that cursors of another list are recognized
+
+	mu    sync.Mutex
+	views map[catalog.Features]*view
+}
+
+// view is the list of tools as one revision of the protocol sees it.
+type view struct {
+	pages  [][]byte           // JSON arrays of tool definitions
+	static func() *mcp.Static // the only page, compressed too
+}
+
+func (gen *generation) view(f catalog.Features) *view {
+	gen.mu.Lock()
+	defer gen.mu.Unlock()
+	if v := gen.views[f]; v != nil {
+		return v
+	}
+	v := &view{pages: gen.catalog.Pages(f, gen.config.Server.PageSize, nil)}
+	if len(v.pages) == 0 {
+		v.pages = [][]byte{[]byte("[]")}
+	}
+	v.static = sync.OnceValue(func() *mcp.Static {
+		return mcp.NewStatic(append([]byte(`"tools":`), v.pages[0]...))
+	})
+	gen.views[f] = v
+	return v
+}
+
+// build makes a generation of what the deployment's sources have loaded so far.
+func (g *Gateway) build(d *deployment) *generation {
+	d.nameSources()
+	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, views: map[catalog.Features]*view{}}
+	gen.entry = g.endpoint
+	if d.guard != nil {
+		gen.entry = d.guard.Protect(g.endpoint)
+	}
+	settings := map[*openapi.Operation]config.Settings{}
+	var apis []catalog.API
+	for _, s := range d.sources {
+		if s.loaded == nil {
+			continue
+		}
+		apis = append(apis, catalog.API{Name: s.name, Operations: s.loaded.api.Operations,
+			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
+				subject := config.Subject{API: s.name, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
+				if !s.config.Exposes(subject) {
+					return catalog.Choice{}, false
+				}
+				set := d.config.Settings(subject)
+				settings[op] = set
+				return catalog.Choice{Name: set.Name, Title: set.Title, Description: set.Description}, true
+			}})
+	}
+	gen.catalog = catalog.Build(apis, catalog.Options{
+		Prefix: prefix(d.config.Tools.Prefix), APIs: len(d.sources), MaxName: d.config.Tools.MaxName,
+	})
+	sources := map[string]*source{}
+	for _, s := range d.sources {
+		sources[s.name] = s
+	}
+	labels := 0
+	for _, t := range gen.catalog.All() {
+		s := sources[t.API]
+		set := settings[t.Operation]
+		label := t.Name
+		if labels++; labels > maxToolLabels {
+			label = "other"
+		}
+		p := &Plan{
+			Tool: t, Operation: t.Operation, Scopes: set.Scopes,
+			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client,
+			safe: safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
+		}
+		if set.Timeout > 0 {
+			p.Timeout = time.Duration(set.Timeout)
+		}
+		gen.plans[t.Name] = p
+	}
+	h := sha256.New()
+	for _, page := range gen.catalog.Pages(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, d.config.Server.PageSize, nil) {
+		h.Write(page)
+	}
+	h.Sum(gen.digest[:0])
+	return gen
+}
+
+// base returns where the operation's calls go; nil if nobody said.
+func (s *source) base(op *openapi.Operation) *url.URL {
+	if s.config.BaseURL != nil {
+		return s.config.BaseURL.URL()
+	}
+	return op.Base
+}
+
+func prefix(p config.Prefix) catalog.Prefix {
+	switch p {
+	case config.PrefixAlways:
+		return catalog.Always
+	case config.PrefixNever:
+		return catalog.Never
+	}
+	return catalog.Auto
+}
+
+// publish builds a generation of the deployment and makes it the current one, if there is anything to serve. Only
+// one goroutine at a time calls it.
+func (g *Gateway) publish(d *deployment, loadedAt time.Time) {
+	d.loadedAt = loadedAt
+	old := g.current.Load()
+	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
+	if !served && old == nil {
+		g.setStatus(nil, d, g.status.Load().Config.Error)
+		return
+	}
+	gen := g.build(d)
+	g.guard.Store(d.guard)
+	g.current.Store(gen)
+	g.isServed.Do(func() { close(g.serving) })
+	if old != nil {
+		diff := gen.catalog.Diff(old.catalog)
+		if len(diff.Added)+len(diff.Removed)+len(diff.Changed) > 0 {
+			g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
+				"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
+		}
+		for _, name := range old.apis() {
+			if !slices.ContainsFunc(d.sources, func(s *source) bool { return s.name == name }) {
+				g.metrics.forget(name)
+			}
+		}
+	}
+	g.setStatus(gen, d, "")
+}
+
+// apis returns the names of the APIs that the generation serves.
+func (gen *generation) apis() []string {
+	var names []string
+	for _, t := range gen.catalog.All() {
+		if !slices.Contains(names, t.API) {
+			names = append(names, t.API)
+		}
+	}
+	return names
+}
+
+// first returns the first few names of a long list, for the log.
+func first(names []string) []string { return names[:min(len(names), 20)] }
+
+// setStatus publishes what operators see.
+func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
+	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError}}
+	perAPI := map[string]int{}
+	if gen != nil {
+		s.Tools = len(gen.catalog.All())
+		for _, t := range gen.catalog.All() {
+			perAPI[t.API]++
+		}
+	}
+	for _, src := range d.sources {
+		a := src.status()
+		a.Tools = perAPI[a.Name]
+		s.APIs = append(s.APIs, a)
+		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
+		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Failed} {
+			v := 0.0
+			if state == a.State {
+				v = 1
+			}
+			g.metrics.apiState.WithLabelValues(a.Name, string(state)).Set(v)
+		}
+	}
+	g.status.Store(&s)
+}

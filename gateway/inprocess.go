@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Plans returns the plans of all tools, by name. Before anything is loaded there are none.
+func (g *Gateway) Plans() []*Plan {
+	gen := g.current.Load()
+	if gen == nil {
+		return nil
+	}
+	plans := make([]*Plan, 0, len(gen.plans))
+	for _, p := range gen.plans {
+		plans = append(plans, p)
+	}
+	slices.SortFunc(plans, func(a, b *Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
+	return plans
+}
+
+// Plan returns the plan of a tool, nil if there is none of that name.
+func (g *Gateway) Plan(tool string) *Plan {
+	if gen := g.current.Load(); gen != nil {
+		return gen.plans[tool]
+	}
+	return nil
+}
+
+// Definitions returns the tools as a JSON array, as the newest revision of the protocol lists them.
+func (g *Gateway) Definitions() json.RawMessage {
+	gen := g.current.Load()
+	if gen == nil {
+		return json.RawMessage("[]")
+	}
+	return gen.catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
+}
+
+// Call calls a tool through the whole stack but the guard: who runs the program may call everything. The result is
+// that of tools/call in the newest revision. The error tells a call that was not made: an unknown tool, or
+// arguments that are not JSON.
+func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
+	gen := g.current.Load()
+	if gen == nil || gen.plans[tool] == nil {
+		return nil, fmt.Errorf("unknown tool %q", tool)
+	}
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
+		return nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
+	}
+	revision := mcp.Revisions()[0]
+	body := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), tool)
+	body = append(body, `,"arguments":`...)
+	body = append(body, args...)
+	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
+	// The same generation without its guard, so that nobody asks for scopes.
+	open := &generation{config: gen.config, catalog: gen.catalog, plans: gen.plans, digest: gen.digest}
+	ctx = context.WithValue(ctx, generationKey{}, open)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("MCP-Protocol-Version", revision)
+	r.Header.Set("Mcp-Method", "tools/call")
+	r.Header.Set("Mcp-Name", tool)
+	w := &recorder{header: http.Header{}}
+	g.endpoint.ServeHTTP(w, r)
+	var answer struct {
+		Result json.RawMessage
+		Error  *struct{ Message string }
+	}
+	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil {
+		return nil, fmt.Errorf("answer of the endpoint: %w", err)
+	}
+	if answer.Error != nil {
+		return nil, errors.New(answer.Error.Message)
+	}
+	return answer.Result, nil
+}
+
+// recorder keeps an answer in memory.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

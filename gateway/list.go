@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// listCache is how long a modern client may use a list without asking again. The list depends on who asks, so it
+// is private (mcp-R4).
+var listCache = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
+
+// features tells what a protocol revision knows of a tool's definition.
+func features(revision string) catalog.Features {
+	return catalog.Features{
+		Annotations:  revision >= "2025-03-26",
+		Title:        revision >= "2025-06-18",
+		OutputSchema: revision >= "2025-06-18",
+	}
+}
+
+// listTools answers tools/list from bytes that were serialized, and compressed, before.
+func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	gen := generationFrom(ctx)
+	view := gen.view(features(req.Revision))
+	page := 0
+	if req.Cursor != "" {
+		var err error
+		if page, err = g.cursors.open(req.Cursor, req.Principal, gen.digest); err != nil || page >= len(view.pages) {
+			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
+		}
+	}
+	reply.Cache(listCache)
+	if len(view.pages) == 1 {
+		return reply.Static(view.static())
+	}
+	chunks := []mcp.Chunk{{Bytes: []byte(`"tools":`)}, {Bytes: view.pages[page]}}
+	if page+1 < len(view.pages) {
+		next := g.cursors.seal(page+1, req.Principal, gen.digest)
+		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
+	}
+	return reply.Result(chunks...)
+}

@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"drawbridge/gateway/mcp"
+)
+
+// maxToolLabels bounds the distinct values of the label "tool": what comes after them is counted as "other".
+const maxToolLabels = 2000
+
+// outcome is how a call of a tool ended. The set is closed, so that it can label a metric; the kinds of
+// [drawbridge/gateway/upstream.Error] belong to it too.
+type outcome string
+
+const (
+	outcomeOK          outcome = "ok"
+	outcomeRedirect    outcome = "redirect"     // the service answered 3xx
+	outcomeClientError outcome = "client_error" // the service answered 4xx
+	outcomeServerError outcome = "server_error" // the service answered 5xx
+	outcomeArguments   outcome = "bad_arguments"
+	outcomeScope       outcome = "insufficient_scope"
+	outcomeNoBase      outcome = "no_base_url"
+	outcomeInternal    outcome = "internal"
+)
+
+// metrics are the metrics of the gateway. Labels come from closed sets; sizes are in bytes, times in seconds.
+type metrics struct {
+	requests        *prometheus.CounterVec   // method, era, code
+	requestDuration *prometheus.HistogramVec // method
+	calls           *prometheus.CounterVec   // api, tool, outcome
+	callDuration    *prometheus.HistogramVec // api
+	inFlight        prometheus.Gauge
+	drift           *prometheus.CounterVec // api, tool
+	tools           *prometheus.GaugeVec   // api
+	apiState        *prometheus.GaugeVec   // api, state
+	loads           *prometheus.CounterVec // api, outcome
+	reloads         *prometheus.CounterVec // outcome
+	panics          prometheus.Counter
+}
+
+func newMetrics(r *prometheus.Registry, version string) *metrics {
+	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_requests_total",
+			Help: "JSON-RPC requests by method, era of the protocol and JSON-RPC error code (0: none)."}, []string{"method", "era", "code"}),
+		requestDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_request_duration_seconds",
+			Help: "Time from the first byte of a request to the last of its answer.", Buckets: buckets}, []string{"method"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tool_calls_total",
+			Help: "Calls of tools by outcome."}, []string{"api", "tool", "outcome"}),
+		callDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_tool_call_duration_seconds",
+			Help: "Time of a call that reached the service, until its answer was passed on.", Buckets: buckets}, []string{"api"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_tool_calls_in_flight",
+			Help: "Calls of tools that run now."}),
+		drift: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_contract_drift_total",
+			Help: "Answers that did not fit what the document says of them."}, []string{"api", "tool"}),
+		tools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_tools",
+			Help: "Tools served of each API."}, []string{"api"}),
+		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
+			Help: "1 for the state in which the API is: loading, ready, stale or failed."}, []string{"api", "state"}),
+		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
+			Help: "Attempts to read a document by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
+			Help: "Attempts to reload the configuration by outcome: ok or failed."}, []string{"outcome"}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
+			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
+		ConstLabels: prometheus.Labels{"version": version}})
+	build.Set(1)
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.apiState, m.loads,
+		m.reloads, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// callMetrics are the handles of one plan, looked up once. The common outcome has its own; the others are looked
+// up when they happen.
+type callMetrics struct {
+	m         *metrics
+	api, tool string
+	ok        prometheus.Counter
+	duration  prometheus.Observer
+}
+
+func (m *metrics) call(api, tool string) callMetrics {
+	return callMetrics{m: m, api: api, tool: tool,
+		ok: m.calls.WithLabelValues(api, tool, string(outcomeOK)), duration: m.callDuration.WithLabelValues(api)}
+}
+
+func (c *callMetrics) count(o outcome) {
+	if o == outcomeOK {
+		c.ok.Inc()
+		return
+	}
+	c.m.calls.WithLabelValues(c.api, c.tool, string(o)).Inc()
+}
+
+// forget removes the series of an API that is no longer served.
+func (m *metrics) forget(api string) {
+	labels := prometheus.Labels{"api": api}
+	m.calls.DeletePartialMatch(labels)
+	m.callDuration.DeletePartialMatch(labels)
+	m.drift.DeletePartialMatch(labels)
+	m.tools.DeletePartialMatch(labels)
+	m.apiState.DeletePartialMatch(labels)
+	m.loads.DeletePartialMatch(labels)
+}
+
+// observe counts one HTTP request to the endpoint and writes its access log line, at debug level if all went
+// well: at thousands of calls a second the log would be the largest cost of a call.
+func (g *Gateway) observe(ctx context.Context, e mcp.Event) {
+	method := e.Method
+	if method == "" {
+		method = "unknown"
+	}
+	era := "unknown"
+	switch e.Era {
+	case mcp.Modern:
+		era = "modern"
+	case mcp.Legacy:
+		era = "legacy"
+	}
+	g.metrics.requests.WithLabelValues(method, era, codeLabel(e.Code)).Inc()
+	g.metrics.requestDuration.WithLabelValues(method).Observe(e.Duration.Seconds())
+	level := slog.LevelDebug
+	if e.HTTPStatus >= 400 || e.Code != 0 {
+		level = slog.LevelInfo
+	}
+	if e.Panicked {
+		g.metrics.panics.Inc()
+		level = slog.LevelError
+	}
+	if !g.log.Enabled(ctx, level) {
+		return
+	}
+	g.log.LogAttrs(ctx, level, "request",
+		slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
+		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes),
+		slog.Duration("duration", e.Duration))
+}
+
+// codeLabel avoids an allocation for the code of nearly all requests.
+func codeLabel(code int) string {
+	if code == 0 {
+		return "0"
+	}
+	return strconv.Itoa(code)
+}

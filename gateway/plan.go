@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+)
+
+// Plan is all that a call of one tool needs, worked out when its generation was built. It is immutable.
+type Plan struct {
+	// Tool is the definition, Operation the wire.
+	Tool      *catalog.Tool
+	Operation *openapi.Operation
+	// Scopes are what the caller must have been granted; empty: a valid token is enough.
+	Scopes []string
+	// Timeout is the time for the whole call.
+	Timeout time.Duration
+
+	client  *upstream.Client
+	base    *url.URL // nil: the operation has none, see Operation.BaseProblem
+	safe    bool     // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
+	metrics callMetrics
+}
+
+// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't
+// fit are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761), because
+// looking at a request must not need one (S7).
+func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
+	base := p.base
+	if base == nil {
+		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
+	}
+	return p.Operation.NewRequest(ctx, base, args)
+}
+
+// safeMethod tells whether a method is safe: read-only by definition, so that nothing is lost when it is stopped.
+func safeMethod(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,464 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+)
+
+// document returns an OpenAPI document with one operation for each name.
+func document(title string, operations ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "openapi: 3.1.0\ninfo: {title: %s, version: '1'}\npaths:\n", title)
+	for _, op := range operations {
+		fmt.Fprintf(&b, "  /%s: {get: {operationId: %s, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}\n", op, op)
+	}
+	return b.String()
+}
+
+// running is a gateway under Run whose configuration and documents stand in a directory.
+type running struct {
+	*Gateway
+	t   *testing.T
+	dir string
+}
+
+// run writes the files and runs a gateway on drawbridge.yaml until the test ends.
+func run(t *testing.T, files map[string]string) *running {
+	t.Helper()
+	r := &running{t: t, dir: t.TempDir()}
+	r.write(files)
+	load := func() (*config.Config, error) {
+		c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+		return c, problems.Err()
+	}
+	c, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Gateway, err = New(Options{Config: c, LoadConfig: load}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	return r
+}
+
+func (r *running) write(files map[string]string) {
+	r.t.Helper()
+	for name, text := range files {
+		// Written beside and moved, as editors and deployments do: a reader never sees half a file.
+		path := filepath.Join(r.dir, name)
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// served waits until the gateway serves.
+func (r *running) served() {
+	r.t.Helper()
+	select {
+	case <-r.Serving():
+	case <-r.t.Context().Done():
+		r.t.Fatal("nothing was served")
+	}
+}
+
+// eventually waits for a condition that another goroutine brings about; the test's own deadline bounds it.
+func (r *running) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			r.t.Fatalf("%s: %+v", what, r.Status())
+		}
+	}
+}
+
+func (r *running) tools() []string {
+	var names []string
+	for _, p := range r.Plans() {
+		names = append(names, p.Tool.Name)
+	}
+	return names
+}
+
+func (r *running) state(api int) admin.API { return r.Status().APIs[api] }
+
+func TestReloadOfDocument(t *testing.T) {
+	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")})
+	r.served()
+	if got := r.tools(); !slices.Equal(got, []string{"one"}) {
+		t.Fatalf("tools = %v", got)
+	}
+	r.write(map[string]string{"a.yaml": document("A", "one", "two")})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tools(); !slices.Equal(got, []string{"one", "two"}) {
+		t.Fatalf("tools after a change = %v", got)
+	}
+	r.write(map[string]string{"a.yaml": "openapi: [\n"})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tools(); !slices.Equal(got, []string{"one", "two"}) {
+		t.Errorf("tools after a broken document = %v, want the last good ones", got)
+	}
+	if s := r.state(0); s.State != admin.Stale || !strings.Contains(s.Error, "a.yaml:") {
+		t.Errorf("state = %+v, want stale with a position", s)
+	}
+	r.write(map[string]string{"a.yaml": document("A", "three")})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.state(0); s.State != admin.Ready || s.Error != "" || s.Tools != 1 {
+		t.Errorf("state = %+v, want ready", s)
+	}
+}
+
+func TestWatchedFiles(t *testing.T) {
+	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one"), "b.yaml": document("B", "two")})
+	r.served()
+	r.write(map[string]string{"a.yaml": document("A", "uno")})
+	r.eventually("a changed document is noticed", func() bool { return slices.Equal(r.tools(), []string{"uno"}) })
+	r.write(map[string]string{"drawbridge.yaml": "- a.yaml\n- b.yaml\n"})
+	r.eventually("a changed configuration is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_uno", "b_two"}) })
+}
+
+func TestReloadOfConfiguration(t *testing.T) {
+	files := map[string]string{
+		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: b.yaml, name: b}]\n",
+		"a.yaml":          document("A", "one"), "b.yaml": document("B", "two"),
+	}
+	r := run(t, files)
+	r.served()
+	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
+	before := r.current.Load().plans["a_one"].client
+
+	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
+	err := r.Reload(t.Context())
+	want := filepath.Join(r.dir, "drawbridge.yaml") + `:1:23: apis[0].nam: unknown key; did you mean "name"?`
+	if err == nil || err.Error() != want {
+		t.Errorf("reload of a bad configuration = %v, want %s", err, want)
+	}
+	if s := r.Status(); s.Tools != 2 || s.Config.Error != want {
+		t.Errorf("status = %+v, want two tools and the error", s)
+	}
+
+	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\ntools: {prefix: always}\n"})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tools(); !slices.Equal(got, []string{"a_one"}) {
+		t.Errorf("tools = %v, want only those of a", got)
+	}
+	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
+		t.Errorf("status = %+v", s)
+	}
+	if r.current.Load().plans["a_one"].client != before {
+		t.Error("an API that did not change lost its connections")
+	}
+}
+
+func TestDegradedStart(t *testing.T) {
+	var up atomic.Bool
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		switch req.URL.Path {
+		case "/hang":
+			select {
+			case <-release:
+			case <-req.Context().Done():
+			}
+		case "/late.yaml":
+			if !up.Load() {
+				http.Error(w, "starting", http.StatusBadGateway)
+				return
+			}
+			_, _ = w.Write([]byte(document("Late", "late")))
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<!DOCTYPE html><title>Swagger UI</title>"))
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+	r := run(t, map[string]string{
+		"drawbridge.yaml": "apis: [{spec: good.yaml, name: good}, {spec: " + server.URL + "/late.yaml, name: late}, {spec: " +
+			server.URL + "/hang, name: hang}, {spec: " + server.URL + "/page, name: page}, {spec: none.yaml, name: none}]\n",
+		"good.yaml": document("Good", "one"),
+	})
+	r.served()
+	r.eventually("the others fail", func() bool {
+		return r.state(1).State == admin.Failed && r.state(3).State == admin.Failed && r.state(4).State == admin.Failed
+	})
+	if s := r.Status(); !s.Ready || s.Tools != 1 || s.APIs[2].State != admin.Loading {
+		t.Errorf("status = %+v, want the good one served while one hangs", s)
+	}
+	if got := r.state(3).Error; !strings.Contains(got, "HTML page") {
+		t.Errorf("error of a page = %q", got)
+	}
+	up.Store(true)
+	r.eventually("the late one is tried again", func() bool { return r.state(1).State == admin.Ready })
+}
+
+func TestNotServedBeforeTheFirstDocument(t *testing.T) {
+	g, err := New(Options{Config: configure(t, t.TempDir(), document("A", "one"), "", "http://127.0.0.1:1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := ask(t, g.Handler(), "", "tools/list", "", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("tools/list before anything is loaded = %d, want 503", status)
+	}
+	if s := g.Status(); s.Ready || s.APIs[0].State != admin.Loading {
+		t.Errorf("status = %+v", s)
+	}
+}
+
+// TestReloadUnderLoad changes the document again and again while clients call: no call fails, and each sees one
+// generation (D4).
+func TestReloadUnderLoad(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"path":%q}`, req.URL.Path)
+	}))
+	defer service.Close()
+	cfg := "apis: [{spec: a.yaml, name: a, base_url: " + service.URL + "/%d}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, 0), "a.yaml": document("A", "one")})
+	r.served()
+	done := make(chan struct{})
+	var clients sync.WaitGroup
+	var calls atomic.Int64
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				status, body := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+				var answer struct{ Result struct{ IsError bool } }
+				if err := json.Unmarshal(body, &answer); status != 200 || err != nil || answer.Result.IsError {
+					t.Errorf("call = %d %s", status, body)
+					return
+				}
+				calls.Add(1)
+			}
+		})
+	}
+	for i := range 50 {
+		r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, i), "a.yaml": document("A", "one", fmt.Sprintf("x%d", i))})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if r.Plan(fmt.Sprintf("x%d", i)) == nil {
+			t.Errorf("reload %d returned before it was served", i)
+		}
+	}
+	close(done)
+	clients.Wait()
+	if calls.Load() == 0 {
+		t.Error("no call was made")
+	}
+}
+
+// TestClientGone holds the time from a closed connection to the end of the upstream call: at most 50 ms (L1).
+func TestClientGone(t *testing.T) {
+	for _, tt := range []struct {
+		revision, method string
+		cancelled        bool
+	}{
+		{"2026-07-28", "get", true},
+		{"2026-07-28", "post", true},
+		{"2025-11-25", "get", true}, // a divergence: docs/mcp-support.md
+		{"2025-11-25", "post", false},
+	} {
+		t.Run(tt.revision+" "+tt.method, func(t *testing.T) {
+			arrived, cancelled, release := make(chan struct{}), make(chan time.Time, 1), make(chan struct{})
+			service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+				close(arrived)
+				select {
+				case <-req.Context().Done():
+					cancelled <- time.Now()
+				case <-release:
+				}
+			}))
+			defer service.Close()
+			api := strings.Replace(document("A", "one"), "{get:", "{"+tt.method+":", 1)
+			g := start(t, api, "", service.URL)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				ask(t, withContext(ctx, g.Handler()), tt.revision, "tools/call", "one", `"name":"one","arguments":{}`)
+			}()
+			<-arrived
+			gone := time.Now()
+			cancel()
+			if tt.cancelled {
+				if d := (<-cancelled).Sub(gone); d > 50*time.Millisecond {
+					t.Errorf("the upstream call went on for %v", d)
+				}
+				close(release)
+			} else {
+				select {
+				case <-cancelled:
+					t.Error("a call that is not safe was cancelled")
+				case <-time.After(100 * time.Millisecond): // the call must still be running after this
+				}
+				close(release)
+			}
+			<-ended
+		})
+	}
+}
+
+// withContext ends requests of tools/call, but not the handshake before them, with ctx.
+func withContext(ctx context.Context, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Method") != "" {
+			r = r.WithContext(ctx)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func TestPanicInACall(t *testing.T) {
+	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
+	broken := *g.current.Load().plans["one"]
+	broken.client = nil
+	g.current.Load().plans["one"] = &broken
+	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !strings.Contains(string(body), "Internal error of the gateway, reference ") {
+		t.Errorf("call = %d %s", status, body)
+	}
+	if status, _ := ask(t, g.Handler(), "", "tools/list", "", ""); status != 200 {
+		t.Errorf("after a panic tools/list = %d", status)
+	}
+}
+
+func TestPages(t *testing.T) {
+	var names []string
+	for i := range 5 {
+		names = append(names, fmt.Sprintf("op%d", i))
+	}
+	g := start(t, document("A", names...), "apis: [{name: a, spec: $SPEC}]\nserver: {page_size: 2}\n", "")
+	var got []string
+	cursor := ""
+	for page := 0; ; page++ {
+		params := ""
+		if cursor != "" {
+			params = fmt.Sprintf(`"cursor":%q`, cursor)
+		}
+		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", params)
+		var answer struct {
+			Result struct {
+				Tools      []struct{ Name string }
+				NextCursor *string
+			}
+		}
+		if err := json.Unmarshal(body, &answer); status != 200 || err != nil {
+			t.Fatalf("tools/list = %d %s", status, body)
+		}
+		for _, tool := range answer.Result.Tools {
+			got = append(got, tool.Name)
+		}
+		if answer.Result.NextCursor == nil {
+			break
+		}
+		if cursor = *answer.Result.NextCursor; cursor == "" || page > 5 {
+			t.Fatal("an empty cursor, or one that goes round")
+		}
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("pages gave %v", got)
+	}
+	for _, bad := range []string{"x", cursor + "A", ""} {
+		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", fmt.Sprintf(`"cursor":%q`, bad))
+		if bad != "" && !strings.Contains(string(body), "-32602") {
+			t.Errorf("cursor %q = %d %s", bad, status, body)
+		}
+	}
+}
+
+func TestCursorsAreBound(t *testing.T) {
+	a, err := newCursors([][]byte{[]byte("first key")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := newCursors([][]byte{[]byte("second key"), []byte("first key")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := [32]byte{1}
+	cursor := a.seal(3, "alice", list)
+	if page, err := both.open(cursor, "alice", list); err != nil || page != 3 {
+		t.Errorf("after a rotation of keys: %d, %v", page, err)
+	}
+	for name, open := range map[string]func() (int, error){
+		"another caller": func() (int, error) { return a.open(cursor, "bob", list) },
+		"another list":   func() (int, error) { return a.open(cursor, "alice", [32]byte{2}) },
+		"altered":        func() (int, error) { return a.open("A"+cursor[1:], "alice", list) },
+		"cut":            func() (int, error) { return a.open(cursor[:4], "alice", list) },
+		"no base64":      func() (int, error) { return a.open("!", "alice", list) },
+	} {
+		if _, err := open(); !errors.Is(err, errCursor) {
+			t.Errorf("%s: %v, want %v", name, err, errCursor)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for title, want := range map[string]string{
+		"Orders API": "orders-api", "  ": "api", "Ünïted": "n-ted", "A very long title of some service": "a-very-long-title-of-som",
+	} {
+		if got := apiName(title); got != want {
+			t.Errorf("apiName(%q) = %q, want %q", title, got, want)
+		}
+	}
+	d := &deployment{}
+	for _, spec := range []string{"a.yaml", "b.yaml", "https://orders.internal/x.json"} {
+		s := &source{config: config.API{Spec: config.Location(spec)}, label: nameFromLocation(spec), loaded: &loaded{title: "Same"}}
+		d.sources = append(d.sources, s)
+	}
+	d.sources[2].loaded = nil
+	d.nameSources()
+	var names []string
+	for _, s := range d.sources {
+		names = append(names, s.name)
+	}
+	if want := []string{"same-a42a65b8", "same-0f9a30d3", "orders-internal"}; !slices.Equal(names, want) {
+		t.Errorf("names = %v, want %v", names, want)
+	}
+}

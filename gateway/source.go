@@ -1,0 +1,392 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/tree"
+)
+
+// source is one configured API: how its document is read and its service called, and the outcome of the last
+// attempts. The fields below "state" belong to the goroutine that publishes.
+type source struct {
+	g         *Gateway
+	config    config.API
+	label     string // its name in logs before its document is known
+	limits    config.Limits
+	roots     *x509.CertPool
+	documents *upstream.Client // fetches the document; nil for a file
+	poke      chan chan<- struct{}
+	cancel    context.CancelFunc // ends its goroutine; nil before it was started
+	ended     chan struct{}      // closed when its goroutine has ended
+	calls     callClients
+
+	// state
+	name    string // from the configuration, else from the document's title, made unique in its deployment
+	loaded  *loaded
+	err     error // of the last attempt
+	tried   bool
+	nextTry time.Time
+}
+
+// loaded is what one good document gave. It is immutable.
+type loaded struct {
+	title, version, standard string
+	stamp                    openapi.Stamp
+	api                      *openapi.API
+	report                   []openapi.Problem
+	client                   *upstream.Client
+	at                       time.Time
+}
+
+func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error) {
+	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan chan<- struct{}), ended: make(chan struct{})}
+	if s.label == "" {
+		s.label = nameFromLocation(c.Spec.String())
+	}
+	s.name = s.label
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile.String())
+		if err != nil {
+			return nil, fmt.Errorf("api %q: ca_file: %w", s.label, err)
+		}
+		s.roots = x509.NewCertPool()
+		if !s.roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("api %q: ca_file %q holds no PEM certificate", s.label, c.CAFile)
+		}
+	}
+	// A credential that can't work is found here, before anything is served (Z8).
+	origin := s.credentialOrigin(&url.URL{Scheme: "https", Host: "base-url.invalid"})
+	wrap, err := s.wrap(origin)
+	if err != nil {
+		return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
+	}
+	if c.Spec.IsURL() {
+		u, err := url.Parse(c.Spec.String())
+		if err != nil {
+			return nil, fmt.Errorf("api %q: spec: %w", s.label, err)
+		}
+		if wrap != nil && c.BaseURL != nil && c.BaseURL.Origin() != originOf(u) {
+			wrap = nil // the document comes from elsewhere: it gets no credential (E4)
+		} else if wrap != nil {
+			if wrap, err = s.wrap(u); err != nil {
+				return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
+			}
+		}
+		o := s.clientOptions(s.label, []string{u.Hostname()}, wrap)
+		o.Timeout, o.MaxBytes = time.Duration(limits.SpecTimeout), int64(limits.MaxSpec)
+		s.documents = upstream.NewClient(o)
+	}
+	return s, nil
+}
+
+func originOf(u *url.URL) string {
+	parsed, err := config.ParseURL(u.Scheme + "://" + u.Host)
+	if err != nil {
+		return ""
+	}
+	return parsed.Origin()
+}
+
+// credentialOrigin is the only origin that gets the API's credential: that of base_url, else that of the
+// document's URL, else that of the document's server.
+func (s *source) credentialOrigin(server *url.URL) *url.URL {
+	if s.config.BaseURL != nil {
+		return s.config.BaseURL.URL()
+	}
+	if s.config.Spec.IsURL() {
+		if u, err := url.Parse(s.config.Spec.String()); err == nil {
+			return u
+		}
+	}
+	return server
+}
+
+// wrap makes the credential for an origin; nil without a credential.
+func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTripper, error) {
+	c := s.config.Credential
+	if c == nil {
+		return nil, nil
+	}
+	o := credential.Options{Origin: origin, Name: c.Name}
+	switch c.Type {
+	case config.CredentialBearer:
+		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
+	case config.CredentialBasic:
+		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
+	case config.CredentialAPIKey:
+		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
+		switch c.In {
+		case config.KeyInHeader:
+			o.In = credential.Header
+		case config.KeyInQuery:
+			o.In = credential.Query
+		case config.KeyInCookie:
+			o.In = credential.Cookie
+		}
+	}
+	return credential.New(o)
+}
+
+// reserved names what the credential sends, so that no argument can (R5, R7).
+func (s *source) reserved() []openapi.Reserved {
+	c := s.config.Credential
+	if c == nil || c.Type != config.CredentialAPIKey {
+		return nil
+	}
+	return []openapi.Reserved{{In: string(c.In), Name: c.Name}}
+}
+
+func (s *source) clientOptions(name string, hosts []string, wrap func(http.RoundTripper) http.RoundTripper) upstream.Options {
+	l := s.limits
+	o := upstream.Options{
+		Name: name, NamedHosts: hosts, Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
+		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
+		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TracerProvider: s.g.o.TracerProvider,
+		AllowedAddresses: prefixes(s.config.AllowAddresses), UserAgent: "drawbridge/" + s.g.o.Version,
+	}
+	if s.config.BaseURL != nil {
+		o.BaseURL = s.config.BaseURL.URL()
+	}
+	return o
+}
+
+func prefixes(networks []config.Network) []netip.Prefix {
+	var out []netip.Prefix
+	for _, n := range networks {
+		out = append(out, n.Prefix())
+	}
+	return out
+}
+
+// load reads and compiles the document. The error is [openapi.ErrUnchanged] if it is still the one of previous.
+// Whatever a document holds, load returns (S4).
+func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.g.metrics.panics.Inc()
+			s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
+			l, err = nil, errors.New("internal error while the document was read; the log has the cause")
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.limits.SpecTimeout))
+	defer cancel()
+	o := openapi.LoadOptions{Previous: previous, Limits: tree.Limits{
+		Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations,
+	}}
+	if s.documents != nil {
+		o.Client = s.documents.Documents()
+	}
+	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
+	if err != nil {
+		return nil, err
+	}
+	c := openapi.CompileOptions{MaxOperations: s.limits.MaxOperations, Reserved: s.reserved()}
+	if s.config.BaseURL != nil {
+		c.BaseURL = s.config.BaseURL.URL()
+	}
+	for _, origin := range s.config.AllowServers {
+		c.AllowServers = append(c.AllowServers, origin.String())
+	}
+	if s.config.OutputSchemas == config.OutputOff {
+		c.Output = openapi.OutputOff
+	}
+	api, err := doc.Compile(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := s.callClient(s.nameFor(doc.Title), api)
+	if err != nil {
+		return nil, err
+	}
+	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, at: time.Now()}
+	if s.g.o.Report {
+		l.report = doc.Report(ctx)
+	}
+	return l, nil
+}
+
+// callClients keeps the client of the calls from one load to the next, and with it its connections.
+type callClients struct {
+	mu     sync.Mutex
+	key    string
+	client *upstream.Client
+}
+
+// callClient returns the client for the operations' servers. Where the operator has named no base URL, what the
+// document says of its server has already passed the rules of S7.
+func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, error) {
+	var hosts []string
+	var server *url.URL
+	for _, op := range api.Operations {
+		base := s.base(op)
+		if base == nil {
+			continue
+		}
+		if server == nil {
+			server = base
+		}
+		if !slices.Contains(hosts, base.Hostname()) {
+			hosts = append(hosts, base.Hostname())
+		}
+	}
+	var origin *url.URL
+	if server != nil {
+		origin = s.credentialOrigin(server)
+	}
+	key := name + " " + strings.Join(hosts, " ")
+	if origin != nil {
+		key = originOf(origin) + " " + key
+	}
+	s.calls.mu.Lock()
+	defer s.calls.mu.Unlock()
+	if s.calls.client != nil && s.calls.key == key {
+		return s.calls.client, nil
+	}
+	var wrap func(http.RoundTripper) http.RoundTripper
+	if origin != nil {
+		var err error
+		if wrap, err = s.wrap(origin); err != nil {
+			return nil, fmt.Errorf("credential: %w", err)
+		}
+	}
+	if s.calls.client != nil {
+		s.calls.client.Close() // running calls end on it, idle connections go
+	}
+	s.calls.key, s.calls.client = key, upstream.NewClient(s.clientOptions(name, hosts, wrap))
+	return s.calls.client, nil
+}
+
+// close drops the connections that are idle.
+func (s *source) close() {
+	if s.documents != nil {
+		s.documents.Close()
+	}
+	s.calls.mu.Lock()
+	defer s.calls.mu.Unlock()
+	if s.calls.client != nil {
+		s.calls.client.Close()
+	}
+}
+
+// status tells where the API stands.
+func (s *source) status() admin.API {
+	a := admin.API{Name: s.name, Spec: display(s.config.Spec.String()), State: admin.Loading}
+	switch {
+	case s.loaded != nil && s.err == nil:
+		a.State = admin.Ready
+	case s.loaded != nil:
+		a.State = admin.Stale
+	case s.tried:
+		a.State = admin.Failed
+	}
+	if l := s.loaded; l != nil {
+		a.Title, a.Version, a.Standard = l.title, l.version, l.standard
+		a.Skipped, a.Problems, a.LoadedAt = len(l.api.Skipped), len(l.api.Problems), &l.at
+	}
+	if s.err != nil {
+		a.Error = s.err.Error()
+	}
+	if !s.nextTry.IsZero() {
+		next := s.nextTry
+		a.NextTryAt = &next
+	}
+	return a
+}
+
+// display is a document's location without what may be secret in it.
+func display(location string) string {
+	if before, _, found := strings.Cut(location, "?"); found {
+		return before + "?…"
+	}
+	return location
+}
+
+// nameFromLocation names an API until its document is known.
+func nameFromLocation(location string) string {
+	if u, err := url.Parse(location); err == nil && u.Host != "" {
+		return apiName(u.Hostname())
+	}
+	base := filepath.Base(location)
+	return apiName(strings.TrimSuffix(base, filepath.Ext(base)))
+}
+
+// maxAPIName is the most characters of an API's name, so that tool names have room for the operation.
+const maxAPIName = 24
+
+// apiName makes a name of a title: lower case letters and digits, words joined by "-".
+func apiName(title string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(title) {
+		if ('a' > r || r > 'z') && ('0' > r || r > '9') {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap && b.Len() < maxAPIName-1 {
+			b.WriteByte('-')
+		}
+		gap = false
+		if b.Len() >= maxAPIName {
+			break
+		}
+		b.WriteRune(r)
+	}
+	if b.Len() == 0 {
+		return "api"
+	}
+	return strings.TrimRight(b.String(), "-")
+}
+
+// nameFor names the API when its document's title is known.
+func (s *source) nameFor(title string) string {
+	if s.config.Name != "" || title == "" {
+		return s.label
+	}
+	return apiName(title)
+}
+
+// nameSources names the sources that the configuration leaves unnamed, after their documents' titles. Sources of
+// the same title all get a suffix that depends on where their documents come from, so that names do not depend on
+// the order of the configuration or of arrival.
+func (d *deployment) nameSources() {
+	members := map[string][]*source{}
+	for _, s := range d.sources {
+		name := s.label
+		if s.loaded != nil {
+			name = s.nameFor(s.loaded.title)
+		}
+		s.name = name
+		members[name] = append(members[name], s)
+	}
+	for name, sources := range members {
+		if len(sources) == 1 {
+			continue
+		}
+		for _, s := range sources {
+			if s.config.Name == "" {
+				sum := sha256.Sum256([]byte(s.config.Spec.String()))
+				s.name = name + "-" + hex.EncodeToString(sum[:4])
+			}
+		}
+	}
+}
