@@ -159,7 +159,7 @@ func TestPanicInsideAnAnswer(t *testing.T) {
 	w := httptest.NewRecorder()
 	x := newTestExchange(h, w, "1", Modern)
 	defer func() {
-		if v := recover(); v != any(http.ErrAbortHandler) { //nolint:errorlint // net/http compares it so
+		if v := recover(); v != any(http.ErrAbortHandler) {
 			t.Errorf("the connection is not broken off: %v", v)
 		}
 	}()
