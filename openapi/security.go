@@ -31,8 +31,9 @@ type Scheme struct {
 
 // security holds what all operations inherit.
 type security struct {
-	schemes []Scheme
-	root    *tree.Node // the document's security member; nil: none is asked for
+	schemes  []Scheme
+	root     *tree.Node // the document's security member; nil: none is asked for
+	declared *tree.Node // where schemes are declared; the document when nowhere
 }
 
 func (s *security) init(set *tree.Set, ps *problems) {
@@ -41,6 +42,9 @@ func (s *security) init(set *tree.Set, ps *problems) {
 	declared := root.Get("components").Get("securitySchemes")
 	if declared == nil {
 		declared = root.Get("securityDefinitions")
+	}
+	if s.declared = declared; declared == nil {
+		s.declared = root
 	}
 	for name, member := range declared.Members() {
 		node, err := set.Follow(member)
@@ -85,7 +89,8 @@ func (s *security) of(m *model, ps *problems) []Requirement {
 				continue
 			}
 			if !slices.ContainsFunc(s.schemes, func(sc Scheme) bool { return sc.Name == name }) {
-				ps.at(node.At(i), codeSecurityUndefined, "security scheme %q is not declared; the credential of the API is used if one is configured", name)
+				// Said once for the document: some require such a scheme in each operation.
+				ps.at(s.declared, codeSecurityUndefined, "security scheme %q is required but not declared; the credential of the API is used if one is configured", name)
 			}
 			use := SchemeUse{Scheme: strings.Clone(name)}
 			for _, scope := range scopes {
