@@ -188,6 +188,9 @@ func (a *acceptor) object(s *jsonschema.Schema, value map[string]any) verdict {
 	return out
 }
 
+// maxCompositionDepth bounds how far composition is followed where not following it costs little.
+const maxCompositionDepth = 12
+
 // declares tells whether a property is evaluated by a schema that certainly applies: one of an allOf, or the target of
 // a reference.
 func (a *acceptor) declares(s *jsonschema.Schema, name string, depth int) bool {

@@ -29,15 +29,15 @@ var stages = [...]cut{
 
 // fit puts a tool's schema together, reduced as far as is needed. write makes the root fragment, without its closing
 // brace, for a cut.
-func (c *Converter) fit(where *tree.Node, write func(e *emitter)) (json.RawMessage, error) {
+func (c *Converter) fit(where *tree.Node, rename map[string]string, write func(e *emitter)) (json.RawMessage, error) {
 	size := 0
 	for i, stage := range stages {
-		e := &emitter{c: c, cut: stage}
+		e := &emitter{c: c, cut: stage, rename: rename}
 		write(e)
 		if i == 0 {
 			e.report()
 		}
-		a := assembly{c: c, root: &fragment{body: e.out, holes: e.holes}}
+		a := assembly{c: c, rename: rename, root: &fragment{body: e.out, holes: e.holes}}
 		a.collect(stage)
 		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
 			continue
@@ -67,13 +67,14 @@ func (c cut) String() string {
 
 // assembly puts the fragments of one tool's schema together.
 type assembly struct {
-	c     *Converter
-	root  *fragment
-	cut   cut
-	parts []*part // in the order of discovery
-	index map[partKey]*part
-	swaps map[holeKey]*part // holes that are filled with another part than they ask for; nil: with {}
-	names map[string]bool
+	c      *Converter
+	rename map[string]string
+	root   *fragment
+	cut    cut
+	parts  []*part // in the order of discovery
+	index  map[partKey]*part
+	swaps  map[holeKey]*part // holes that are filled with another part than they ask for; nil: with {}
+	names  map[string]bool
 
 	openName string // in $defs, of the schema that accepts everything
 	open     bool   // it is referred to
@@ -90,9 +91,12 @@ type part struct {
 }
 
 type partKey struct {
-	node *tree.Node
-	base bool
+	node    *tree.Node
+	base    bool
+	renamed bool
 }
+
+func (h hole) key() partKey { return partKey{h.node, h.base, h.renamed} }
 
 type holeKey struct {
 	fragment *fragment
@@ -116,7 +120,7 @@ func (a *assembly) collect(c cut) {
 			for len(byDepth) <= d {
 				byDepth = append(byDepth, nil)
 			}
-			byDepth[d] = append(byDepth[d], partKey{h.node, h.base})
+			byDepth[d] = append(byDepth[d], h.key())
 		}
 	}
 	meet(a.root, 0)
@@ -130,8 +134,13 @@ func (a *assembly) collect(c cut) {
 }
 
 func (a *assembly) add(key partKey, depth int) *part {
-	f := a.c.fragment(fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth)})
-	p := &part{fragment: f, key: key}
+	form := fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth)}
+	p := &part{key: key}
+	if key.renamed {
+		p.fragment, _ = a.c.convert(form, a.rename)
+	} else {
+		p.fragment = a.c.fragment(form)
+	}
 	a.index[key] = p
 	a.parts = append(a.parts, p)
 	return p
@@ -171,7 +180,7 @@ func (a *assembly) search(f *fragment, self *part) {
 		if !h.inPlace {
 			continue
 		}
-		p := a.index[partKey{h.node, h.base}]
+		p := a.index[h.key()]
 		if p.state == open {
 			if p = a.without(h); a.swaps == nil {
 				a.swaps = map[holeKey]*part{}
@@ -198,12 +207,13 @@ func (a *assembly) without(h hole) *part {
 	if h.base || !h.all || h.node.Get("oneOf") == nil && h.node.Get("anyOf") == nil {
 		return nil
 	}
-	key := partKey{h.node, true}
+	key := h.key()
+	key.base = true
 	p := a.index[key]
 	if p == nil {
 		p = a.add(key, 0)
 		for _, h := range p.holes {
-			if k := (partKey{h.node, h.base}); a.index[k] == nil {
+			if k := (h.key()); a.index[k] == nil {
 				a.addAll(k)
 			}
 		}
@@ -217,7 +227,7 @@ func (a *assembly) without(h hole) *part {
 // addAll adds a part and all that it needs.
 func (a *assembly) addAll(key partKey) {
 	for _, h := range a.add(key, 0).holes {
-		if k := (partKey{h.node, h.base}); a.index[k] == nil {
+		if k := (h.key()); a.index[k] == nil {
 			a.addAll(k)
 		}
 	}
@@ -229,7 +239,7 @@ func (a *assembly) fill(f *fragment, i int) *part {
 		return p
 	}
 	h := f.holes[i]
-	return a.index[partKey{h.node, h.base}]
+	return a.index[h.key()]
 }
 
 // write writes the schema with its $defs.
@@ -337,6 +347,9 @@ func (a *assembly) name(key partKey) string {
 	}
 	if key.base {
 		name += "Base"
+	}
+	if key.renamed {
+		name += "Arguments"
 	}
 	return a.unique(name)
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -36,6 +35,9 @@ func (e *explainer) closest(err *jsonschema.ValidationError) {
 		e.kinds(err)
 		return
 	}
+	if e.picks(err, same) {
+		return
+	}
 	best := same[0]
 	for _, a := range same[1:] {
 		if a.picked < best.picked || a.picked == best.picked && (a.leaves < best.leaves || a.leaves == best.leaves && a.deep > best.deep) {
@@ -48,6 +50,55 @@ func (e *explainer) closest(err *jsonschema.ValidationError) {
 	}
 	e.walk(best.err)
 	e.branch = before
+}
+
+// picks explains a value whose discriminator, a member that has a fixed value in every alternative, has none of them.
+func (e *explainer) picks(err *jsonschema.ValidationError, same []alternative) bool {
+	at := len(err.InstanceLocation)
+	values := map[string][]any{}
+	counts := map[string]int{}
+	for i, a := range same {
+		a.fixed(a.err, at, func(cause *jsonschema.ValidationError, want []any) {
+			name := cause.InstanceLocation[at]
+			if counts[name] == i { // once for each alternative, and in all before it
+				counts[name]++
+			}
+			values[name] = append(values[name], want...)
+		})
+	}
+	for name, n := range counts {
+		if n != len(same) || n < 2 {
+			delete(counts, name)
+		}
+	}
+	if len(counts) != 1 {
+		return false
+	}
+	for name := range counts {
+		location := append(slices.Clone(err.InstanceLocation), name)
+		value := e.given(location)
+		e.add(location, "expected %s, got %s%s", oneOf(values[name]), show(value), similar(values[name], value))
+	}
+	return true
+}
+
+// fixed finds the faults of members that must have one of some values.
+func (a *alternative) fixed(err *jsonschema.ValidationError, at int, found func(*jsonschema.ValidationError, []any)) {
+	if len(err.InstanceLocation) == at+1 {
+		switch k := err.ErrorKind.(type) {
+		case *kind.Const:
+			found(err, []any{k.Want})
+		case *kind.Enum:
+			found(err, k.Want)
+		}
+	}
+	switch err.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf: // alternatives within: none of their values is that of this one
+		return
+	}
+	for _, cause := range err.Causes {
+		a.fixed(cause, at, found)
+	}
 }
 
 // measure counts what is wrong with one alternative for the value at depth at.
@@ -118,7 +169,7 @@ func (e *explainer) kinds(err *jsonschema.ValidationError) {
 		collect(cause)
 	}
 	value := e.given(err.InstanceLocation)
-	expected := strings.Join(names, " or ")
+	expected := typeList(names)
 	if len(values) > 0 {
 		if expected != "" {
 			expected = " or " + expected

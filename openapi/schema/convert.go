@@ -14,13 +14,12 @@ type emitter struct {
 	c      *Converter
 	self   *tree.Node // the schema that the fragment is of; nil for the root of a tool's schema
 	cut    cut
-	rename map[string]string // wire name → argument, for the properties of the root value
+	rename map[string]string // wire name → argument, for the properties of the tool's root value
 
 	out      []byte
 	holes    []hole
 	warnings []tree.Warning
 	depth    int
-	opened   []*tree.Node // see insideOut
 }
 
 // place is where a schema stands.
@@ -102,9 +101,6 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	f := e.facts(n, at)
 	switch {
 	case f.target == nil:
-	case at.inPlace && len(e.rename) > 0 && f.alone:
-		e.insideOut(f.target, at)
-		return
 	case f.annotated && !at.extra.forces() && leaf(e.c, f.target):
 		e.inline(n, f.target, at)
 		return
@@ -143,9 +139,6 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 	if n = e.c.resolve(n); n != nil {
 		set = e.c.typesOf(n)
 	}
-	if set != 0 && (n.Get("nullable").Bool() || n.Get("x-nullable").Bool()) {
-		set |= nullType
-	}
 	e.raw("{")
 	if at.extra != nil && at.extra.object {
 		set = objectType
@@ -167,7 +160,8 @@ func (e *emitter) hole(target *tree.Node, at place, whole bool) {
 	}
 	base := at.base || at.all && e.listsSelf(target)
 	e.holes = append(e.holes, hole{
-		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all, depth: e.depth - 1,
+		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all,
+		renamed: at.inPlace && len(e.rename) > 0, depth: e.depth - 1,
 	})
 }
 
@@ -216,20 +210,6 @@ func (e *emitter) inline(ref, target *tree.Node, at place) {
 	e.depth--
 	e.schema(merged, at)
 	e.depth++
-}
-
-// insideOut writes the schema that a reference leads to in the place of the reference, because it applies to the root
-// value, whose properties have other names for the model. A schema that is being written already is referred to.
-func (e *emitter) insideOut(target *tree.Node, at place) {
-	if slices.Contains(e.opened, target) {
-		e.hole(target, at, true)
-		return
-	}
-	e.opened = append(e.opened, target)
-	e.depth--
-	e.schema(target, at)
-	e.depth++
-	e.opened = e.opened[:len(e.opened)-1]
 }
 
 // leaf tells whether a schema is small and holds no other, so that it is better repeated than referred to.

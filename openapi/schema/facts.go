@@ -31,11 +31,11 @@ type schemaFacts struct {
 func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	f := &schemaFacts{hidden: at.hidden}
 	e.refer(n, f)
-	nullable := n.Get("nullable").Bool() || n.Get("x-nullable").Bool()
+	nullable := e.c.marksNull(n) && !(at.extra != nil && at.extra.object)
 	e.typeFacts(n, at, f)
 
 	f.alone, f.annotated = f.target != nil, f.target != nil
-	union, values := false, false
+	union := false
 	for name := range n.Members() {
 		switch r := ruleOf(name, e.c.dialect); {
 		case r == dropped, r == refRule, r == nullRule, r == typeRule && f.dropType, name == "allOf" && f.viaAllOf:
@@ -44,7 +44,6 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		default:
 			f.alone, f.annotated = false, false
 			union = union || r == unionRule || r == allOfRule || r == inPlaceRule
-			values = values || r == valuesRule || r == constRule
 		}
 	}
 	if nullable {
@@ -56,10 +55,12 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	}
 	switch {
 	case !nullable:
-	case f.target != nil, union, n.Get("const") != nil, f.types == 0 && values:
+	case f.target != nil, union, n.Get("const") != nil:
 		f.wrapNull = true
 	case f.types != 0:
 		f.types |= nullType
+		f.addNull = true
+	default:
 		f.addNull = true
 	}
 	for _, v := range n.Get("enum").Items() {
@@ -80,7 +81,7 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		f.unreadablePattern = !readablePatterns(p)
 	}
 	if n.Get("required") != nil || n.Get("allOf") != nil {
-		for _, name := range e.c.hiddenNames(n, 0) {
+		for _, name := range e.c.hiddenNames(n, nil) {
 			if f.hidden[name] {
 				continue
 			}
@@ -160,36 +161,29 @@ func impliedTypes(n *tree.Node) types {
 	return 0
 }
 
-// maxCompositionDepth bounds how far composition is followed where only a summary of a schema is needed.
-const maxCompositionDepth = 12
-
 // typesOf returns the types that a schema accepts as far as is plain to see; 0 when it is not. nullable counts.
-func (c *Converter) typesOf(n *tree.Node) types { return c.typesAt(n, 0) }
+func (c *Converter) typesOf(n *tree.Node) types { return c.typesIn(n, nil) }
 
-func (c *Converter) typesAt(n *tree.Node, depth int) types {
-	if n = c.resolve(n); n == nil || depth > maxCompositionDepth {
+// typesIn is typesOf within other schemas: known holds what was found of those that are composed, 0 of those that are
+// still looked at, so that the work does not multiply with the ways to get from one to the other.
+func (c *Converter) typesIn(n *tree.Node, known map[*tree.Node]types) types {
+	if n = c.resolve(n); n == nil {
 		return 0
 	}
 	set, _ := writtenTypes(n.Get("type"))
 	if set == 0 {
 		set = impliedTypes(n)
 	}
-	for _, s := range n.Get("allOf").Items() {
-		if set == 0 {
-			set = c.typesAt(s, depth+1)
+	if set == 0 && (n.Get("allOf") != nil || n.Get("oneOf") != nil || n.Get("anyOf") != nil) {
+		if found, ok := known[n]; ok {
+			return found
 		}
-	}
-	for _, word := range []string{"oneOf", "anyOf"} {
-		if set == 0 {
-			for _, s := range n.Get(word).Items() {
-				t := c.typesAt(s, depth+1)
-				if t == 0 {
-					set = 0
-					break
-				}
-				set |= t
-			}
+		if known == nil {
+			known = map[*tree.Node]types{}
 		}
+		known[n] = 0
+		set = c.composedTypes(n, known)
+		known[n] = set
 	}
 	if set == 0 {
 		for _, v := range n.Get("enum").Items() {
@@ -200,6 +194,29 @@ func (c *Converter) typesAt(n *tree.Node, depth int) types {
 		set |= nullType
 	}
 	return set
+}
+
+func (c *Converter) composedTypes(n *tree.Node, known map[*tree.Node]types) types {
+	for _, s := range n.Get("allOf").Items() {
+		if set := c.typesIn(s, known); set != 0 {
+			return set
+		}
+	}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		var set types
+		for _, s := range n.Get(word).Items() {
+			t := c.typesIn(s, known)
+			if t == 0 {
+				set = 0
+				break
+			}
+			set |= t
+		}
+		if set != 0 {
+			return set
+		}
+	}
+	return 0
 }
 
 func typeOfValue(v *tree.Node) types {
@@ -227,9 +244,9 @@ func (c *Converter) marksNull(n *tree.Node) bool {
 // acceptsNull tells whether null is plainly one of the values of a schema.
 func (c *Converter) acceptsNull(n *tree.Node) bool { return c.typesOf(n)&nullType != 0 }
 
-// hiddenNames lists the properties of a schema, and of those it is composed of, that are left out.
-func (c *Converter) hiddenNames(n *tree.Node, depth int) []string {
-	if n == nil || depth > maxCompositionDepth {
+// hiddenNames lists the properties of a schema, and of those it is composed of, that are left out. seen may be nil.
+func (c *Converter) hiddenNames(n *tree.Node, seen map[*tree.Node]bool) []string {
+	if n == nil || seen[n] {
 		return nil
 	}
 	var names []string
@@ -238,8 +255,15 @@ func (c *Converter) hiddenNames(n *tree.Node, depth int) []string {
 			names = append(names, name)
 		}
 	}
+	if n.Get("allOf").Len() == 0 {
+		return names
+	}
+	if seen == nil {
+		seen = map[*tree.Node]bool{}
+	}
+	seen[n] = true
 	for _, s := range n.Get("allOf").Items() {
-		names = append(names, c.hiddenNames(c.resolve(s), depth+1)...)
+		names = append(names, c.hiddenNames(c.resolve(s), seen)...)
 	}
 	return names
 }

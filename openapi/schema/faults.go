@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -32,7 +33,8 @@ type explainer struct {
 	source json.RawMessage // the schema
 	value  any
 	faults []Fault
-	branch string // ends messages about one of several alternatives
+	later  []Fault // told only if there is nothing else, because they may be consequences of what is told
+	branch string  // ends messages about one of several alternatives
 }
 
 func (e *explainer) add(location []string, format string, args ...any) {
@@ -41,17 +43,28 @@ func (e *explainer) add(location []string, format string, args ...any) {
 
 // sorted returns the faults by pointer, each once, and no more than maxFaults.
 func (e *explainer) sorted() []Fault {
-	slices.SortStableFunc(e.faults, func(a, b Fault) int {
-		if c := strings.Compare(a.Pointer, b.Pointer); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Message, b.Message)
+	out := e.faults
+	if len(out) == 0 {
+		out = e.later
+	}
+	slices.SortStableFunc(out, func(a, b Fault) int {
+		return cmp.Or(comparePointers(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
 	})
-	out := slices.Compact(e.faults)
+	out = slices.Compact(out)
 	if more := len(out) - maxFaults; more > 0 {
 		out = append(out[:maxFaults:maxFaults], Fault{Message: fmt.Sprintf("and %d more", more)})
 	}
 	return out
+}
+
+// comparePointers orders pointers token by token, and tokens that are numbers as numbers.
+func comparePointers(a, b string) int {
+	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(a, b string) int {
+		if digits(a) == len(a) && digits(b) == len(b) && len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
 }
 
 func (e *explainer) walk(err *jsonschema.ValidationError) {
@@ -92,7 +105,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	value := e.given(at)
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		e.add(at, "expected %s, got %s%s", strings.Join(k.Want, " or "), show(value), quotedHint(k.Want, value))
+		e.add(at, "expected %s, got %s%s", typeList(k.Want), show(value), quotedHint(k.Want, value))
 	case *kind.Const:
 		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value))
 	case *kind.Enum:
@@ -154,6 +167,14 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	}
 }
 
+// typeList lists types, null last.
+func typeList(names []string) string {
+	if i := slices.Index(names, "null"); i >= 0 {
+		names = append(slices.Delete(slices.Clone(names), i, i+1), "null")
+	}
+	return strings.Join(names, " or ")
+}
+
 // quotedHint helps with the most frequent mistake of models: JSON given as text.
 func quotedHint(want []string, value any) string {
 	s, ok := value.(string)
@@ -202,19 +223,27 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 func (e *explainer) unknown(schemaURL string, at []string) {
 	name := at[len(at)-1]
 	declared := e.declared(schemaURL)
+	if slices.Contains(declared, name) {
+		// Part of an alternative that does not apply: either another fault is the reason, or the choice of members is.
+		e.later = append(e.later, Fault{Pointer: pointerOf(at), Message: fmt.Sprintf("%s %q can't be combined with the others that are given",
+			word(at[:len(at)-1]), shorten(name, maxShown))})
+		return
+	}
 	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), shorten(name, maxShown))
-	if near := nearest(name, declared); near != "" {
+	near := nearest(name, declared)
+	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
+	} else {
+		text += ";"
 	}
 	switch shown := declared[:min(len(declared), maxAllowed)]; {
 	case len(declared) == 0:
-		text += "; none are allowed"
+		text += " none are declared"
 	case len(shown) < len(declared):
 		text += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared)-len(shown))
 	default:
 		text += " allowed: " + strings.Join(shown, ", ")
 	}
-	text = strings.Replace(text, `" allowed:`, `"; allowed:`, 1)
 	e.add(at, "%s", text)
 }
 

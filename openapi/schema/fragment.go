@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 
 	"drawbridge/openapi/tree"
@@ -54,6 +55,7 @@ type hole struct {
 	whole   bool // the hole is a whole schema; else it is the value of a "$ref" beside other keywords
 	inPlace bool // the schema referred to applies to the value of the fragment's own schema
 	all     bool // it is a member of allOf
+	renamed bool // it applies to the root value of a tool, whose properties have other names for the model
 	depth   int  // levels between the fragment's schema and the one referred to
 }
 
@@ -62,13 +64,19 @@ func (c *Converter) fragment(key fragmentKey) *fragment {
 	if f, ok := c.fragments.Load(key); ok {
 		return f.(*fragment)
 	}
-	e := emitter{c: c, self: key.node, cut: key.cut}
-	e.schema(key.node, place{base: key.base, inPlace: true})
-	f, loaded := c.fragments.LoadOrStore(key, &fragment{body: e.out, holes: e.holes})
+	made, e := c.convert(key, nil)
+	f, loaded := c.fragments.LoadOrStore(key, made)
 	if !loaded && !key.base && key.cut == uncut {
 		e.report()
 	}
 	return f.(*fragment)
+}
+
+// convert makes a fragment. rename is that of the tool, if the fragment applies to its root value.
+func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragment, *emitter) {
+	e := &emitter{c: c, self: key.node, cut: key.cut, rename: rename}
+	e.schema(key.node, place{base: key.base, inPlace: true})
+	return &fragment{body: e.out, holes: e.holes}, e
 }
 
 // target returns the schema that a reference stands for: chains of references that say nothing else are followed. It
@@ -87,6 +95,9 @@ func (c *Converter) target(ref *tree.Node) (node *tree.Node, problem string) {
 	}
 	switch {
 	case err != nil:
+		if e := (*tree.RefError)(nil); errors.As(err, &e) {
+			return nil, fmt.Sprintf("the reference %q leads nowhere: %s", shorten(e.Ref, maxTitle), e.Message)
+		}
 		return nil, err.Error()
 	case node.Kind() != tree.Object && node.Kind() != tree.Bool:
 		return nil, fmt.Sprintf("the reference leads to a value of type %s", node.Kind())

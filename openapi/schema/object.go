@@ -20,7 +20,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		}
 		seen[p.Name] = true
 	}
-	return c.fit(props[0].Schema, func(e *emitter) {
+	return c.fit(props[0].Schema, nil, func(e *emitter) {
 		e.raw(`{"type":"object","properties":{`)
 		e.depth = 1
 		var required []string
@@ -54,8 +54,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
 	root := c.merged(schema)
 	closing := c.closing(root)
-	return c.fit(schema, func(e *emitter) {
-		e.rename = rename
+	return c.fit(schema, rename, func(e *emitter) {
 		if root.Kind() != tree.Object {
 			e.raw(`{"type":"object"`)
 			return
@@ -122,8 +121,8 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 // closing returns the keyword that keeps undeclared members out of a body: none if the schema declares no properties or
 // says itself what it takes.
 func (c *Converter) closing(n *tree.Node) string {
-	s := surface{declared: map[string]bool{}}
-	c.survey(n, &s, 0)
+	s := surface{declared: map[string]bool{}, seen: map[*tree.Node]bool{}}
+	c.survey(n, &s)
 	for _, name := range s.required {
 		s.open = s.open || !s.declared[name] // it could not be given
 	}
@@ -143,14 +142,19 @@ type surface struct {
 	required []string
 	composed bool
 	open     bool // undeclared members are allowed, or ruled on, somewhere
+	seen     map[*tree.Node]bool
 }
 
-func (c *Converter) survey(n *tree.Node, s *surface, depth int) {
+func (c *Converter) survey(n *tree.Node, s *surface) {
 	own := n
-	if n = c.resolve(n); n.Kind() != tree.Object || depth > maxCompositionDepth {
+	if n = c.resolve(n); n.Kind() != tree.Object {
 		s.open = true
 		return
 	}
+	if s.seen[n] {
+		return
+	}
+	s.seen[n] = true
 	if own != n {
 		s.composed = true
 	}
@@ -171,7 +175,7 @@ func (c *Converter) survey(n *tree.Node, s *surface, depth int) {
 	branches := 0
 	visit := func(branch *tree.Node, declares bool) {
 		branches++
-		c.survey(branch, s, depth+1)
+		c.survey(branch, s)
 		if declares && c.freeForm(branch) {
 			s.open = true
 		}
@@ -201,8 +205,8 @@ func (c *Converter) freeForm(n *tree.Node) bool {
 // Names returns the properties that a body may have at its top, those of its parts and alternatives included, in the
 // author's order and each once: the names that Root may have to rename.
 func (c *Converter) Names(schema *tree.Node) []string {
-	s := surface{declared: map[string]bool{}}
-	c.survey(schema, &s, 0)
+	s := surface{declared: map[string]bool{}, seen: map[*tree.Node]bool{}}
+	c.survey(schema, &s)
 	var names []string
 	seen := map[string]bool{}
 	for _, name := range s.names {

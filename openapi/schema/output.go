@@ -37,7 +37,10 @@ func (c *Converter) output(n *tree.Node) *Output {
 	var best *Output
 	for depth := 1; depth <= maxOutputDepth; depth++ {
 		b := looseBuilder{c: c, left: c.limits.MaxOutput, steps: maxLooseSteps}
-		shape := b.shape(n, depth, 0)
+		shape := b.shape(n, depth, false)
+		if shape != nil && shape.Kinds == 0 && len(shape.Properties) > 0 {
+			shape.Kinds = jsonscan.Of(jsonscan.Object) // alternatives that list properties and leave out their type
+		}
 		if b.left < 0 || b.steps < 0 || shape == nil || shape.Kinds == 0 {
 			break
 		}
@@ -71,6 +74,8 @@ type looseBuilder struct {
 	steps  int  // schemas that may still be looked at
 	cut    bool // something lies deeper
 	leaves map[leafKey]*jsonscan.Shape
+	around []*tree.Node // the schemas that the one being looked at is part of
+	here   int          // those from here on apply to the same value
 }
 
 type leafKey struct {
@@ -80,7 +85,10 @@ type leafKey struct {
 
 // part returns the shape of a property or of items, null included; nil for anything.
 func (b *looseBuilder) part(n *tree.Node, depth int) *jsonscan.Shape {
-	s := b.shape(n, depth, 0)
+	here := b.here
+	b.here = len(b.around)
+	defer func() { b.here = here }()
+	s := b.shape(n, depth, false)
 	if s == nil || s.Kinds == 0 && len(s.Properties) == 0 && s.Items == nil {
 		return nil
 	}
@@ -101,15 +109,28 @@ func (b *looseBuilder) part(n *tree.Node, depth int) *jsonscan.Shape {
 	return s
 }
 
-// shape returns the shape of a schema down to the given number of levels; nil for anything.
-func (b *looseBuilder) shape(n *tree.Node, depth, composition int) *jsonscan.Shape {
+// shape returns the shape of a schema down to the given number of levels; nil for anything. branch tells that it is a
+// part of another schema in place, so that a type that it leaves out may be the other's.
+func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Shape {
 	b.steps--
-	if n = b.c.resolve(n); n.Kind() != tree.Object || composition > maxCompositionDepth || b.left < 0 || b.steps < 0 {
+	if n = b.c.resolve(n); n.Kind() != tree.Object || b.left < 0 || b.steps < 0 {
 		return nil
 	}
+	again := false
+	for i, outer := range b.around {
+		switch {
+		case outer != n:
+		case i >= b.here:
+			return nil // it contains itself in place, and says nothing new
+		default:
+			depth, again = 0, true // once is enough of a schema that contains itself further down
+		}
+	}
+	b.around = append(b.around, n)
+	defer func() { b.around = b.around[:len(b.around)-1] }()
 	s := &jsonscan.Shape{}
 	set, _ := writtenTypes(n.Get("type"))
-	if set == 0 {
+	if set == 0 && !branch {
 		set = impliedTypes(n)
 	}
 	if set == 0 {
@@ -139,15 +160,15 @@ func (b *looseBuilder) shape(n *tree.Node, depth, composition int) *jsonscan.Sha
 			s.Items = b.part(items, depth-1)
 		}
 	} else if n.Get("properties").Len() > 0 || n.Get("items") != nil {
-		b.cut = true
+		b.cut = b.cut || !again
 	}
 	b.left -= len(`"type":["",null],`) + 6
 	for _, member := range n.Get("allOf").Items() {
-		s = both(s, b.shape(member, depth, composition+1))
+		s = both(s, b.shape(member, depth, true))
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
 		if list := n.Get(word); list.Len() > 0 {
-			s = both(s, b.union(list, depth, composition+1))
+			s = both(s, b.union(list, depth))
 		}
 	}
 	if b.c.marksNull(n) && s.Kinds != 0 {
@@ -205,14 +226,14 @@ func both(a, b *jsonscan.Shape) *jsonscan.Shape {
 }
 
 // union returns the shape of values that fit one of several schemas; nil when one of them may be anything.
-func (b *looseBuilder) union(list *tree.Node, depth, composition int) *jsonscan.Shape {
+func (b *looseBuilder) union(list *tree.Node, depth int) *jsonscan.Shape {
 	var out *jsonscan.Shape
 	for i, branch := range list.Items() {
-		s := b.shape(branch, depth, composition)
+		s := b.shape(branch, depth, true)
 		if i > 0 {
 			s = eitherShape(out, s)
 		}
-		if s == nil || s.Kinds == 0 {
+		if s == nil {
 			return nil
 		}
 		out = s
@@ -239,32 +260,39 @@ func either(a, b []jsonscan.Property) []jsonscan.Property {
 	return out
 }
 
+// unruly tells whether a leaves its type open and is not plainly meant to be of objects, as b is.
+func unruly(a, b *jsonscan.Shape) bool {
+	return a.Kinds == 0 && (len(a.Properties) == 0 || !b.Kinds.Has(jsonscan.Object))
+}
+
 // eitherShape returns a shape that everything fits which fits a or b.
 func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
 	if a == b {
 		return a
 	}
-	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 {
+	if a == nil || b == nil || unruly(a, b) || unruly(b, a) {
 		return nil
 	}
-	out := &jsonscan.Shape{Kinds: a.Kinds | b.Kinds}
-	number := jsonscan.Of(jsonscan.Number)
-	out.Integer = (a.Kinds&number == 0 || a.Integer) && (b.Kinds&number == 0 || b.Integer) && out.Kinds&number != 0
-	object, array := jsonscan.Of(jsonscan.Object), jsonscan.Of(jsonscan.Array)
-	switch {
-	case a.Kinds&object != 0 && b.Kinds&object != 0:
+	out := &jsonscan.Shape{}
+	if a.Kinds != 0 && b.Kinds != 0 {
+		out.Kinds = a.Kinds | b.Kinds
+	}
+	numbers := func(s *jsonscan.Shape) bool { return s.Kinds.Has(jsonscan.Number) }
+	out.Integer = (!numbers(a) || a.Integer) && (!numbers(b) || b.Integer) && (numbers(a) || numbers(b))
+	switch objects := jsonscan.Object; {
+	case a.Kinds.Has(objects) && b.Kinds.Has(objects):
 		out.Properties = either(a.Properties, b.Properties)
-	case a.Kinds&object != 0:
+	case a.Kinds.Has(objects):
 		out.Properties = a.Properties
-	case b.Kinds&object != 0:
+	case b.Kinds.Has(objects):
 		out.Properties = b.Properties
 	}
-	switch {
-	case a.Kinds&array != 0 && b.Kinds&array != 0:
+	switch arrays := jsonscan.Array; {
+	case a.Kinds.Has(arrays) && b.Kinds.Has(arrays):
 		out.Items = eitherShape(a.Items, b.Items)
-	case a.Kinds&array != 0:
+	case a.Kinds.Has(arrays):
 		out.Items = a.Items
-	case b.Kinds&array != 0:
+	case b.Kinds.Has(arrays):
 		out.Items = b.Items
 	}
 	return out

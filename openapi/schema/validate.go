@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -129,9 +131,13 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 	}
 }
 
-// maxSteps is how many times schemas may be applied to one value. Alternatives within alternatives multiply: a schema
-// of a few lines can ask for more steps than there is time.
-const maxSteps = 100_000
+// How many times schemas may be applied to one value. Alternatives within alternatives multiply: a schema of a few
+// lines can ask for more steps than there is time. The library takes a hundred times as long for one as the quick check.
+const (
+	maxSteps        = 3_000_000
+	maxLibrarySteps = 50_000
+	maxExplained    = 5000 // parts of a value that the library sees: each may become a fault
+)
 
 // tooManySteps is the panic that ends a validation; it never leaves Validate.
 type tooManySteps struct{}
@@ -162,16 +168,60 @@ func (c nameCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
 // fault for each problem, in the order of their pointers, and no more than maxFaults.
 func (v *Validator) Validate(value any) []Fault {
 	a := &acceptor{steps: maxSteps}
-	switch found := a.accept(v.root, value); {
-	case a.steps < 0:
+	found := a.accept(v.root, value)
+	if a.steps < 0 {
 		return []Fault{tooComplex}
-	case found == valid:
+	}
+	if found == valid {
 		return nil
 	}
 	if f, ok := wildNumber(value, ""); ok {
 		return []Fault{f}
 	}
-	return v.explain(value)
+	left := maxExplained
+	start := beginning(value, &left)
+	faults := v.explain(start)
+	if left > 0 || len(faults) > 0 {
+		return faults
+	}
+	if found == unsure {
+		return []Fault{tooComplex}
+	}
+	return []Fault{{Message: fmt.Sprintf("the value does not fit the schema; the first %d of its parts do", maxExplained)}}
+}
+
+// beginning returns the value with the ends of its arrays and objects cut off once there are too many parts.
+func beginning(value any, left *int) any {
+	*left--
+	switch value := value.(type) {
+	case []any:
+		before := *left
+		out := make([]any, 0, min(len(value), max(0, *left)))
+		for _, item := range value {
+			if *left <= 0 {
+				return out
+			}
+			out = append(out, beginning(item, left))
+		}
+		if before-*left == len(value) {
+			return value
+		}
+		return out
+	case map[string]any:
+		if len(value) <= *left {
+			out := make(map[string]any, len(value))
+			for name, item := range value {
+				out[name] = beginning(item, left)
+			}
+			return out
+		}
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(value))[:max(0, *left)] {
+			out[name] = beginning(value[name], left)
+		}
+		return out
+	}
+	return value
 }
 
 var tooComplex = Fault{Message: "the value is too deep or too large to be checked against the schema; give a smaller one"}
@@ -188,7 +238,7 @@ func (v *Validator) explain(value any) (faults []Fault) {
 			faults = []Fault{tooComplex}
 		}
 	}()
-	v.steps = maxSteps
+	v.steps = maxLibrarySteps
 	err := v.root.Validate(value)
 	if err == nil {
 		return nil
