@@ -261,15 +261,17 @@ func (s *scanner) number(i int) (int, error) {
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
+	low7  = 0x7f7f7f7f7f7f7f7f
 )
 
 // special marks, in the high bit of each byte, the bytes of w that end a plain run inside a string: quote,
-// backslash, control characters and, if asked for, everything that is not ASCII. The lowest mark is exact;
-// marks above it may be false.
+// backslash and control characters. The lowest mark is exact; marks above it may be false.
 func special(w uint64) uint64 {
-	quote := w ^ ('"' * ones)
-	slash := w ^ ('\\' * ones)
-	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-0x20*ones)&^w) & highs
+	// Flipping bit 1 moves the quote to 0x20 and keeps control characters below it, so that one comparison finds
+	// both: less than 0x21.
+	low := (w ^ 0x02*ones) - 0x21*ones
+	slash := (w ^ '\\'*ones) - ones
+	return (low | slash) &^ w & highs
 }
 
 // str scans a string whose opening quote stands before i. It returns the offset behind the closing quote and
@@ -386,6 +388,21 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 		return i + 1, nil
 	}
 	for {
+		if shape != nil && !s.unique && next < len(shape.Properties) {
+			// The name that is expected next needs no scan: it is equal to one that is known to be good.
+			if p := &shape.Properties[next]; p.quoted != "" && len(s.data)-i > len(p.quoted) && string(s.data[i:i+len(p.quoted)]) == p.quoted {
+				var err error
+				if i, err = s.member(i+len(p.quoted), depth, p.Shape); err != nil {
+					return i, err
+				}
+				next++
+				if s.data[i] == '}' {
+					return i + 1, nil
+				}
+				i = s.space(i + 1)
+				continue
+			}
+		}
 		if i >= len(s.data) || s.data[i] != '"' {
 			return i, s.unexpected(i, "a member name")
 		}
@@ -411,24 +428,32 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 		if i >= len(s.data) || s.data[i] != ':' {
 			return i, s.unexpected(i, `":"`)
 		}
-		i = s.space(i + 1)
-		if i >= len(s.data) {
-			return i, s.unexpected(i, "a value")
-		}
-		if i, err = s.value(i, depth, member); err != nil {
+		if i, err = s.member(i+1, depth, member); err != nil {
 			return i, err
 		}
-		i = s.space(i)
-		switch {
-		case i < len(s.data) && s.data[i] == ',':
-			i = s.space(i + 1)
-		case i < len(s.data) && s.data[i] == '}':
+		if s.data[i] == '}' {
 			s.names = s.names[:base]
 			return i + 1, nil
-		default:
-			return i, s.unexpected(i, `"," or "}"`)
 		}
+		i = s.space(i + 1)
 	}
+}
+
+// member scans a member's value, whose colon stands before i, and returns the offset of the comma or brace behind it.
+func (s *scanner) member(i, depth int, shape *Shape) (int, error) {
+	i = s.space(i)
+	if i >= len(s.data) {
+		return i, s.unexpected(i, "a value")
+	}
+	i, err := s.value(i, depth, shape)
+	if err != nil {
+		return i, err
+	}
+	i = s.space(i)
+	if i >= len(s.data) || s.data[i] != ',' && s.data[i] != '}' {
+		return i, s.unexpected(i, `"," or "}"`)
+	}
+	return i, nil
 }
 
 // manyNames is where comparing names pairwise starts to cost more than a map.

@@ -47,6 +47,8 @@ type Shape struct {
 type Property struct {
 	Name  string
 	Shape *Shape
+
+	quoted string // the name as a member begins: "name":
 }
 
 // Mismatch is a place where a value leaves its [Shape]. Offset counts bytes; PointerAt makes it readable.
@@ -63,8 +65,10 @@ func (s *Shape) Compile() {
 		return
 	}
 	s.index = make(map[string]int, len(s.Properties))
-	for i, p := range s.Properties {
+	for i := range s.Properties {
+		p := &s.Properties[i]
 		s.index[p.Name] = i
+		p.quoted = string(append(AppendString(nil, p.Name), ':'))
 		p.Shape.Compile()
 	}
 	s.Items.Compile()

@@ -90,43 +90,57 @@ const hexDigits = "0123456789abcdef"
 // AppendEscaped appends text, which must be valid UTF-8, as the inside of a JSON string: quotes, backslashes
 // and control characters are escaped (RFC 8259 section 7), nothing else.
 func AppendEscaped(dst, text []byte) []byte {
-	// Eight bytes are copied at once, whether or not an escape is among them; only the part before the
-	// first escape is kept. That wants room for eight bytes more than are needed.
-	i := 0
-	for i < len(text) {
-		// Worst case of one round: six bytes for each of the text's, over a bounded part of it.
-		part := min(len(text)-i, 4096)
-		dst = slices.Grow(dst, part+part/4+64)
-		j := len(dst)
-		room := dst[:cap(dst)]
-		for i < len(text) && j+16 <= len(room) {
-			if i+8 <= len(text) {
-				w := binary.LittleEndian.Uint64(text[i:])
-				binary.LittleEndian.PutUint64(room[j:], w)
-				m := special(w)
-				if m == 0 {
-					i, j = i+8, j+8
-					continue
-				}
-				n := bits.TrailingZeros64(m) >> 3
-				i, j = i+n, j+n
-			}
-			c := text[i]
-			i++
-			switch {
-			case c == '"' || c == '\\':
-				room[j], room[j+1] = '\\', c
-				j += 2
-			case c >= ' ':
-				room[j] = c
-				j++
-			default:
-				j += putControl(room[j:], c)
-			}
+	for len(text) > 0 {
+		// In parts, so that dst need not have room for the worst case of all of text.
+		part := text[:min(len(text), 4096)]
+		dst = slices.Grow(dst, 2*len(part)+16)
+		n, j := escapeWords(dst[len(dst):cap(dst)], part)
+		dst = dst[:len(dst)+j]
+		// What is left begins with a word that has a control character, or is shorter than a word.
+		for end := min(n+8, len(part)); n < end; n++ {
+			dst = appendEscapedByte(dst, part[n])
 		}
-		dst = room[:j]
+		text = text[n:]
 	}
 	return dst
+}
+
+// escapeWords escapes text into room, eight bytes at a time. It stops before a word with a control character,
+// before the last bytes, and where room may not hold another word; it returns how much was read and written.
+func escapeWords(room, text []byte) (read, written int) {
+	i, j := 0, 0
+	for i+8 <= len(text) && j+24 <= len(room) {
+		w := binary.LittleEndian.Uint64(text[i:])
+		if (w-0x20*ones)&^w&highs != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(room[j:], w)
+		quote, slash := w^'"'*ones, w^'\\'*ones
+		// The high bit of each byte that is a quote or a backslash, every one of them exact.
+		marks := ^((quote&low7 + low7 | quote) & (slash&low7 + low7 | slash)) & highs
+		from := 0 // the first byte of w that is not in its place yet
+		for ; marks != 0; marks &= marks - 1 {
+			k := bits.TrailingZeros64(marks) >> 3
+			j += k - from
+			room[j] = '\\'
+			binary.LittleEndian.PutUint64(room[j+1:], w>>(8*k&63))
+			j += 2
+			from = k + 1
+		}
+		i, j = i+8, j+8-from
+	}
+	return i, j
+}
+
+func appendEscapedByte(dst []byte, c byte) []byte {
+	switch {
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c)
+	case c >= ' ':
+		return append(dst, c)
+	}
+	var b [6]byte
+	return append(dst, b[:putControl(b[:], c)]...)
 }
 
 // putControl writes the escape of a control character and returns its length.
