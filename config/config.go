@@ -44,8 +44,6 @@ type Server struct {
 	// Keys that seal session ids and other handles: the first seals, all open, so keys can be rotated. At least 32
 	// characters each. Replicas must share them. Without keys each process makes its own at start.
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
-	// A directory in which the last good version of each document is kept for the next start.
-	StateDir File `yaml:"state_dir,omitempty" absent:"nothing is kept"`
 	// Values of the Host header that are let in besides the host of public_url, that of listen and, on a loopback
 	// address, localhost, 127.0.0.1 and [::1]. A host without a port stands for every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
