@@ -2,11 +2,10 @@ package schema
 
 import (
 	"encoding/json"
-	"math/big"
+	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // verdict is what the quick check of a value finds.
@@ -18,100 +17,87 @@ const (
 	valid
 )
 
-// acceptor walks a compiled schema and a value side by side. It knows the keywords that most schemas consist of, and
-// says unsure where it meets another. It must never say valid of a value that the library refuses, nor invalid of one
-// that it accepts: TestAcceptAgrees and the fuzz test hold it to that.
+// acceptor walks a check and a value side by side. It must never say valid of a value that the library refuses, nor
+// invalid of one that it accepts: TestAcceptAgrees and the fuzz test hold it to that.
 type acceptor struct {
 	steps int
 }
 
-// typeBits are the library's bits for a type; it does not export them.
-var typeBits = func() (bits struct{ null, boolean, number, integer, text, array, object jsonschema.Types }) {
-	bits.null.Add("null")
-	bits.boolean.Add("boolean")
-	bits.number.Add("number")
-	bits.integer.Add("integer")
-	bits.text.Add("string")
-	bits.array.Add("array")
-	bits.object.Add("object")
-	return bits
-}()
-
-func (a *acceptor) accept(s *jsonschema.Schema, value any) verdict {
+func (a *acceptor) accept(c *check, value any) verdict {
 	if a.steps--; a.steps < 0 {
 		return unsure
 	}
-	if s.Bool != nil {
-		return verdictOf(*s.Bool)
+	if c.never {
+		return invalid
 	}
 	out := valid
-	if s.RecursiveRef != nil || s.DynamicRef != nil || len(s.Extensions) > 1 || len(s.PatternProperties) > 0 ||
-		len(s.DependentRequired) > 0 || len(s.DependentSchemas) > 0 || s.UnevaluatedItems != nil || s.Contains != nil {
+	if c.opaque {
 		out = unsure
 	}
-	if s.Types != nil {
-		if out = min(out, hasType(*s.Types, value)); out == invalid {
+	if c.types != 0 {
+		if out = min(out, hasType(c.types, value)); out == invalid {
 			return invalid
 		}
 	}
-	if s.Const != nil {
-		out = min(out, equal(*s.Const, value))
-	}
-	if s.Enum != nil {
+	if c.listed {
 		found := invalid
-		for _, item := range s.Enum.Values {
+		for _, item := range c.values {
 			if found = max(found, equal(item, value)); found == valid {
 				break
 			}
 		}
-		out = min(out, found)
+		if out = min(out, found); out == invalid {
+			return invalid
+		}
 	}
-	if s.Format != nil && s.Format.Validate(value) != nil {
-		return invalid
-	}
-	if out == invalid {
-		return invalid
-	}
-	if s.Ref != nil {
-		if out = min(out, a.accept(s.Ref, value)); out == invalid {
+	if c.ref != nil {
+		if out = min(out, a.accept(c.ref, value)); out == invalid {
 			return invalid
 		}
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		out = min(out, a.object(s, value))
+		if c.object != nil {
+			out = min(out, a.object(c, value))
+		}
 	case []any:
-		out = min(out, a.array(s, value))
+		if c.array != nil {
+			out = min(out, a.array(c.array, value))
+		}
 	case string:
-		out = min(out, text(s, value))
+		if c.text != nil {
+			out = min(out, c.text.accept(value))
+		}
 	case json.Number:
-		out = min(out, number(s, value))
+		if c.number != nil {
+			out = min(out, c.number.accept(value))
+		}
 	}
-	if out == invalid {
-		return invalid
+	if out == invalid || c.parts == nil {
+		return out
 	}
-	return min(out, a.composed(s, value))
+	return min(out, a.composed(c.parts, value))
 }
 
-func (a *acceptor) composed(s *jsonschema.Schema, value any) verdict {
+func (a *acceptor) composed(p *partsCheck, value any) verdict {
 	out := valid
-	for _, sub := range s.AllOf {
+	for _, sub := range p.all {
 		if out = min(out, a.accept(sub, value)); out == invalid {
 			return invalid
 		}
 	}
-	if len(s.AnyOf) > 0 {
+	if len(p.any) > 0 {
 		best := invalid
-		for _, sub := range s.AnyOf {
+		for _, sub := range p.any {
 			if best = max(best, a.accept(sub, value)); best == valid {
 				break
 			}
 		}
 		out = min(out, best)
 	}
-	if len(s.OneOf) > 0 && out != invalid {
+	if len(p.one) > 0 && out != invalid {
 		fit, doubt := 0, false
-		for _, sub := range s.OneOf {
+		for _, sub := range p.one {
 			switch a.accept(sub, value) {
 			case valid:
 				fit++
@@ -127,8 +113,8 @@ func (a *acceptor) composed(s *jsonschema.Schema, value any) verdict {
 			out = unsure
 		}
 	}
-	if s.Not != nil {
-		switch a.accept(s.Not, value) {
+	if p.not != nil {
+		switch a.accept(p.not, value) {
 		case valid:
 			return invalid
 		case unsure:
@@ -136,15 +122,15 @@ func (a *acceptor) composed(s *jsonschema.Schema, value any) verdict {
 		case invalid:
 		}
 	}
-	if s.If != nil {
-		switch a.accept(s.If, value) {
+	if p.cond != nil {
+		switch a.accept(p.cond, value) {
 		case valid:
-			if s.Then != nil {
-				out = min(out, a.accept(s.Then, value))
+			if p.then != nil {
+				out = min(out, a.accept(p.then, value))
 			}
 		case invalid:
-			if s.Else != nil {
-				out = min(out, a.accept(s.Else, value))
+			if p.other != nil {
+				out = min(out, a.accept(p.other, value))
 			}
 		case unsure:
 			out = unsure
@@ -153,33 +139,25 @@ func (a *acceptor) composed(s *jsonschema.Schema, value any) verdict {
 	return out
 }
 
-func (a *acceptor) object(s *jsonschema.Schema, value map[string]any) verdict {
-	if s.MinProperties != nil && len(value) < *s.MinProperties || s.MaxProperties != nil && len(value) > *s.MaxProperties {
+func (a *acceptor) object(c *check, value map[string]any) verdict {
+	o := c.object
+	if len(value) < o.least || len(value) > o.most {
 		return invalid
 	}
-	for _, name := range s.Required {
+	for _, name := range o.required {
 		if _, ok := value[name]; !ok {
 			return invalid
 		}
 	}
 	out := valid
 	for name, item := range value {
-		sub, declared := s.Properties[name]
-		switch {
-		case declared:
+		switch sub := o.property(name); {
+		case sub != nil:
 			out = min(out, a.accept(sub, item))
-		case len(s.PatternProperties) > 0: // unsure already
-		case s.AdditionalProperties != nil:
-			switch more := s.AdditionalProperties.(type) {
-			case bool:
-				out = min(out, verdictOf(more))
-			case *jsonschema.Schema:
-				out = min(out, a.accept(more, item))
-			}
-		case s.UnevaluatedProperties != nil: // whether composition evaluates it is the library's business, see declares
-			if !a.declares(s, name, 0) {
-				out = min(out, unsure)
-			}
+		case o.additional != nil:
+			out = min(out, a.accept(o.additional, item))
+		case o.unevaluated && !c.declares(name, 0):
+			out = min(out, unsure) // what composition evaluates is the library's business
 		}
 		if out == invalid {
 			return invalid
@@ -188,43 +166,61 @@ func (a *acceptor) object(s *jsonschema.Schema, value map[string]any) verdict {
 	return out
 }
 
+// property returns the check of a declared member, nil if it is not declared.
+func (o *objectCheck) property(name string) *check {
+	if len(o.names) <= 8 {
+		for i, n := range o.names {
+			if n == name {
+				return o.properties[i]
+			}
+		}
+		return nil
+	}
+	if i, found := slices.BinarySearch(o.names, name); found {
+		return o.properties[i]
+	}
+	return nil
+}
+
 // maxCompositionDepth bounds how far composition is followed where not following it costs little.
 const maxCompositionDepth = 12
 
 // declares tells whether a property is evaluated by a schema that certainly applies: one of an allOf, or the target of
 // a reference.
-func (a *acceptor) declares(s *jsonschema.Schema, name string, depth int) bool {
-	if _, ok := s.Properties[name]; ok {
-		return true
-	}
+func (c *check) declares(name string, depth int) bool {
 	if depth > maxCompositionDepth {
 		return false
 	}
-	if s.Ref != nil && a.declares(s.Ref, name, depth+1) {
+	if c.object != nil && c.object.property(name) != nil {
 		return true
 	}
-	for _, sub := range s.AllOf {
-		if a.declares(sub, name, depth+1) {
-			return true
+	if c.ref != nil && c.ref.declares(name, depth+1) {
+		return true
+	}
+	if c.parts != nil {
+		for _, sub := range c.parts.all {
+			if sub.declares(name, depth+1) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-func (a *acceptor) array(s *jsonschema.Schema, value []any) verdict {
-	if s.MinItems != nil && len(value) < *s.MinItems || s.MaxItems != nil && len(value) > *s.MaxItems {
+func (a *acceptor) array(c *arrayCheck, value []any) verdict {
+	if len(value) < c.least || len(value) > c.most {
 		return invalid
 	}
 	out := valid
-	if s.UniqueItems && len(value) > 1 {
+	if c.unique && len(value) > 1 {
 		out = distinct(value)
 	}
 	for i, item := range value {
 		switch {
-		case i < len(s.PrefixItems):
-			out = min(out, a.accept(s.PrefixItems[i], item))
-		case s.Items2020 != nil:
-			out = min(out, a.accept(s.Items2020, item))
+		case i < len(c.prefix):
+			out = min(out, a.accept(c.prefix[i], item))
+		case c.items != nil:
+			out = min(out, a.accept(c.items, item))
 		}
 		if out == invalid {
 			return invalid
@@ -252,62 +248,52 @@ func distinct(value []any) verdict {
 	return valid
 }
 
-func text(s *jsonschema.Schema, value string) verdict {
-	if s.MinLength != nil || s.MaxLength != nil {
-		n := utf8.RuneCountInString(value)
-		if s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
+func (c *textCheck) accept(value string) verdict {
+	if c.least > 0 || c.most < len(value) {
+		if n := utf8.RuneCountInString(value); n < c.least || n > c.most {
 			return invalid
 		}
 	}
-	if s.Pattern != nil && !s.Pattern.MatchString(value) {
+	return verdictOf(c.pattern == nil || c.pattern.match(value))
+}
+
+func (c *numberCheck) accept(value json.Number) verdict {
+	if c.format != nil && !c.format.accepts(value) {
 		return invalid
+	}
+	if !c.hard && c.least == math.MinInt64 && c.most == math.MaxInt64 {
+		return valid
+	}
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	switch {
+	case err != nil:
+		return unsure
+	case n < c.least, n > c.most:
+		return invalid
+	case c.hard:
+		return unsure
 	}
 	return valid
 }
 
-func number(s *jsonschema.Schema, value json.Number) verdict {
-	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil && s.MultipleOf == nil {
-		return valid
-	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil || s.MultipleOf != nil {
-		return unsure
-	}
-	out := valid
-	compare := func(bound *big.Rat, fits func(n, bound int64) bool) {
-		switch {
-		case bound == nil:
-		case !bound.IsInt() || !bound.Num().IsInt64():
-			out = min(out, unsure)
-		case !fits(n, bound.Num().Int64()):
-			out = invalid
-		}
-	}
-	compare(s.Minimum, func(n, bound int64) bool { return n >= bound })
-	compare(s.Maximum, func(n, bound int64) bool { return n <= bound })
-	compare(s.ExclusiveMinimum, func(n, bound int64) bool { return n > bound })
-	compare(s.ExclusiveMaximum, func(n, bound int64) bool { return n < bound })
-	return out
-}
-
-func hasType(want jsonschema.Types, value any) verdict {
-	var is jsonschema.Types
+func hasType(want types, value any) verdict {
+	var is types
 	switch value := value.(type) {
 	case nil:
-		is = typeBits.null
+		is = nullType
 	case bool:
-		is = typeBits.boolean
+		is = booleanType
 	case string:
-		is = typeBits.text
+		is = stringType
 	case []any:
-		is = typeBits.array
+		is = arrayType
 	case map[string]any:
-		is = typeBits.object
+		is = objectType
 	case json.Number:
-		if want&typeBits.number != 0 {
+		if want&numberType != 0 {
 			return valid
 		}
-		if want&typeBits.integer == 0 {
+		if want&integerType == 0 {
 			return invalid
 		}
 		if plainInteger(string(value)) {
@@ -347,6 +333,12 @@ func equal(want, value any) verdict {
 		case n == want:
 			return valid
 		case plainInteger(string(n)) && plainInteger(string(want)) && n != "-0" && want != "-0":
+			return invalid
+		}
+	case composite:
+		switch value.(type) {
+		case []any, map[string]any:
+		default:
 			return invalid
 		}
 	}

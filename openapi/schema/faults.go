@@ -152,7 +152,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.Pattern:
 		e.add(at, "expected text that matches %s, got %s", shorten(k.Want, 200), showPlain(value))
 	case *kind.Format:
-		low, high, _ := formatRange(k.Want)
+		low, high := formatNamed(k.Want).bounds() // no others are checked
 		e.add(at, "expected an integer from %s to %s (%s), got %s", low, high, k.Want, showPlain(value))
 	case *kind.Contains:
 		e.add(at, "none of the items is of the kind that must be there")

@@ -29,6 +29,7 @@ func FuzzConvert(f *testing.F) {
 		}
 	}
 	f.Add([]byte(`{"allOf":[{"$ref":"#/components/schemas/Case"}],"oneOf":[{"$ref":"#"}]}`), uint8(2))
+	f.Add([]byte(`{"$ref":"#/components/schemas/Other","type":"object","nullable":true,"required":["a"]}`), uint8(2))
 	f.Fuzz(func(t *testing.T, schema []byte, dialect uint8) {
 		if _, err := jsonscan.Scan(schema, jsonscan.Options{MaxDepth: 60}); err != nil {
 			return
@@ -100,7 +101,7 @@ func FuzzValidate(f *testing.F) {
 			return
 		}
 		a := &acceptor{steps: maxSteps}
-		switch verdict := a.accept(v.root, given); {
+		switch verdict := a.accept(v.program, given); {
 		case a.steps < 0 || verdict == unsure:
 		case (verdict == valid) != (len(v.explain(given)) == 0):
 			t.Errorf("quick check says %d, the library finds %v", verdict, v.explain(given))
@@ -153,7 +154,7 @@ func FuzzPattern(f *testing.F) {
 var patternSeeds = []string{
 	`^[\w\-\.]+\@[\w-.]+$`, `/^[a-z]+$/`, `^(?!x).*$`, `\A(?P<year>\d{4})\Z`, `(?i)abc`, `a++`, `^{id}$`, `^.{1,2048}$`, `[[:alpha:]]`,
 	`\p{L}\pN\p{Latin}`, `(abc`, `\u{1F600}[\ud83d\ude00]`, `[^]`, `[]`, `(?<a>b)\k<a>`, `(a)\1`, `\cA\x41\0`, `[\s\S]`, `[^\S]`, `a{2}?b*?`,
-	`^(?:([01]?\d|2[0-3]):([0-5]?\d))$`, `^\s*\S+\s*$`, `[a\]b]`, `[--/]`, `]`, `}`, `a|`, `()`, `(?<=a)b`, `\-`, `[\-]`, `é`, `[a-\d]`,
+	`^(?:([01]?\d|2[0-3]):([0-5]?\d))$`, `^\s*\S+\s*$`, `[a\]b]`, `[--/]`, `]`, `}`, `a|`, `()`, `(?<=a)b`, `\-`, `[\-]`, `é`, `[a-\d]`, `[[:]`,
 }
 
 // TestClean: cleaning what is clean changes nothing, and nothing hidden is left (S8).

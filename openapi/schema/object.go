@@ -91,28 +91,22 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 	if siblings.Len() == 0 || n.Kind() != tree.Object {
 		return n
 	}
-	root := tree.Copy(n)
-	asserts := false
+	root, asserts := tree.Copy(n), tree.NewObject(n)
 	for name, v := range siblings.Members() {
 		switch r := ruleOf(name, c.dialect); {
 		case r.annotation():
 			root.Set(name, v)
 		case r == typeRule, r == nullRule:
 		default:
-			asserts = true
+			asserts.Set(name, v)
 		}
 	}
-	if asserts {
+	if asserts.Len() > 0 {
 		all := tree.NewArray(n)
 		for _, s := range n.Get("allOf").Items() {
 			all.Append(s)
 		}
-		for name := range siblings.Members() {
-			if r := ruleOf(name, c.dialect); r.annotation() || r == typeRule || r == nullRule {
-				siblings.Set(name, nil)
-			}
-		}
-		all.Append(siblings)
+		all.Append(asserts)
 		root.Set("allOf", all)
 	}
 	return root

@@ -36,6 +36,9 @@ func parsePattern(text string) (pattern, error) {
 	if p.reference > p.groups {
 		return pattern{}, fmt.Errorf("it refers to group %d of %d", p.reference, p.groups)
 	}
+	if len(p.js) > maxPattern { // so that what is emitted is accepted again
+		return pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+	}
 	out := pattern{js: string(p.js)}
 	if p.portable && size <= maxProgram {
 		out.re2 = string(p.re2)
@@ -44,11 +47,15 @@ func parsePattern(text string) (pattern, error) {
 }
 
 const (
-	maxProgram     = 1 << 20 / 40 // instructions of a compiled expression; one takes 40 bytes
-	maxGroupDepth  = 100
-	maxRepeat      = 1000 // Go's regexp refuses more
-	lineEnds       = `\n\r\x{2028}\x{2029}`
+	maxProgram    = 1 << 20 / 40 // instructions of a compiled expression; one takes 40 bytes
+	maxGroupDepth = 100
+	maxRepeat     = 1000 // Go's regexp refuses more
+	lineEnds      = `\n\r\x{2028}\x{2029}`
+
+	// What \s and \S stand for in ECMA-262 (22.2.2.9, CharacterClassEscape), for use in a class.
 	ecmaWhiteSpace = `\s\v\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	ecmaOther      = `\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
+		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
 // patternParser reads text once and writes both forms as it goes.
@@ -160,8 +167,7 @@ func (p *patternParser) atom(depth int) (int, error) {
 	case '[':
 		return 1, p.class()
 	case '\\':
-		r, err := p.escape(false, false)
-		_ = r
+		_, err := p.escape(false)
 		return 1, err
 	case '*', '+', '?':
 		return 0, fmt.Errorf("nothing to repeat before %q", c)

@@ -13,8 +13,8 @@ import (
 const notAChar rune = -1
 
 // escape reads an escape at a backslash and writes both forms. It returns the character that it stands for, or
-// notAChar. In a negated class a few classes can't be said in RE2.
-func (p *patternParser) escape(inClass, negated bool) (rune, error) {
+// notAChar.
+func (p *patternParser) escape(inClass bool) (rune, error) {
 	start := p.at
 	p.at++
 	if p.at >= len(p.in) {
@@ -34,9 +34,8 @@ func (p *patternParser) escape(inClass, negated bool) (rune, error) {
 		}
 		return notAChar, nil
 	case 'S':
-		if inClass { // RE2 has no nested classes; its \S is a little wider
-			p.portable = p.portable && !negated
-			p.both(`\S`)
+		if inClass {
+			p.write(`\S`, ecmaOther)
 		} else {
 			p.write(`\S`, "[^"+ecmaWhiteSpace+"]")
 		}
@@ -237,7 +236,7 @@ func (p *patternParser) class() error {
 			p.both("]")
 			return nil
 		}
-		low, err := p.classAtom(negated)
+		low, err := p.classAtom()
 		if err != nil {
 			return err
 		}
@@ -251,7 +250,7 @@ func (p *patternParser) class() error {
 		}
 		js, re2 := len(p.js), len(p.re2)
 		p.both("-")
-		high, err := p.classAtom(negated)
+		high, err := p.classAtom()
 		switch {
 		case err != nil:
 			return err
@@ -265,12 +264,12 @@ func (p *patternParser) class() error {
 }
 
 // classAtom reads one character or escape of a class.
-func (p *patternParser) classAtom(negated bool) (rune, error) {
+func (p *patternParser) classAtom() (rune, error) {
 	if p.in[p.at] == '\\' {
-		return p.escape(true, negated)
+		return p.escape(true)
 	}
 	if rest := p.in[p.at:]; strings.HasPrefix(rest, "[:") {
-		if end := strings.Index(rest, ":]"); end > 0 {
+		if end := strings.Index(rest, ":]"); end > 1 {
 			if class, ok := posix(rest[2:end]); ok {
 				p.at += end + 2
 				p.write(class, strings.ReplaceAll(class, `\/`, "/"))

@@ -131,7 +131,7 @@ func TestAcceptAgrees(t *testing.T) {
 			value := decoded(t, []byte(line))
 			want := plain.Validate(value)
 			a := &acceptor{steps: maxSteps}
-			verdict := a.accept(v.root, value)
+			verdict := a.accept(v.program, value)
 			verdicts[verdict]++
 			if verdict == valid && want != nil || verdict == invalid && want == nil {
 				t.Fatalf("quick check says %d, the library %v\nschema %s\nvalue %s", verdict, want, schema, line)

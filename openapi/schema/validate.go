@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"weak"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -17,13 +18,16 @@ import (
 // A Validator checks values against one schema. It is safe for concurrent use.
 //
 // A valid value, which is what most calls bring, is recognized by walking schema and value side by side without
-// allocation. Only what is not plainly valid is handed to the JSON Schema library, which finds all faults.
+// allocation. Only what is not plainly valid is handed to the JSON Schema library, which finds all faults. Compiled by
+// the library a schema takes ten times its size in memory, so that form is dropped when memory is collected and made
+// again when it is asked for.
 type Validator struct {
-	source json.RawMessage
-	root   *jsonschema.Schema
+	source  json.RawMessage
+	program *check
 
-	mu    sync.Mutex // one value at a time goes through the library, so that its work can be counted
-	steps int
+	mu      sync.Mutex // one value at a time goes through the library, so that its work can be counted
+	library weak.Pointer[jsonschema.Schema]
+	steps   int
 }
 
 // location is the name of the one schema that a compiler knows. No loader can open it.
@@ -33,7 +37,19 @@ const location = "schema:///input"
 // schema is an error. Patterns are read as ECMA-262; those that Go's regexp can't do in linear time are not checked
 // (L9). The schema must not be changed afterwards.
 func Compile(schema json.RawMessage) (*Validator, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	v := &Validator{source: schema}
+	root, err := v.compile()
+	if err != nil {
+		return nil, err
+	}
+	v.library = weak.Make(root)
+	v.program = newProgram(schema)
+	return v, nil
+}
+
+// compile makes the library's form of the schema.
+func (v *Validator) compile() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.source))
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
@@ -49,9 +65,8 @@ func Compile(schema json.RawMessage) (*Validator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
-	v := &Validator{source: schema, root: root}
 	v.prepare(root, map[*jsonschema.Schema]bool{})
-	return v, nil
+	return root, nil
 }
 
 // noLoader refuses to read schemas from anywhere.
@@ -94,7 +109,7 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 	}
 	seen[s] = true
 	if s.Format != nil {
-		if _, _, ok := formatRange(s.Format.Name); !ok {
+		if formatNamed(s.Format.Name) == nil {
 			s.Format = nil
 		}
 	}
@@ -168,7 +183,7 @@ func (c nameCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
 // fault for each problem, in the order of their pointers, and no more than maxFaults.
 func (v *Validator) Validate(value any) []Fault {
 	a := &acceptor{steps: maxSteps}
-	found := a.accept(v.root, value)
+	found := a.accept(v.program, value)
 	if a.steps < 0 {
 		return []Fault{tooComplex}
 	}
@@ -238,8 +253,16 @@ func (v *Validator) explain(value any) (faults []Fault) {
 			faults = []Fault{tooComplex}
 		}
 	}()
+	root := v.library.Value()
+	if root == nil {
+		var err error
+		if root, err = v.compile(); err != nil { // it was compiled before
+			return []Fault{{Message: "the value can't be checked"}}
+		}
+		v.library = weak.Make(root)
+	}
 	v.steps = maxLibrarySteps
-	err := v.root.Validate(value)
+	err := root.Validate(value)
 	if err == nil {
 		return nil
 	}

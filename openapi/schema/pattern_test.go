@@ -1,0 +1,77 @@
+package schema
+
+import (
+	"regexp"
+	"testing"
+)
+
+func TestPattern(t *testing.T) {
+	for _, tt := range []struct{ in, js, matches, refuses string }{
+		{`^[\w\-\.]+\@[\w-.]+$`, `^[\w\-\.]+@[\w\-.]+$`, "a-b@c.d", "a b@c"},
+		{`/^[a-z]+$/`, `^[a-z]+$`, "abc", "/abc/"},
+		{`\A\d{4}\Z`, `^\d{4}$`, "2026", "20266"},
+		{`^\d{4}\z`, `^\d{4}$`, "2026", "2026\n"},
+		{`^{id}$`, `^\{id\}$`, "{id}", "id"},
+		{`^[[:alpha:]-]+$`, `^[a-zA-Z\-]+$`, "a-b", ":"},
+		{`^\s$`, `^\s$`, "\u00a0", "x"},
+		{`^[^\S]$`, `^[^\S]$`, "\u2028", "x"},
+		{`^.$`, `^.$`, "é", "\r"},
+		{`^[^]$`, `^[^]$`, "\n", ""},
+		{`^\u00e9\x41\cA$`, `^\u00e9\x41\cA$`, "éA\x01", "eA\x01"},
+		{`^\ud83d\ude00$`, `^\ud83d\ude00$`, "😀", "x"},
+		{`^\p{Lu}\p{Latin}$`, `^\p{Lu}\p{Script=Latin}$`, "Aa", "aa"},
+		{`^a\/b$`, `^a\/b$`, "a/b", `a\/b`},
+		{`^\"\'\#\ \_\-$`, `^"'# _-$`, `"'# _-`, `\"`},
+		{`^(?P<y>a)(?<z>b)$`, `^(?<y>a)(?<z>b)$`, "ab", "a"},
+		{`^[a\]^&-]+$`, `^[a\]^&\-]+$`, "]^&-", "b"},
+	} {
+		p, err := parsePattern(tt.in)
+		if err != nil || p.js != tt.js {
+			t.Errorf("%q becomes %q, %v; want %q", tt.in, p.js, err, tt.js)
+			continue
+		}
+		re, err := regexp.Compile(p.re2)
+		if err != nil || p.re2 == "" {
+			t.Errorf("%q becomes %q for Go: %v", tt.in, p.re2, err)
+			continue
+		}
+		if !re.MatchString(tt.matches) || re.MatchString(tt.refuses) {
+			t.Errorf("%q: %q must match and %q must not", p.re2, tt.matches, tt.refuses)
+		}
+	}
+}
+
+// TestPatternShownOnly: what Go can't do, or only with a program that is too large, is not checked (L9).
+func TestPatternShownOnly(t *testing.T) {
+	for _, in := range []string{`^(?!a)`, `(?<=a)b`, `(a)\1`, `a{1001}`, `(?:(?:a{100}){100}){10}`, `[\ud800-\udbff]`, `\p{Alphabetic}`} {
+		if p, err := parsePattern(in); err != nil || p.js != in || p.re2 != "" {
+			t.Errorf("%q becomes %+v, %v", in, p, err)
+		}
+	}
+}
+
+func TestPatternErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		`(?i)a`:        "at character 3: a group of this kind does not exist in JavaScript",
+		`a++`:          `at character 3: nothing to repeat before '+'`,
+		`(?!a)*`:       `at character 6: nothing to repeat before '*'`,
+		`^{2}`:         `at character 2: nothing to repeat before '{'`,
+		`(a`:           "at character 3: a group is not closed",
+		`a)`:           `at character 2: unmatched ')'`,
+		`[a`:           "at character 3: a class is not closed",
+		`[z-a]`:        `at character 5: the range "z-a" is out of order`,
+		`a{3,2}`:       `at character 2: the numbers of "{3,2}" are out of order`,
+		`\h`:           `at character 3: JavaScript does not know the escape "\\h"`,
+		`é\h`:          `at character 4: JavaScript does not know the escape "\\h"`,
+		`\`:            `at character 2: a \ stands at the end`,
+		`\u12`:         `at character 3: "\u" is not followed by four hexadecimal digits`,
+		`\p{Nope}`:     `at character 9: JavaScript does not know the Unicode property "Nope"`,
+		`(?<a>)(?<a>)`: `at character 10: two groups are named "a"`,
+		`(?<1>)`:       `at character 4: "1" is not the name of a group`,
+		`\2(a)`:        "it refers to group 2 of 1",
+	} {
+		if _, err := parsePattern(in); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+}
