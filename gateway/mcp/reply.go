@@ -38,6 +38,15 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 	r.answered = true
 	s := &r.x.out
 	s.begin(http.StatusOK)
+	size := 1 << 10
+	for _, c := range chunks {
+		if c.Escape {
+			size += len(c.Bytes) + len(c.Bytes)/4 + escapeRoom
+		} else if len(c.Bytes) < borrowSize {
+			size += len(c.Bytes)
+		}
+	}
+	s.expect(size)
 	s.buf = r.appendHead(s.buf, meta)
 	for _, c := range chunks {
 		if c.Escape {

@@ -11,9 +11,15 @@ import (
 )
 
 const (
-	// bufferSize is the unit of writing. An answer that fits is sent in one write
-	// with its length; a longer one is sent as it is made.
+	// bufferSize is what a write buffer holds at first. It grows with the answer.
 	bufferSize = 64 << 10
+	// holdLimit bounds what is held of one answer. One that fits is sent with its
+	// length, in few writes; a longer one is sent in chunks as it is made.
+	holdLimit = 1 << 20
+	// writeStep is how much is given to the connection at once.
+	writeStep = 256 << 10
+	// borrowSize is from where on a piece of JSON text is not worth copying.
+	borrowSize = 16 << 10
 	// escapeStep is how much text is escaped at once. A control character becomes
 	// six bytes, so that much room must be free.
 	escapeStep = 4 << 10
@@ -43,16 +49,19 @@ func (b *buffers) put(p *[]byte) {
 }
 
 // stream writes one HTTP answer through a pooled buffer: as one JSON body, or as
-// the event of an event stream. Nothing is sent before the buffer is full or the
+// the event of an event stream. Nothing is sent before holdLimit is reached or the
 // answer is finished, so that an error can still replace what was begun.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	fixed   *fixedHeaders
-	pool    *buffers
-	held    *[]byte // from pool; nil when there is no answer under way
-	stall   time.Duration
-	buf     []byte
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	fixed    *fixedHeaders
+	pool     *buffers
+	held     *[]byte // from pool; nil when there is no answer under way
+	stall    time.Duration
+	buf      []byte
+	borrowed []borrowed  // long pieces that stand between those in buf
+	lent     int         // bytes of all of them
+	place    [2]borrowed // of the first borrowed, so that they cost no allocation
 
 	status int
 	event  bool // the answer is an event of a text/event-stream
@@ -60,6 +69,13 @@ type stream struct {
 	sent   bool  // the header is out
 	size   int64 // bytes of the body written so far
 	err    error // the connection's; everything after it is dropped
+}
+
+// borrowed is a piece of the answer that is not copied: it stands before the byte
+// buf[at]. Its owner waits until the answer is finished.
+type borrowed struct {
+	at    int
+	bytes []byte
 }
 
 // fixedHeaders are header values that never change, kept so that an answer does
@@ -83,19 +99,28 @@ func (s *stream) begin(status int) {
 	if s.held == nil {
 		s.held = s.pool.get()
 	}
-	s.buf = (*s.held)[:0]
+	s.buf, s.borrowed, s.lent = (*s.held)[:0], s.place[:0], 0
 	s.status = status
 	if s.event {
 		s.buf = append(s.buf, eventStart...)
 	}
 }
 
+// expect makes room for an answer of about n bytes, so that the buffer need not
+// grow step by step.
+func (s *stream) expect(n int) {
+	if n = min(n, holdLimit); cap(s.buf) < n {
+		s.buf = append(make([]byte, 0, n), s.buf...)
+	}
+}
+
 // raw appends JSON text.
 func (s *stream) raw(b []byte) {
-	if s.event && bytes.ContainsAny(b, "\r\n") {
+	switch {
+	case s.event && bytes.ContainsAny(b, "\r\n"):
 		// A line break would end the event's data. In JSON text it can only be white space.
 		for len(b) > 0 && s.err == nil {
-			n := min(len(b), bufferSize/2)
+			n := min(len(b), borrowSize)
 			s.room(n)
 			start := len(s.buf)
 			s.buf = append(s.buf, b[:n]...)
@@ -106,16 +131,15 @@ func (s *stream) raw(b []byte) {
 			}
 			b = b[n:]
 		}
-		return
-	}
-	if len(b) > cap(s.buf)-len(s.buf) {
-		s.flush()
-		if len(b) > bufferSize/2 { // not worth copying
-			s.write(b)
-			return
+	case len(b) >= borrowSize:
+		s.borrowed = append(s.borrowed, borrowed{at: len(s.buf), bytes: b})
+		if s.lent += len(b); s.lent+len(s.buf) > holdLimit {
+			s.flush()
 		}
+	default:
+		s.room(len(b))
+		s.buf = append(s.buf, b...)
 	}
-	s.buf = append(s.buf, b...)
 }
 
 // str appends JSON text that was made here.
@@ -134,21 +158,36 @@ func (s *stream) escaped(text []byte) {
 	}
 }
 
-// room makes sure that n bytes fit into the buffer; n is at most half of it, or the
-// buffer grows.
+// room makes sure that n bytes, much less than holdLimit, fit into the buffer: it
+// grows until holdLimit is reached, and is sent then.
 func (s *stream) room(n int) {
-	if cap(s.buf)-len(s.buf) < n {
+	switch {
+	case cap(s.buf)-len(s.buf) >= n:
+	case s.sent || s.lent+len(s.buf)+n > holdLimit:
 		s.flush()
+	default:
+		s.expect(2*cap(s.buf) + n)
 	}
 }
 
-// flush sends what is buffered, of an answer whose length is not known yet.
+// flush sends what is held of an answer whose length is not known yet.
 func (s *stream) flush() {
 	if !s.sent {
 		s.header(-1)
 	}
-	s.write(s.buf)
-	s.buf = s.buf[:0]
+	s.send()
+}
+
+// send writes what is held, each piece in its place.
+func (s *stream) send() {
+	from := 0
+	for _, b := range s.borrowed {
+		s.write(s.buf[from:b.at])
+		s.write(b.bytes)
+		from = b.at
+	}
+	s.write(s.buf[from:])
+	s.buf, s.borrowed, s.lent = s.buf[:0], s.borrowed[:0], 0
 }
 
 // header sends the header; a length below 0 is unknown.
@@ -170,7 +209,7 @@ func (s *stream) header(length int64) {
 // write sends b, giving each piece its own time to get through.
 func (s *stream) write(b []byte) {
 	for len(b) > 0 && s.err == nil {
-		n := min(len(b), bufferSize)
+		n := min(len(b), writeStep)
 		s.deadline(time.Now().Add(s.stall))
 		var written int
 		written, s.err = s.w.Write(b[:n])
@@ -189,9 +228,9 @@ func (s *stream) finish() error {
 		s.str(eventEnd)
 	}
 	if !s.sent {
-		s.header(int64(len(s.buf)))
+		s.header(int64(len(s.buf) + s.lent))
 	}
-	s.write(s.buf)
+	s.send()
 	return s.close()
 }
 
@@ -200,8 +239,9 @@ func (s *stream) finish() error {
 // only after the handler: so it is sent now, and the deadline is taken back.
 func (s *stream) close() error {
 	if s.held != nil {
+		*s.held = s.buf // it may have grown
 		s.pool.put(s.held)
-		s.held, s.buf = nil, nil
+		s.held, s.buf, s.borrowed = nil, nil, nil
 	}
 	if s.http1 && s.err == nil {
 		s.err = s.control.Flush()

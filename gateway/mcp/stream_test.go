@@ -153,7 +153,7 @@ func TestPanicInsideAnAnswer(t *testing.T) {
 	h := NewHandler(Methods{"x": func(_ context.Context, _ *Request, reply *Reply) error {
 		s := &reply.x.out
 		s.begin(http.StatusOK)
-		s.escaped(bytes.Repeat([]byte("x"), 2*bufferSize))
+		s.escaped(bytes.Repeat([]byte("x"), 2*holdLimit))
 		panic("half-way")
 	}}, Options{})
 	w := httptest.NewRecorder()

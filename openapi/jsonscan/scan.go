@@ -139,24 +139,13 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// kindOf tells the kind from the first byte of a value; 0 for a byte that starts none.
-func kindOf(c byte) Kind {
-	switch c {
-	case '{':
-		return Object
-	case '[':
-		return Array
-	case '"':
-		return String
-	case 't', 'f':
-		return Bool
-	case 'n':
-		return Null
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return Number
-	}
-	return 0
+// kinds tells the kind of a value by its first byte; 0 for a byte that starts none. It is never written to.
+var kinds = [256]Kind{
+	'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null, '-': Number,
+	'0': Number, '1': Number, '2': Number, '3': Number, '4': Number, '5': Number, '6': Number, '7': Number, '8': Number, '9': Number,
 }
+
+func kindOf(c byte) Kind { return kinds[c] }
 
 // value scans the value that starts at i, which is inside the text and not white space, and returns the
 // offset behind it. A nil shape accepts everything.
