@@ -263,16 +263,37 @@ func special(w uint64) uint64 {
 	return (low | slash) &^ w & highs
 }
 
+// longRun is how many plain words make it likely that many more follow.
+const longRun = 3
+
+// plainLen returns the length of the plain ASCII at the start of b, in steps of 32 bytes.
+func plainLen(b []byte) int {
+	n := 0
+	for n+32 <= len(b) {
+		block := b[n : n+32]
+		w0, w1 := binary.LittleEndian.Uint64(block), binary.LittleEndian.Uint64(block[8:])
+		w2, w3 := binary.LittleEndian.Uint64(block[16:]), binary.LittleEndian.Uint64(block[24:])
+		if special(w0)|special(w1)|special(w2)|special(w3)|(w0|w1|w2|w3)&highs != 0 {
+			break
+		}
+		n += 32
+	}
+	return n
+}
+
 // str scans a string whose opening quote stands before i. It returns the offset behind the closing quote and
 // whether there is an escape in it.
 func (s *scanner) str(i int) (end int, escaped bool, err error) {
 	d := s.data
 	for {
-		for i+8 <= len(d) {
+		for words := 1; i+8 <= len(d); words++ {
 			w := binary.LittleEndian.Uint64(d[i:])
 			m := special(w) | w&highs
 			if m == 0 {
 				i += 8
+				if words == longRun {
+					i += plainLen(d[i:])
+				}
 				continue
 			}
 			i += bits.TrailingZeros64(m) >> 3

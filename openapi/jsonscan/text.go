@@ -109,7 +109,7 @@ func AppendEscaped(dst, text []byte) []byte {
 // before the last bytes, and where room may not hold another word; it returns how much was read and written.
 func escapeWords(room, text []byte) (read, written int) {
 	i, j := 0, 0
-	for i+8 <= len(text) && j+24 <= len(room) {
+	for words := 1; i+8 <= len(text) && j+24 <= len(room); words++ {
 		w := binary.LittleEndian.Uint64(text[i:])
 		if (w-0x20*ones)&^w&highs != 0 {
 			break
@@ -118,6 +118,15 @@ func escapeWords(room, text []byte) (read, written int) {
 		quote, slash := w^'"'*ones, w^'\\'*ones
 		// The high bit of each byte that is a quote or a backslash, every one of them exact.
 		marks := ^((quote&low7 + low7 | quote) & (slash&low7 + low7 | slash)) & highs
+		if marks == 0 {
+			i, j = i+8, j+8
+			if words == longRun {
+				n := copy(room[j:], text[i:i+min(plainLen(text[i:]), len(room)-j)])
+				i, j, words = i+n, j+n, 0
+			}
+			continue
+		}
+		words = 0
 		from := 0 // the first byte of w that is not in its place yet
 		for ; marks != 0; marks &= marks - 1 {
 			k := bits.TrailingZeros64(marks) >> 3

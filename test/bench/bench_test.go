@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestPayloadIsJSONOfItsSize(t *testing.T) {
-	for _, p := range []payload{small, large} {
+	for _, p := range []payload{small, large, prose} {
 		body := p.body(sample)
 		if len(body) != p.bytes || !json.Valid([]byte(body)) || strings.Count(body, sample) != 1 {
 			t.Errorf("%s: %d bytes, valid JSON %t, number %d times; want %d bytes of JSON with the number once",
@@ -37,7 +37,7 @@ func TestCallVerifiesEachAnswer(t *testing.T) {
 	proxy := httptest.NewServer(reverseProxy(target))
 	defer proxy.Close()
 	defer http.DefaultClient.CloseIdleConnections()
-	for _, p := range []payload{small, large} {
+	for _, p := range []payload{small, large, prose} {
 		host := strings.TrimPrefix(proxy.URL, "http://")
 		tg, err := newTarget("proxy", host, nil, get("/"+p.name+"/"+sample, host), verifyPlain(p))
 		if err != nil {

@@ -35,7 +35,7 @@ func main() {
 	os.Exit(code)
 }
 
-var allScenarios = []string{"small", "large", "text", "list", "start"}
+var allScenarios = []string{"small", "large", "text", "prose", "prosetext", "list", "start"}
 
 // run returns the exit code: 0 measured, 1 failed, 2 wrong flags.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	f.DurationVar(&s.duration, "duration", 3*time.Second, "how long one target is driven in one round")
 	f.DurationVar(&s.warmup, "warmup", time.Second, "how long each target is driven before the first round")
 	f.StringVar(&scenarios, "scenarios", strings.Join(allScenarios, ","),
-		"which of small (1 KiB, 64 connections), large (256 KiB, 16 connections, text and structuredContent),\ntext (the same with output_schemas: off), list (tools/list of github.json), start (start to first list)")
+		"which of small (1 KiB, 64 connections), large (256 KiB, 16 connections, text and structuredContent),\ntext (the same with output_schemas: off), prose and prosetext (the same with more text in fewer members), list (tools/list of github.json), start (start to first list)")
 	f.StringVar(&s.specs, "specs", "", "`folder` of github.json and stripe.json (default: $OPENAPI_CORPUS/big); list and start are left out without it")
 	f.BoolVar(&s.direct, "direct", false, "also drive the upstream itself, to see what the load generator can do")
 	f.BoolVar(&s.json, "json", false, "print one JSON document instead of tables")

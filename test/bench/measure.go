@@ -54,9 +54,13 @@ func measure(ctx context.Context, s settings, progress func(format string, args 
 		case "small":
 			err = b.calls(ctx, report, "1 KiB, 64 connections", small, 64, "loose")
 		case "large":
-			err = b.calls(ctx, report, "256 KiB, 16 connections, text and structuredContent", large, 16, "loose")
+			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text and structuredContent", large, 16, "loose")
 		case "text":
-			err = b.calls(ctx, report, "256 KiB, 16 connections, text alone", large, 16, "off")
+			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text alone", large, 16, "off")
+		case "prose":
+			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text and structuredContent", prose, 16, "loose")
+		case "prosetext":
+			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text alone", prose, 16, "off")
 		case "list":
 			err = b.withSpecs(func(dir string) error { return b.lists(ctx, report, filepath.Join(dir, "github.json")) })
 		case "start":

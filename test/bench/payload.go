@@ -13,24 +13,29 @@ const idDigits = 9
 type payload struct {
 	name  string
 	bytes int
+	about string // text in each row
 }
 
+// Two kinds of answers. The rows of small and large are what lists of records are made of: names, links, times,
+// numbers, a null, a quoted word and a letter beyond ASCII; about one byte in eight is a quotation mark, which costs
+// two bytes in a text block. The rows of prose carry a page of text each, as documents, mails and logs do.
 var (
-	small = payload{name: "small", bytes: 1 << 10}
-	large = payload{name: "large", bytes: 256 << 10}
+	small = payload{name: "small", bytes: 1 << 10, about: sentence}
+	large = payload{name: "large", bytes: 256 << 10, about: sentence}
+	prose = payload{name: "prose", bytes: 256 << 10, about: strings.Repeat(sentence+" ", 40)}
 )
 
-// parts returns what stands before and after the id in the answer. The rows are what answers of real services are
-// made of: names, sentences, links, times, numbers, a null, a quoted word and a letter beyond ASCII. About one byte in
-// eight is a quotation mark, which costs two bytes in a text block.
+const sentence = "Three-strand polyester, sold by the metre; cut to length."
+
+// parts returns what stands before and after the id in the answer.
 func (p payload) parts() (before, after string) {
 	before = `{"id":`
 	var b strings.Builder
 	b.WriteString(`,"name":"Ærøskøbing \"Havn\"","open":true,"rows":[`)
 	for i := 0; ; i++ {
-		row := fmt.Sprintf(`{"id":%d,"sku":"ROPE-%04d","name":"Mooring rope, %d mm","description":"Three-strand polyester, sold by the metre; cut to length.",`+
+		row := fmt.Sprintf(`{"id":%d,"sku":"ROPE-%04d","name":"Mooring rope, %d mm","description":"%s",`+
 			`"url":"https://shop.example/articles/rope-%04d","price":%d.50,"quantity":%d,"created_at":"2026-03-01T09:%02d:00Z","tags":["deck","rope"],"gone":null}`,
-			1_000_000+i, i%9973, i%40+6, i%9973, i%211, i%13, i%60)
+			1_000_000+i, i%9973, i%40+6, p.about, i%9973, i%211, i%13, i%60)
 		rest := p.bytes - len(before) - idDigits - b.Len() - len(`],"pad":""}`)
 		if len(row)+1 > rest {
 			break
@@ -69,6 +74,13 @@ paths:
     get:
       operationId: large
       summary: A quarter of a mebibyte
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: integer, minimum: 0}}
+      responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "#/components/schemas/Answer"}}}}}
+  /prose/{id}:
+    get:
+      operationId: prose
+      summary: A quarter of a mebibyte, mostly text
       parameters:
         - {name: id, in: path, required: true, schema: {type: integer, minimum: 0}}
       responses: {"200": {description: ok, content: {application/json: {schema: {$ref: "#/components/schemas/Answer"}}}}}

@@ -61,10 +61,10 @@ func reverseProxy(target *url.URL) http.Handler {
 	}
 }
 
-// upstream answers GET /small/{id} and /large/{id} with the payload of that id.
+// upstream answers GET /small/{id}, /large/{id} and /prose/{id} with the payload of that id.
 func upstream() http.Handler {
 	mux := http.NewServeMux()
-	for _, size := range []payload{small, large} {
+	for _, size := range []payload{small, large, prose} {
 		before, after := size.parts()
 		length := strconv.Itoa(size.bytes)
 		mux.HandleFunc("GET /"+size.name+"/{id}", func(w http.ResponseWriter, r *http.Request) {
