@@ -73,7 +73,7 @@ type assembly struct {
 	cut    cut
 	parts  []*part // in the order of discovery
 	index  map[partKey]*part
-	swaps  map[holeKey]*part // holes that are filled with another part than they ask for; nil: with {}
+	swaps  map[holeKey]*part // holes that are filled with another part than they ask for; nil: with nothing
 	names  map[string]bool
 
 	openName string // in $defs, of the schema that accepts everything
@@ -187,9 +187,8 @@ func (a *assembly) search(f *fragment, self *part) {
 			}
 			a.swaps[holeKey{f, i}] = p
 			if p == nil {
-				if _, told := a.c.told.LoadOrStore(h.node, true); !told {
-					a.c.warn(warning(h.node, CodeSchemaCycle, "the schema is part of itself without an object or array between; it is left out there"))
-				}
+				a.c.tell(nodeWarning{h.node, warning(h.node, CodeSchemaCycle,
+					"the schema is part of itself without an object or array between; it is left out there")})
 				continue
 			}
 		}
@@ -302,6 +301,8 @@ func (a *assembly) splice(out []byte, f *fragment) []byte {
 		out = append(out, f.body[from:h.at]...)
 		from = h.at
 		switch p := a.fill(f, i); {
+		case p == nil && h.whole && h.union: // being itself is no alternative
+			out = append(out, `{"not":{}}`...)
 		case p == nil && h.whole:
 			out = append(out, "{}"...)
 		case p == nil:

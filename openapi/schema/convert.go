@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -18,7 +16,7 @@ type emitter struct {
 
 	out      []byte
 	holes    []hole
-	warnings []tree.Warning
+	warnings []nodeWarning
 	depth    int
 }
 
@@ -28,6 +26,7 @@ type place struct {
 	inPlace bool            // it applies to the same value as the fragment's schema
 	branch  bool            // it is a member of allOf, anyOf and their like
 	all     bool            // of allOf
+	union   bool            // of anyOf or oneOf
 	base    bool            // oneOf and anyOf are left out
 	hidden  map[string]bool // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
@@ -43,13 +42,19 @@ type extra struct {
 	object      bool       // the type is object, whatever the schema says
 }
 
+// nodeWarning is a warning that is reported once, however many tools have the schema.
+type nodeWarning struct {
+	node *tree.Node
+	tree.Warning
+}
+
 func (e *emitter) warnf(n *tree.Node, code, format string, args ...any) {
-	e.warnings = append(e.warnings, warning(n, code, format, args...))
+	e.warnings = append(e.warnings, nodeWarning{n, warning(n, code, format, args...)})
 }
 
 func (e *emitter) report() {
 	for _, w := range e.warnings {
-		e.c.warn(w)
+		e.c.tell(w)
 	}
 }
 
@@ -136,7 +141,13 @@ func (e *emitter) open(at place) {
 // skeleton writes the type of a schema and nothing else.
 func (e *emitter) skeleton(n *tree.Node, at place) {
 	var set types
-	if n = e.c.resolve(n); n != nil {
+	switch resolved := e.c.resolve(n); {
+	case at.branch && resolved == n: // what it leaves out may be said by its neighbours
+		if set, _ = writtenTypes(n.Get("type")); set != 0 && e.c.marksNull(n) {
+			set |= nullType
+		}
+	default:
+		n = resolved
 		set = e.c.typesOf(n)
 	}
 	e.raw("{")
@@ -147,7 +158,7 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 		e.typeKeyword(set)
 	}
 	if e.depth <= int(e.cut.text) {
-		e.description(n.Get("description").Text(), at)
+		e.description(n, n.Get("description").Text(), at)
 	}
 	e.raw("}")
 }
@@ -158,30 +169,11 @@ func (e *emitter) hole(target *tree.Node, at place, whole bool) {
 	if !whole {
 		e.member("$ref")
 	}
-	base := at.base || at.all && e.listsSelf(target)
+	base := at.base || (at.all || !whole) && e.self != nil && e.c.lists(target, e.self)
 	e.holes = append(e.holes, hole{
-		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all,
+		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all || !whole, union: at.union,
 		renamed: at.inPlace && len(e.rename) > 0, depth: e.depth - 1,
 	})
-}
-
-// listsSelf tells whether a schema lists the one that is being written as one of its alternatives. A child of a
-// discriminator does "allOf: [parent]" to take over the parent's properties (OAS 3.0.4, discriminator object), not to
-// be one of the parent's children again.
-func (e *emitter) listsSelf(parent *tree.Node) bool {
-	if e.self == nil {
-		return false
-	}
-	for _, union := range []string{"oneOf", "anyOf"} {
-		for _, branch := range parent.Get(union).Items() {
-			if ref := e.c.reference(branch); ref != nil {
-				if t, _ := e.c.target(ref); t == e.self {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // inline writes a small schema in the place of a reference to it; annotations beside the reference win.
@@ -248,7 +240,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 		switch r {
 		case descriptionRule:
 			described = true
-			e.description(v.Text(), at)
+			e.description(n, v.Text(), at)
 		case exampleRule, examplesRule:
 			if !exampled {
 				exampled = e.examples(v, r)
@@ -257,10 +249,10 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.keyword(n, name, v, r, at, f)
 		}
 	}
+	if texts && !described {
+		e.description(n, "", at)
+	}
 	if x := at.extra; x != nil && texts {
-		if !described {
-			e.description("", at)
-		}
 		if x.deprecated && !n.Get("deprecated").Bool() {
 			e.member("deprecated")
 			e.raw("true")
@@ -341,250 +333,10 @@ func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at pl
 	case patternRule:
 		e.pattern(v)
 	case namesRule:
-		e.required(n, v, at, f)
+		e.required(v, at, f)
 	case needsRule:
 		e.dependentRequired(v, at)
 	default:
 		e.applicator(n, name, v, r, at, f)
 	}
-}
-
-// applicator writes a keyword that holds schemas.
-func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
-	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden}
-	switch r {
-	case propertiesRule:
-		e.properties(v, at)
-	case patternsRule:
-		e.patternProperties(v, f)
-	case closedRule:
-		switch {
-		case v.Kind() == tree.Bool && (name != "additionalProperties" || !f.unreadablePattern):
-			e.member(name)
-			e.raw(v.Text())
-		case v.Kind() == tree.Object && !f.unreadablePattern:
-			e.member(name)
-			e.schema(v, place{})
-		case v.Kind() != tree.Object && v.Kind() != tree.Bool:
-			e.refuse(v, name)
-		}
-	case itemsRule:
-		e.items(n, v, f)
-	case tupleRule:
-		if v.Kind() != tree.Array {
-			e.refuse(v, name)
-		} else if v.Len() > 0 {
-			e.member(name)
-			e.list(v, place{})
-		}
-	case innerRule:
-		e.member(name)
-		e.schema(v, place{})
-	case inPlaceRule:
-		if name != "not" && n.Get("if") == nil {
-			return
-		}
-		e.member(name)
-		e.schema(v, inner)
-	case allOfRule, unionRule:
-		if r == unionRule && at.base {
-			return
-		}
-		switch {
-		case v.Kind() != tree.Array:
-			e.refuse(v, name)
-		case v.Len() == 0:
-		case r == allOfRule && f.viaAllOf:
-			e.hole(f.target, place{inPlace: at.inPlace, all: true}, false)
-		default:
-			if name == "oneOf" && n.Get("anyOf") == nil && !f.wrapNull && e.overlap(v) {
-				e.warnf(v, CodeSchemaOneOf, "some values fit more than one of these alternatives; anyOf is used instead of oneOf")
-				name = "anyOf"
-			}
-			inner.all = r == allOfRule
-			e.member(name)
-			e.list(v, inner)
-		}
-	case dependsRule:
-		if v.Kind() != tree.Object {
-			e.refuse(v, name)
-			return
-		}
-		e.member(name)
-		e.raw("{")
-		for property, s := range v.Members() {
-			e.textMember(e.argument(property, at))
-			e.schema(s, inner)
-		}
-		e.raw("}")
-	default:
-		panic(fmt.Sprintf("schema: keyword %q has a rule without code", name))
-	}
-}
-
-func (e *emitter) list(v *tree.Node, at place) {
-	e.raw("[")
-	for i, s := range v.Items() {
-		if i > 0 {
-			e.raw(",")
-		}
-		e.schema(s, at)
-	}
-	e.raw("]")
-}
-
-// argument returns the name under which a property of the root value is known to the model.
-func (e *emitter) argument(property string, at place) string {
-	if to, ok := e.rename[property]; ok && at.inPlace {
-		return to
-	}
-	return property
-}
-
-func (e *emitter) properties(v *tree.Node, at place) {
-	if v.Kind() != tree.Object {
-		e.refuse(v, "properties")
-		return
-	}
-	e.member("properties")
-	e.raw("{")
-	for name, s := range v.Members() {
-		if e.c.hidden(s, Request) {
-			continue
-		}
-		if unclean(name) {
-			e.warnf(s, CodeSchemaText, "the property's name %q holds hidden characters; the property is left out", name)
-			continue
-		}
-		argument := e.argument(name, at)
-		inner := place{name: name}
-		if argument != name {
-			inner.extra = &extra{note: sentAs(name, "")}
-		}
-		e.textMember(argument)
-		e.schema(s, inner)
-	}
-	e.raw("}")
-}
-
-// sentAs tells the model what an argument is called in the request; the documentation that it may know speaks of that.
-func sentAs(wire, in string) string {
-	what := ""
-	switch in {
-	case "query", "header", "path":
-		what = in + " parameter "
-	case "cookie":
-		what = "cookie "
-	}
-	return fmt.Sprintf("Sent as %s%q.", what, Clean(wire, maxTitle))
-}
-
-func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
-	if v.Kind() != tree.Object {
-		e.refuse(v, "patternProperties")
-		return
-	}
-	if f.unreadablePattern {
-		e.warnf(v, CodeSchemaPattern, "not all of these regular expressions can be checked; patternProperties is left out")
-		return
-	}
-	e.member("patternProperties")
-	e.raw("{")
-	seen := map[string]bool{}
-	for text, s := range v.Members() {
-		p, _ := parsePattern(text)
-		if seen[p.js] {
-			continue
-		}
-		seen[p.js] = true
-		e.textMember(p.js)
-		e.schema(s, place{})
-	}
-	e.raw("}")
-}
-
-// readablePatterns tells whether all names of a patternProperties object are expressions that both sides understand.
-// If one is not, nothing can be said of the properties that have no name.
-func readablePatterns(v *tree.Node) bool {
-	for text := range v.Members() {
-		if p, err := parsePattern(text); err != nil || p.re2 == "" && text != "" || unclean(text) {
-			return false
-		}
-	}
-	return true
-}
-
-func (e *emitter) items(n, v *tree.Node, f *schemaFacts) {
-	inner := place{}
-	if f.misplaced != nil {
-		inner.extra = &extra{values: f.misplaced}
-	}
-	switch {
-	case v.Kind() == tree.Array && v.Len() == 1:
-		v = v.At(0)
-	case v.Kind() == tree.Array && v.Len() > 1:
-		if n.Get("prefixItems") == nil {
-			e.member("prefixItems")
-			e.list(v, place{})
-		}
-		return
-	case v.Kind() == tree.Array:
-		v = nil
-	}
-	e.member("items")
-	e.schema(v, inner)
-}
-
-func (e *emitter) required(n, v *tree.Node, at place, f *schemaFacts) {
-	if v.Kind() != tree.Array {
-		if v.Kind() != tree.Bool { // a parameter's own "required", or one that was lifted into the parent
-			e.refuse(v, "required")
-		}
-		return
-	}
-	var names []string
-	for _, item := range v.Items() {
-		name := item.Text()
-		if item.Kind() != tree.String || f.hidden[name] || unclean(name) {
-			continue
-		}
-		if name = e.argument(name, at); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) > 0 {
-		e.member("required")
-		e.names(names)
-	}
-}
-
-func (e *emitter) names(names []string) {
-	e.raw("[")
-	for i, name := range names {
-		if i > 0 {
-			e.raw(",")
-		}
-		e.out = jsonscan.AppendString(e.out, name)
-	}
-	e.raw("]")
-}
-
-func (e *emitter) dependentRequired(v *tree.Node, at place) {
-	if v.Kind() != tree.Object {
-		e.refuse(v, "dependentRequired")
-		return
-	}
-	e.member("dependentRequired")
-	e.raw("{")
-	for name, list := range v.Members() {
-		var names []string
-		for _, item := range list.Items() {
-			if s := e.argument(item.Text(), at); item.Kind() == tree.String && !slices.Contains(names, s) {
-				names = append(names, s)
-			}
-		}
-		e.textMember(e.argument(name, at))
-		e.names(names)
-	}
-	e.raw("}")
 }

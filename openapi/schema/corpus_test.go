@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"drawbridge/openapi/tree"
 )
 
@@ -192,9 +190,6 @@ func compileAll(t *testing.T, all []json.RawMessage) {
 		}
 		if _, err := Compile(s); err != nil {
 			t.Errorf("compile: %v\n%.2000s", err, s)
-			if e, ok := err.(*jsonschema.SchemaValidationError); ok {
-				t.Log(e.Err)
-			}
 			return
 		}
 	}

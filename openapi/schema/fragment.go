@@ -54,22 +54,27 @@ type hole struct {
 	base    bool
 	whole   bool // the hole is a whole schema; else it is the value of a "$ref" beside other keywords
 	inPlace bool // the schema referred to applies to the value of the fragment's own schema
-	all     bool // it is a member of allOf
+	all     bool // it is a member of allOf, or stands beside other keywords
+	union   bool // it is a member of anyOf or oneOf
 	renamed bool // it applies to the root value of a tool, whose properties have other names for the model
 	depth   int  // levels between the fragment's schema and the one referred to
 }
 
 // fragment returns the form of a schema that key names, converted on first use.
 func (c *Converter) fragment(key fragmentKey) *fragment {
-	if f, ok := c.fragments.Load(key); ok {
-		return f.(*fragment)
+	if known, ok := c.fragments.Load(key); ok {
+		f, _ := known.(*fragment)
+		return f
 	}
 	made, e := c.convert(key, nil)
-	f, loaded := c.fragments.LoadOrStore(key, made)
-	if !loaded && !key.base && key.cut == uncut {
+	if known, ok := c.fragments.LoadOrStore(key, made); ok {
+		f, _ := known.(*fragment)
+		return f
+	}
+	if !key.base && key.cut == uncut {
 		e.report()
 	}
-	return f.(*fragment)
+	return made
 }
 
 // convert makes a fragment. rename is that of the tool, if the fragment applies to its root value.
@@ -161,6 +166,17 @@ func (c *Converter) hidden(property *tree.Node, d Direction) bool {
 		return false
 	}
 	return c.resolve(property).Get(word).Bool()
+}
+
+// tell reports a warning the first time it is made.
+func (c *Converter) tell(w nodeWarning) {
+	type once struct {
+		node *tree.Node
+		code string
+	}
+	if _, told := c.told.LoadOrStore(once{w.node, w.Code}, true); !told {
+		c.warn(w.Warning)
+	}
 }
 
 // warning makes a warning about a node.

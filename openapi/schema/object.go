@@ -61,7 +61,8 @@ func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawM
 		}
 		e.schema(root, place{inPlace: true, extra: &extra{object: true}})
 		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
-		if closing != "" {
+		// What composition declares may be cut off.
+		if closing == "additionalProperties" || closing != "" && e.cut.depth == noLimit {
 			e.member(closing)
 			e.raw("false")
 		}

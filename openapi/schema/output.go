@@ -17,11 +17,12 @@ func (c *Converter) Output(schema *tree.Node) *Output {
 	if n.Kind() != tree.Object {
 		return nil
 	}
-	if o, ok := c.outputs.Load(n); ok {
-		return o.(*Output)
+	known, ok := c.outputs.Load(n)
+	if !ok {
+		known, _ = c.outputs.LoadOrStore(n, c.output(n))
 	}
-	o, _ := c.outputs.LoadOrStore(n, c.output(n))
-	return o.(*Output)
+	o, _ := known.(*Output)
+	return o
 }
 
 const (

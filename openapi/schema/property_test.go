@@ -114,7 +114,7 @@ func library(t testing.TB, schema []byte) *jsonschema.Schema {
 func TestAcceptAgrees(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	var verdicts [3]int
-	for range 1500 {
+	for range rounds(500) {
 		text := g.document([]string{"3.0.3", "3.1.0"}[g.IntN(2)])
 		c, n := document(t, text, Limits{}, nil)
 		schema, err := c.Object([]Property{{Name: "a", Schema: n, Required: true}})
@@ -148,7 +148,7 @@ func TestAcceptAgrees(t *testing.T) {
 		}
 	}
 	t.Logf("invalid, unsure, valid: %v", verdicts)
-	if verdicts[valid] < 1000 || verdicts[unsure] > verdicts[valid] {
+	if verdicts[valid] < rounds(300) || verdicts[unsure] > verdicts[valid] {
 		t.Errorf("the quick check is of little use: invalid, unsure, valid: %v", verdicts)
 	}
 }
@@ -158,7 +158,7 @@ func TestAcceptAgrees(t *testing.T) {
 func TestShapeAgrees(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
 	outputs, fits, documented := 0, 0, 0
-	for range 2500 {
+	for range rounds(800) {
 		text := g.document("3.1.0")
 		c, n := document(t, text, Limits{}, nil)
 		out := c.Output(n)
@@ -199,8 +199,53 @@ func TestShapeAgrees(t *testing.T) {
 		}
 	}
 	t.Logf("%d outputs, %d answers fit, %d of them keep to the document", outputs, fits, documented)
-	if fits < 100 || documented < 100 {
+	if fits < rounds(100) || documented < rounds(100) {
 		t.Error("the generator makes too few values that fit")
+	}
+}
+
+// rounds is how often a property is tried; the race detector makes everything ten times as slow.
+func rounds(n int) int {
+	if raceDetector {
+		return n / 10
+	}
+	return n
+}
+
+// TestReducedAccepts: a schema that had to be made smaller accepts all that the whole one accepts (S6): what is cut is
+// not checked, but nothing is refused for it.
+func TestReducedAccepts(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(5, 6))}
+	reduced, accepted := 0, 0
+	for range rounds(600) {
+		text := g.document("3.1.0")
+		whole, n := document(t, text, Limits{MaxBytes: 1 << 20}, nil)
+		full, err := whole.Root(n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, n := document(t, text, Limits{MaxBytes: max(60, len(full)/(2+g.IntN(6)))}, nil)
+		cut, err := small.Root(n, nil)
+		if err != nil || bytes.Equal(cut, full) {
+			continue
+		}
+		reduced++
+		before, after := library(t, full), library(t, cut)
+		for range 10 {
+			line := g.value(4)
+			value := decoded(t, []byte(line))
+			if before.Validate(value) != nil {
+				continue
+			}
+			accepted++
+			if err := after.Validate(value); err != nil {
+				t.Fatalf("%v\nwhole %s\nreduced %s\nvalue %s", err, full, cut, line)
+			}
+		}
+	}
+	t.Logf("%d schemas reduced, %d values accepted", reduced, accepted)
+	if reduced < rounds(100) || accepted < rounds(100) {
+		t.Error("the generator makes too little to reduce")
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 // readOnly and writeOnly).
 type Direction uint8
 
+// The two directions.
 const (
 	Request  Direction = iota // properties that are readOnly are left out
 	Response                  // properties that are writeOnly are left out
@@ -57,7 +58,7 @@ type Converter struct {
 
 	fragments sync.Map // fragmentKey → *fragment
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
-	told      sync.Map // *tree.Node → true: schemas whose cycle was reported
+	told      sync.Map // what has been reported, see tell
 }
 
 // NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was

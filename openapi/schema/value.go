@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
@@ -28,8 +29,9 @@ func (e *emitter) typeKeyword(set types) {
 	e.names(names)
 }
 
-// description writes the description of a schema: its owner's words, or its own, and the owner's note.
-func (e *emitter) description(text string, at place) {
+// description writes the description of a schema: its owner's words, or its own, what its discriminator says, and the
+// owner's note.
+func (e *emitter) description(n *tree.Node, text string, at place) {
 	note := ""
 	if x := at.extra; x != nil {
 		note = x.note
@@ -42,14 +44,19 @@ func (e *emitter) description(text string, at place) {
 		limit = maxShortText
 	}
 	text = Clean(text, limit)
-	switch {
-	case note == "":
-	case text == "":
-		text = note
-	default:
-		text += " " + note
-		if last := text[len(text)-len(note)-2]; unicode.IsLetter(rune(last)) || unicode.IsDigit(rune(last)) {
-			text = text[:len(text)-len(note)-1] + ". " + note
+	kinds := ""
+	if !at.base {
+		kinds = e.c.discriminator(n)
+	}
+	for _, sentence := range []string{kinds, note} {
+		switch last, _ := utf8.DecodeLastRuneInString(text); {
+		case sentence == "":
+		case text == "":
+			text = sentence
+		case unicode.IsLetter(last) || unicode.IsDigit(last):
+			text += ". " + sentence
+		default:
+			text += " " + sentence
 		}
 	}
 	if text != "" {

@@ -1,0 +1,263 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+// applicator writes a keyword that holds schemas.
+func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
+	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden}
+	switch r {
+	case propertiesRule:
+		e.properties(v, at)
+	case patternsRule:
+		e.patternProperties(v, f)
+	case closedRule:
+		switch {
+		case name != "additionalProperties" && e.cut.depth != noLimit: // what evaluates the rest may be cut
+		case v.Kind() == tree.Bool && (name != "additionalProperties" || !f.unreadablePattern):
+			e.member(name)
+			e.raw(v.Text())
+		case v.Kind() == tree.Object && !f.unreadablePattern:
+			e.member(name)
+			e.schema(v, place{})
+		case v.Kind() != tree.Object && v.Kind() != tree.Bool:
+			e.refuse(v, name)
+		}
+	case itemsRule:
+		e.items(n, v, f)
+	case tupleRule:
+		if v.Kind() != tree.Array {
+			e.refuse(v, name)
+		} else if v.Len() > 0 {
+			e.member(name)
+			e.list(v, place{})
+		}
+	case innerRule:
+		if name == "contains" && n.Get("maxContains") != nil && e.cut.depth != noLimit {
+			return
+		}
+		e.member(name)
+		e.schema(v, place{})
+	case inPlaceRule:
+		if name != "not" && n.Get("if") == nil || e.cut.depth != noLimit { // cut, they would mean something else
+			return
+		}
+		e.member(name)
+		e.schema(v, inner)
+	case allOfRule, unionRule:
+		if r == unionRule && at.base {
+			return
+		}
+		switch {
+		case v.Kind() != tree.Array:
+			e.refuse(v, name)
+		case v.Len() == 0:
+		case r == allOfRule && f.viaAllOf:
+			e.hole(f.target, place{inPlace: at.inPlace, all: true}, false)
+		default:
+			if name == "oneOf" && n.Get("anyOf") == nil {
+				switch {
+				case e.cut.depth != noLimit: // alternatives that are cut look alike
+					name = "anyOf"
+				case e.c.overlap(n, v):
+					e.warnf(v, CodeSchemaOneOf, "some values fit more than one of these alternatives; anyOf is used instead of oneOf")
+					name = "anyOf"
+				}
+			} else if name == "oneOf" && e.cut.depth != noLimit {
+				return
+			}
+			inner.all, inner.union = r == allOfRule, r == unionRule
+			if r == allOfRule {
+				inner.base = at.base
+			}
+			e.member(name)
+			e.list(v, inner)
+		}
+	case dependsRule:
+		if v.Kind() != tree.Object {
+			e.refuse(v, name)
+			return
+		}
+		e.member(name)
+		e.raw("{")
+		for property, s := range v.Members() {
+			e.textMember(e.argument(property, at))
+			e.schema(s, inner)
+		}
+		e.raw("}")
+	default:
+		panic(fmt.Sprintf("schema: keyword %q has a rule without code", name))
+	}
+}
+
+func (e *emitter) list(v *tree.Node, at place) {
+	e.raw("[")
+	for i, s := range v.Items() {
+		if i > 0 {
+			e.raw(",")
+		}
+		e.schema(s, at)
+	}
+	e.raw("]")
+}
+
+// argument returns the name under which a property of the root value is known to the model.
+func (e *emitter) argument(property string, at place) string {
+	if to, ok := e.rename[property]; ok && at.inPlace {
+		return to
+	}
+	return property
+}
+
+func (e *emitter) properties(v *tree.Node, at place) {
+	if v.Kind() != tree.Object {
+		e.refuse(v, "properties")
+		return
+	}
+	e.member("properties")
+	e.raw("{")
+	for name, s := range v.Members() {
+		if e.c.hidden(s, Request) {
+			continue
+		}
+		if unclean(name) {
+			e.warnf(s, CodeSchemaText, "the property's name %q holds hidden characters; the property is left out", name)
+			continue
+		}
+		argument := e.argument(name, at)
+		inner := place{name: name}
+		if argument != name {
+			inner.extra = &extra{note: sentAs(name, "")}
+		}
+		e.textMember(argument)
+		e.schema(s, inner)
+	}
+	e.raw("}")
+}
+
+// sentAs tells the model what an argument is called in the request; the documentation that it may know speaks of that.
+func sentAs(wire, in string) string {
+	what := ""
+	switch in {
+	case "query", "header", "path":
+		what = in + " parameter "
+	case "cookie":
+		what = "cookie "
+	}
+	return fmt.Sprintf("Sent as %s%q.", what, Clean(wire, maxTitle))
+}
+
+func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
+	if v.Kind() != tree.Object {
+		e.refuse(v, "patternProperties")
+		return
+	}
+	if f.unreadablePattern {
+		e.warnf(v, CodeSchemaPattern, "not all of these regular expressions can be checked; patternProperties is left out")
+		return
+	}
+	e.member("patternProperties")
+	e.raw("{")
+	seen := map[string]bool{}
+	for text, s := range v.Members() {
+		p, _ := parsePattern(text)
+		if seen[p.js] {
+			continue
+		}
+		seen[p.js] = true
+		e.textMember(p.js)
+		e.schema(s, place{})
+	}
+	e.raw("}")
+}
+
+// readablePatterns tells whether all names of a patternProperties object are expressions that both sides understand.
+// If one is not, nothing can be said of the properties that have no name.
+func readablePatterns(v *tree.Node) bool {
+	for text := range v.Members() {
+		if p, err := parsePattern(text); err != nil || p.re2 == "" && text != "" || unclean(text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *emitter) items(n, v *tree.Node, f *schemaFacts) {
+	inner := place{}
+	if f.misplaced != nil {
+		inner.extra = &extra{values: f.misplaced}
+	}
+	switch {
+	case v.Kind() == tree.Array && v.Len() == 1:
+		v = v.At(0)
+	case v.Kind() == tree.Array && v.Len() > 1:
+		if n.Get("prefixItems") == nil {
+			e.member("prefixItems")
+			e.list(v, place{})
+		}
+		return
+	case v.Kind() == tree.Array:
+		v = nil
+	}
+	e.member("items")
+	e.schema(v, inner)
+}
+
+func (e *emitter) required(v *tree.Node, at place, f *schemaFacts) {
+	if v.Kind() != tree.Array {
+		if v.Kind() != tree.Bool { // a parameter's own "required", or one that was lifted into the parent
+			e.refuse(v, "required")
+		}
+		return
+	}
+	var names []string
+	for _, item := range v.Items() {
+		name := item.Text()
+		if item.Kind() != tree.String || f.hidden[name] || unclean(name) {
+			continue
+		}
+		if name = e.argument(name, at); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		e.member("required")
+		e.names(names)
+	}
+}
+
+func (e *emitter) names(names []string) {
+	e.raw("[")
+	for i, name := range names {
+		if i > 0 {
+			e.raw(",")
+		}
+		e.out = jsonscan.AppendString(e.out, name)
+	}
+	e.raw("]")
+}
+
+func (e *emitter) dependentRequired(v *tree.Node, at place) {
+	if v.Kind() != tree.Object {
+		e.refuse(v, "dependentRequired")
+		return
+	}
+	e.member("dependentRequired")
+	e.raw("{")
+	for name, list := range v.Members() {
+		var names []string
+		for _, item := range list.Items() {
+			if s := e.argument(item.Text(), at); item.Kind() == tree.String && !slices.Contains(names, s) {
+				names = append(names, s)
+			}
+		}
+		e.textMember(e.argument(name, at))
+		e.names(names)
+	}
+	e.raw("}")
+}
