@@ -264,7 +264,7 @@ func special(w uint64) uint64 {
 }
 
 // longRun is how many plain words make it likely that many more follow.
-const longRun = 3
+const longRun = 12
 
 // plainLen returns the length of the plain ASCII at the start of b, in steps of 32 bytes.
 func plainLen(b []byte) int {

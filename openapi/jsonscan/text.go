@@ -108,8 +108,8 @@ func AppendEscaped(dst, text []byte) []byte {
 // escapeWords escapes text into room, eight bytes at a time. It stops before a word with a control character,
 // before the last bytes, and where room may not hold another word; it returns how much was read and written.
 func escapeWords(room, text []byte) (read, written int) {
-	i, j := 0, 0
-	for words := 1; i+8 <= len(text) && j+24 <= len(room); words++ {
+	i, j, plain := 0, 0, 0 // plain counts words that needed nothing
+	for i+8 <= len(text) && j+24 <= len(room) {
 		w := binary.LittleEndian.Uint64(text[i:])
 		if (w-0x20*ones)&^w&highs != 0 {
 			break
@@ -118,15 +118,6 @@ func escapeWords(room, text []byte) (read, written int) {
 		quote, slash := w^'"'*ones, w^'\\'*ones
 		// The high bit of each byte that is a quote or a backslash, every one of them exact.
 		marks := ^((quote&low7 + low7 | quote) & (slash&low7 + low7 | slash)) & highs
-		if marks == 0 {
-			i, j = i+8, j+8
-			if words == longRun {
-				n := copy(room[j:], text[i:i+min(plainLen(text[i:]), len(room)-j)])
-				i, j, words = i+n, j+n, 0
-			}
-			continue
-		}
-		words = 0
 		from := 0 // the first byte of w that is not in its place yet
 		for ; marks != 0; marks &= marks - 1 {
 			k := bits.TrailingZeros64(marks) >> 3
@@ -137,6 +128,14 @@ func escapeWords(room, text []byte) (read, written int) {
 			from = k + 1
 		}
 		i, j = i+8, j+8-from
+		plain++
+		if from > 0 {
+			plain = 0
+		}
+		if plain == longRun {
+			n := copy(room[j:], text[i:i+min(plainLen(text[i:]), len(room)-j)])
+			i, j, plain = i+n, j+n, 0
+		}
 	}
 	return i, j
 }
