@@ -87,6 +87,9 @@ func Scan(data []byte, o Options) (Info, error) {
 	if s.max <= 0 {
 		s.max = DefaultMaxDepth
 	}
+	if o.Unique {
+		s.names = make([][]byte, 0, 16) // enough for most, so that it need not grow
+	}
 	i := s.space(0)
 	if i >= len(data) {
 		return Info{}, s.fail(i, Syntax, "unexpected end of the text, expected a value")
