@@ -77,8 +77,8 @@ conformance: build ## the official MCP conformance suite against the gateway
 	test/conformance/run
 
 .PHONY: image
-image: ## write an OCI archive of the gateway to out/, no daemon or registry needed
-	$(GO) run ./test/image -o $(OUT)/drawbridge.oci.tar
+image: build ## write an OCI archive of the gateway to bin/, no daemon or registry needed
+	$(GO) run ./test/image -binary bin/drawbridge -out bin/drawbridge-image.tar
 
 .PHONY: clean
 clean: ## remove bin/ and out/

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/cmd/drawbridge/demo"
+	_ "drawbridge/gateway" // so that go test runs again when the program has changed: it sees imports, not what we build
 	"drawbridge/test/issuer"
 	"drawbridge/test/process"
 )
