@@ -9,11 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"drawbridge/gateway"
 	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
 )
 
 func (p *program) callCommand() *cobra.Command {
@@ -46,6 +48,9 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 		tool, arguments := args[0], json.RawMessage("{}")
 		if len(args) > 1 {
 			arguments = json.RawMessage(args[1])
+			if err := checkArguments(arguments); err != nil {
+				return usageError{err}
+			}
 		}
 		g, outcomes, err := p.loadOnce(c.Context(), location, false)
 		if err != nil {
@@ -72,12 +77,23 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 	return c
 }
 
+// checkArguments demands one JSON object: what a shell has made of quotes is bad usage, not a call that failed.
+func checkArguments(text []byte) error {
+	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
+		return fmt.Errorf("the arguments must be a JSON object: %w", err)
+	}
+	if jsonscan.KindOf(text) != jsonscan.Object {
+		return errors.New("the arguments must be a JSON object, such as '{\"id\": 7}'")
+	}
+	return nil
+}
+
 func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.RawMessage) error {
 	r, err := plan.Request(c.Context(), args)
 	if err != nil {
 		var bad *openapi.ArgumentError
 		if errors.As(err, &bad) {
-			return errors.New(bad.ToolMessage())
+			return errors.New(strings.TrimRight(bad.ToolMessage(), "\n"))
 		}
 		return err
 	}

@@ -101,14 +101,22 @@ func (p *program) printOutcome(o gateway.Outcome, quiet bool) (failed bool) {
 			fmt.Fprintf(p.stdout, "standard: %s\n", problem)
 		}
 	}
-	if len(without) > 0 {
-		fmt.Fprintf(p.stdout, "warning: %d operations can't be called yet: %s\n", len(without), without[0].BaseProblem)
+	if len(without) > 0 && !quiet {
+		fmt.Fprintf(p.stdout, "warning: %s can't be called yet: %s\n", count(len(without), "operation"), without[0].BaseProblem)
 	}
 	var credential string
 	if unmet := o.UnmetSecurity; len(unmet) > 0 {
 		credential = fmt.Sprintf("; the document asks for %s and no credential is configured", strings.Join(unmet, " or "))
 	}
-	fmt.Fprintf(p.stdout, "%s: OpenAPI %s, %d tools, %d operations skipped, %d warnings%s\n",
-		o.Name, o.Standard, o.Tools, len(o.API.Skipped), len(o.API.Problems), credential)
+	fmt.Fprintf(p.stdout, "%s: OpenAPI %s, %s, %s skipped, %s%s\n", o.Name, o.Standard, count(o.Tools, "tool"),
+		count(len(o.API.Skipped), "operation"), count(len(o.API.Problems), "warning"), credential)
 	return failed
+}
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -32,7 +32,7 @@ func (p *program) demoCommand() *cobra.Command {
 		Long: `Demo starts a small "legacy" order service with an OpenAPI document, writes the configuration for it, starts the
 gateway, makes one call through /mcp and shows what went over the wire. Then it serves until Ctrl-C, so that you
 can connect a client of your own. Everything listens on loopback and is gone when it ends.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; a free port is taken if it is in use and was not given")
 	c.Flags().StringVar(&d.upstream, "upstream", "127.0.0.1:0", "address of the sample service")

@@ -52,9 +52,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 Each tools/call becomes one HTTP request to the service behind; nothing has to change there.
 
 Begin with:
-  drawbridge demo                                     see it work, nothing to set up
+  drawbridge demo                                         see it work, nothing to set up
   drawbridge check https://orders.internal/openapi.json   what would become of a document
-  drawbridge serve --config drawbridge.yaml           serve
+  drawbridge serve --config drawbridge.yaml               serve
 
 A configuration is a YAML file; the smallest one is a list of documents:
   - https://orders.internal/openapi.json
@@ -126,6 +126,14 @@ func (p *program) location(c *cobra.Command, args []string, after int) (string, 
 		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q\nSee '%s --help'.", c.CommandPath(), args[after], c.CommandPath())}
 	}
 	return location, args, nil
+}
+
+// noArguments refuses arguments of a command that takes none; cobra would call them unknown commands.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s: unexpected argument %q\nSee '%s --help'.", c.CommandPath(), args[0], c.CommandPath())}
 }
 
 // load reads the configuration and prints its problems; errors end the program with exit code 2.

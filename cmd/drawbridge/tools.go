@@ -55,7 +55,7 @@ their sum is what a client that shows all tools to its model pays on every reque
 		if e := w.Flush(); e != nil {
 			return e
 		}
-		fmt.Fprintf(p.stdout, "%d tools, about %d tokens\n", len(plans), total)
+		fmt.Fprintf(p.stdout, "%s, about %d tokens\n", count(len(plans), "tool"), total)
 		return err
 	}
 	return c
