@@ -15,6 +15,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
+// Revisions returns the revisions of the protocol that are served, the newest first.
+func Revisions() []string { return mcp.Revisions() }
+
 // Plans returns the plans of all tools, by name. Before anything is loaded there are none.
 func (g *Gateway) Plans() []*Plan {
 	gen := g.current.Load()

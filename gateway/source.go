@@ -23,7 +23,6 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
-	"drawbridge/openapi/tree"
 )
 
 // source is one configured API: how its document is read and its service called, and the outcome of the last
@@ -190,7 +189,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	}()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.limits.SpecTimeout))
 	defer cancel()
-	o := openapi.LoadOptions{Previous: previous, Limits: tree.Limits{
+	o := openapi.LoadOptions{Previous: previous, Limits: openapi.Limits{
 		Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations,
 	}}
 	if s.documents != nil {

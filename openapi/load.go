@@ -21,11 +21,14 @@ type Stamp struct {
 	Files              []string // locations of every file read, the root document first
 }
 
+// Limits bounds what a document may take; a zero field has the default of requirement S3.
+type Limits = tree.Limits
+
 // LoadOptions says how a document may be read.
 type LoadOptions struct {
 	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
 	Previous *Stamp       // of an earlier Load; a document that has not changed since gives ErrUnchanged
-	Limits   tree.Limits  // the zero value has the defaults of requirement S3
+	Limits   Limits
 }
 
 // A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large:

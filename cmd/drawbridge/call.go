@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"drawbridge/gateway"
-	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -91,7 +90,7 @@ func checkArguments(text []byte) error {
 func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.RawMessage) error {
 	r, err := plan.Request(c.Context(), args)
 	if err != nil {
-		var bad *openapi.ArgumentError
+		var bad interface{ ToolMessage() string } // wrong arguments
 		if errors.As(err, &bad) {
 			return errors.New(strings.TrimRight(bad.ToolMessage(), "\n"))
 		}

@@ -10,7 +10,6 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway"
-	"drawbridge/openapi"
 )
 
 func (p *program) checkCommand() *cobra.Command {
@@ -80,14 +79,14 @@ func (p *program) printOutcome(o gateway.Outcome, quiet bool) (failed bool) {
 		fmt.Fprintf(p.stdout, "%s: can't be served: %v\n", o.Name, o.Err)
 		return true
 	}
-	var without []*openapi.Operation
+	without, missing := 0, ""
 	for _, op := range o.API.Operations {
 		if err := op.CheckSchema(); err != nil {
 			fmt.Fprintf(p.stdout, "%s: %s: %s %s: the schema of the arguments can't be used: %v\n", op.Position, op.Pointer, op.Method, op.Path, err)
 			failed = true
 		}
 		if op.Base == nil && !o.BaseURL {
-			without = append(without, op)
+			without, missing = without+1, op.BaseProblem
 		}
 	}
 	for _, s := range o.API.Skipped {
@@ -101,8 +100,8 @@ func (p *program) printOutcome(o gateway.Outcome, quiet bool) (failed bool) {
 			fmt.Fprintf(p.stdout, "standard: %s\n", problem)
 		}
 	}
-	if len(without) > 0 && !quiet {
-		fmt.Fprintf(p.stdout, "warning: %s can't be called yet: %s\n", count(len(without), "operation"), without[0].BaseProblem)
+	if without > 0 && !quiet {
+		fmt.Fprintf(p.stdout, "warning: %s can't be called yet: %s\n", count(without, "operation"), missing)
 	}
 	var credential string
 	if unmet := o.UnmetSecurity; len(unmet) > 0 {

@@ -21,7 +21,6 @@ import (
 	"drawbridge/cmd/drawbridge/demo"
 	"drawbridge/config"
 	"drawbridge/gateway"
-	"drawbridge/gateway/mcp"
 )
 
 func (p *program) demoCommand() *cobra.Command {
@@ -203,7 +202,7 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 
 // post makes a tools/call as a client of the newest revision does and returns the result, indented.
 func post(ctx context.Context, url, tool string, arguments json.RawMessage) (string, error) {
-	revision := mcp.Revisions()[0]
+	revision := gateway.Revisions()[0]
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 		"name": tool, "arguments": arguments, "_meta": map[string]any{
 			"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": map[string]any{},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drawbridge/gateway/mcp"
+	"drawbridge/gateway"
 )
 
 func (p *program) versionCommand() *cobra.Command {
@@ -15,7 +15,7 @@ func (p *program) versionCommand() *cobra.Command {
 		Use: "version", Short: "Print the version, the commit and the protocol revisions", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(p.stdout, "drawbridge %s\ncommit %s\n%s %s/%s\nMCP revisions %s\n",
-				version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(mcp.Revisions(), ", "))
+				version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(gateway.Revisions(), ", "))
 			return err
 		},
 	}
