@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *accept,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serviceKey{}] = &service{}
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every run under the race detector takes a second
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
