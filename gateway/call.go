@@ -92,7 +92,7 @@ func (c *call) run() (err error) {
 		return c.internal(err)
 	}
 	start := time.Now()
-	resp, err := p.client.Do(httpReq)
+	resp, err := p.client.Do(httpReq) //nolint:bodyclose // ReadResponse closes it
 	if err != nil {
 		return c.failed(err)
 	}

@@ -125,6 +125,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 		return catalog.Always
 	case config.PrefixNever:
 		return catalog.Never
+	case config.PrefixAuto:
 	}
 	return catalog.Auto
 }

@@ -39,12 +39,19 @@ func (o *Outcome) describe(s *source, tools int) {
 		return
 	}
 	for _, op := range o.API.Operations {
+		if slices.ContainsFunc(op.Security, func(r openapi.Requirement) bool { return len(r) == 0 }) {
+			continue // it may be called without
+		}
 		for _, alternative := range op.Security {
 			var names []string
 			for _, use := range alternative {
 				names = append(names, use.Scheme)
 			}
-			if name := strings.Join(names, " and "); !slices.Contains(o.UnmetSecurity, name) {
+			name := strings.Join(names, " and ")
+			if len(names) > 1 {
+				name = "(" + name + ")"
+			}
+			if !slices.Contains(o.UnmetSecurity, name) {
 				o.UnmetSecurity = append(o.UnmetSecurity, name)
 			}
 		}

@@ -249,11 +249,8 @@ func (r *runner) take(u update) bool {
 	switch {
 	case u.err != nil:
 		r.g.metrics.loads.WithLabelValues(s.name, "failed").Inc()
-		what := "API can't be served"
-		if s.loaded != nil {
-			what = "document can't be used, the last good one stays"
-		}
-		r.g.log.Warn(what, "api", s.name, "spec", display(s.config.Spec.String()), "error", u.err, "next_try", u.nextTry)
+		r.g.log.Warn("document can't be used", "api", s.name, "spec", display(s.config.Spec.String()), "error", u.err,
+			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
 	case u.loaded == nil:
 		r.g.metrics.loads.WithLabelValues(s.name, "unchanged").Inc()
 	default:

@@ -72,6 +72,7 @@ func (c *call) part(p openapi.Part) error {
 		if c.req.Revision >= "2025-03-26" { // the first revision that has audio
 			return c.binaryPart(p, `"content":[{"type":"audio","mimeType":`, `,"data":"`, `"}]`)
 		}
+	case openapi.Binary:
 	}
 	uri := jsonscan.AppendString(nil, "drawbridge://"+c.plan.Tool.API+"/"+url.PathEscape(c.plan.Tool.Name))
 	return c.binaryPart(p, `"content":[{"type":"resource","resource":{"uri":`+string(uri)+`,"mimeType":`, `,"blob":"`, `"}}]`)

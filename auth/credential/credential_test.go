@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -234,7 +235,7 @@ func FuzzQuery(f *testing.F) {
 func FuzzCookie(f *testing.F) {
 	f.Add("a=1; sid=2;sid = 3; b", "sid")
 	f.Fuzz(func(t *testing.T, line, name string) {
-		if checkName(Cookie, name) != nil {
+		if checkName(Cookie, name) != nil || strings.ContainsFunc(line, unicode.IsControl) { // net/http sends no such line
 			return
 		}
 		req := http.Request{Header: http.Header{"Cookie": {setCookie([]string{line}, name, "s3cret")}}}

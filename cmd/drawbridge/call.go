@@ -38,7 +38,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			want = 3
 		}
 		if len(args) < want-1 || len(args) > want {
-			return usageError{fmt.Errorf("call needs a tool, and its arguments as a JSON object\nSee 'drawbridge call --help'.")}
+			return usageError{errors.New("call needs a tool, and its arguments as a JSON object"), c}
 		}
 		location, args, err := p.location(c, args, len(args)-want+2)
 		if err != nil {
@@ -48,7 +48,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 		if len(args) > 1 {
 			arguments = json.RawMessage(args[1])
 			if err := checkArguments(arguments); err != nil {
-				return usageError{err}
+				return usageError{err, nil}
 			}
 		}
 		g, outcomes, err := p.loadOnce(c.Context(), location, false)

@@ -60,7 +60,7 @@ func (p *program) loadOnce(ctx context.Context, location string, report bool) (*
 	// The outcome of each API is printed; the log would say it again.
 	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Report: report, Logger: quietLogger(p, cfg)})
 	if err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, usageError{err, nil}
 	}
 	outcomes, err := g.Load(ctx)
 	return g, outcomes, err

@@ -67,7 +67,7 @@ A document's URL or path may stand for a configuration everywhere.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w\nSee '%s --help'.", err, c.CommandPath())}
+		return usageError{err, c}
 	})
 	root.AddCommand(p.serveCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.versionCommand())
 	err := root.ExecuteContext(ctx)
@@ -81,6 +81,9 @@ A document's URL or path may stand for a configuration everywhere.`,
 		return int(exit)
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, err)
+		if usage.command != nil {
+			fmt.Fprintf(stderr, "See '%s --help'.\n", usage.command.CommandPath())
+		}
 		return exitUsage
 	case ctx.Err() == nil && isUnknownCommand(err):
 		fmt.Fprintf(stderr, "%v\nSee 'drawbridge --help'.\n", err)
@@ -90,8 +93,12 @@ A document's URL or path may stand for a configuration everywhere.`,
 	return exitFail
 }
 
-// usageError is an error of the one who started the program: exit code 2.
-type usageError struct{ error }
+// usageError is an error of the one who started the program: exit code 2. The command, if any, is the one whose help
+// is recommended.
+type usageError struct {
+	error
+	command *cobra.Command
+}
 
 func (e usageError) Unwrap() error { return e.error }
 
@@ -120,10 +127,9 @@ func (p *program) location(c *cobra.Command, args []string, after int) (string, 
 	}
 	switch {
 	case location == "":
-		return "", nil, usageError{fmt.Errorf("%s: give a configuration with --config FILE, or an OpenAPI document's path or URL\nSee '%s --help'.",
-			c.CommandPath(), c.CommandPath())}
+		return "", nil, usageError{fmt.Errorf("%s: give a configuration with --config FILE, or an OpenAPI document's path or URL", c.CommandPath()), c}
 	case len(args) > after:
-		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q\nSee '%s --help'.", c.CommandPath(), args[after], c.CommandPath())}
+		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[after]), c}
 	}
 	return location, args, nil
 }
@@ -133,7 +139,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s: unexpected argument %q\nSee '%s --help'.", c.CommandPath(), args[0], c.CommandPath())}
+	return usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[0]), c}
 }
 
 // load reads the configuration and prints its problems; errors end the program with exit code 2.

@@ -62,13 +62,13 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 		LoadConfig: func() (*config.Config, error) {
 			c, problems := config.Load(location, p.getenv)
 			for _, w := range problems.Warnings() {
-				log.Warn(w.String())
+				log.Warn("configuration", "problem", w.String())
 			}
 			return c, problems.Err()
 		},
 	})
 	if err != nil {
-		return usageError{err}
+		return usageError{err, nil}
 	}
 	s := &server{gateway: g, config: cfg, log: log, signals: p.signals}
 	if err := s.listen(ctx); err != nil {
