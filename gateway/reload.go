@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -199,13 +200,17 @@ func (d *deployment) has(s *source) bool {
 // within moments, and each generation costs a pass over all tools. The first one is served at once.
 const coalesce = 20 * time.Millisecond
 
+// trimAfter is how long the runner waits after a change before it gives back the memory that reading took. A
+// document's tree is many times as large as what is kept of it.
+const trimAfter = 50 * time.Millisecond
+
 func (r *runner) loop() error {
 	dirty := false
-	timer := time.NewTimer(0)
-	if !timer.Stop() {
-		<-timer.C
-	}
+	timer, trim := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
+	timer.Stop()
+	trim.Stop()
 	defer timer.Stop()
+	defer trim.Stop()
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -216,6 +221,9 @@ func (r *runner) loop() error {
 		case u := <-r.g.updates:
 			changed := r.take(u)
 			close(u.took)
+			if u.loaded != nil {
+				trim.Reset(trimAfter)
+			}
 			switch {
 			case !changed:
 			case r.g.current.Load() == nil:
@@ -227,6 +235,8 @@ func (r *runner) loop() error {
 		case <-timer.C:
 			dirty = false
 			r.publish()
+		case <-trim.C:
+			r.group.Go(func() error { debug.FreeOSMemory(); return nil })
 		case req := <-r.g.reloads:
 			r.reload(req)
 		}

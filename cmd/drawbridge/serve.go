@@ -51,7 +51,6 @@ Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or confi
 
 func (p *program) serve(ctx context.Context, location string, cfg *config.Config) error {
 	log := newLogger(p.stderr, cfg.Telemetry)
-	tuneMemory(p.getenv)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version)
 	if err != nil {
 		return err
@@ -70,7 +69,10 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, log: log, signals: p.signals}
+	s := &server{gateway: g, config: cfg, log: log, signals: p.signals, onServing: func(context.Context) error {
+		tuneMemory(p.getenv)
+		return nil
+	}}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}

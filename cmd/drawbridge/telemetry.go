@@ -52,8 +52,8 @@ func (t *tracing) shutdown(log *slog.Logger) {
 }
 
 // tuneMemory lets the heap grow further between collections than Go's default does, unless the operator has
-// decided with GOGC: the live heap of a gateway is small, so that the memory is cheap, and collections are what
-// makes the slowest calls slow (docs/performance.md).
+// decided with GOGC: the live heap of a gateway that serves is small, so that the memory is cheap, and collections
+// are what makes the slowest calls slow (docs/performance.md). While documents are read it is not small.
 func tuneMemory(getenv func(string) string) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
