@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -131,17 +132,17 @@ func (s *server) run(ctx context.Context) error {
 	}
 	s.log.Info("listening", "mcp", "http://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
 	group.Go(func() error {
-		s.await(groupCtx)
-		err := s.drain(public, admin)
+		s.await(groupCtx, group)
+		s.drain(public, admin)
 		cancelCalls()
 		cancel(nil)
-		return err
+		return nil
 	})
 	return group.Wait()
 }
 
-// await returns when the program is told to stop.
-func (s *server) await(ctx context.Context) {
+// await returns when the program is told to stop. Reloads run in the group.
+func (s *server) await(ctx context.Context, group *errgroup.Group) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -151,7 +152,7 @@ func (s *server) await(ctx context.Context) {
 				s.log.Info("draining", "signal", sig.String())
 				return
 			}
-			go s.reload(ctx)
+			group.Go(func() error { s.reload(ctx); return nil })
 		}
 	}
 }
@@ -165,13 +166,15 @@ func (s *server) reload(ctx context.Context) {
 
 // drain ends service without losing a call (O5): load balancers get the time to notice, then the listeners are
 // closed, then running calls get the time to end. Another signal ends all at once.
-func (s *server) drain(public, admin *http.Server) error {
+func (s *server) drain(public, admin *http.Server) {
 	s.gateway.Drain()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan struct{})
+	var watch sync.WaitGroup
+	defer watch.Wait()
 	defer close(ended)
-	go func() {
+	watch.Go(func() {
 		for {
 			select {
 			case sig := <-s.signals:
@@ -183,7 +186,7 @@ func (s *server) drain(public, admin *http.Server) error {
 				return
 			}
 		}
-	}()
+	})
 	if !s.quick {
 		select {
 		case <-time.After(time.Duration(s.config.Server.ShutdownDelay)):
@@ -193,12 +196,12 @@ func (s *server) drain(public, admin *http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.Server.DrainTimeout))
 	defer cancel()
 	if err := public.Shutdown(ctx); err != nil {
-		s.log.Warn("calls were still running at the end of drain_timeout and are cut", "error", err)
+		s.log.Warn("calls that were still running are cut", "drain_timeout", time.Duration(s.config.Server.DrainTimeout), "error", err)
 		_ = public.Close()
+	} else {
+		s.log.Info("drained")
 	}
 	_ = admin.Close()
-	s.log.Info("drained")
-	return nil
 }
 
 // Timeouts of both listeners (H7). The bodies have rolling deadlines of their own in gateway/mcp.
