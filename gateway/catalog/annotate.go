@@ -12,9 +12,9 @@ type Annotations struct {
 }
 
 // annotations follow from the method alone (RFC 9110 section 9.2, S11): safe methods read, and are idempotent; PUT replaces
-// and DELETE removes the state of a resource, both idempotent; PATCH (RFC 5789) changes it in place. POST creates, appends or
-// submits (section 9.3.3), so it counts as additive. Of any other method nothing is known, so the worst is assumed.
-// Every operation reaches a service that the gateway doesn't control.
+// and DELETE removes the state of a resource, both idempotent; PATCH (RFC 5789) changes it in place. POST may do anything
+// (section 9.3.3), and nothing is known of other methods, so the worst is assumed of them: destructiveHint false would
+// promise that a call only adds. Every operation reaches a service that the gateway doesn't control.
 func annotations(method string) Annotations {
 	a := Annotations{OpenWorld: true}
 	switch method {
@@ -22,7 +22,6 @@ func annotations(method string) Annotations {
 		a.ReadOnly, a.Idempotent = true, true
 	case "PUT", "DELETE":
 		a.Destructive, a.Idempotent = true, true
-	case "POST":
 	default:
 		a.Destructive = true
 	}

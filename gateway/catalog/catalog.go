@@ -34,6 +34,7 @@ type Choice struct {
 // Prefix says when tool names begin with the name of their API.
 type Prefix uint8
 
+// The rules of prefixes.
 const (
 	Auto Prefix = iota // when more than one API is configured
 	Always

@@ -214,7 +214,7 @@ func TestAnnotations(t *testing.T) {
 		"OPTIONS":  {ReadOnly: true, Idempotent: true, OpenWorld: true},
 		"TRACE":    {ReadOnly: true, Idempotent: true, OpenWorld: true},
 		"QUERY":    {ReadOnly: true, Idempotent: true, OpenWorld: true},
-		"POST":     {OpenWorld: true},
+		"POST":     {Destructive: true, OpenWorld: true},
 		"PUT":      {Destructive: true, Idempotent: true, OpenWorld: true},
 		"DELETE":   {Destructive: true, Idempotent: true, OpenWorld: true},
 		"PATCH":    {Destructive: true, OpenWorld: true},

@@ -22,6 +22,9 @@
 //   - Every byte outside RFC 3986 unreserved is percent-encoded in paths, queries and form-style cookies, in names as
 //     well as in values; delimiters that RFC 3986 forbids are written as %20, %7C and %09. Headers and style cookie are
 //     never percent-encoded (OAS 3.2 "Fixed Fields for use with schema").
+//   - A member of a space, pipe or tab delimited value, or of a list or object in a header, must not hold the delimiter:
+//     there is no way to escape it that services agree on (OAS 3.1.1 appendices C and D). A comma in a member of a
+//     query, a path or a form-style cookie is written as %2C.
 //   - allowReserved keeps what RFC 6570 section 3.2.3 keeps, without the characters that could end the value: in a query
 //     not & = # + ; [ ], in a path not / ? # ;, and no delimiter inside a member of a list.
 //

@@ -33,7 +33,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	if e.p.Style == ByType && !body || int(e.p.Style) < len(legal) && legal[e.p.Style]&(1<<p.In) == 0 {
 		return nil, fmt.Errorf("style %q is not possible in %s (OAS 3.2 \"Style Values\")", p.Style, p.In)
 	}
-	e.layout = layoutOf(e.p.Style, p.In)
+	e.layout = layoutOf(e.p.Style, p.In, e.p.Explode)
 	switch {
 	case body && !e.p.AllowReserved:
 		e.keep, e.names = formSafe, formSafe

@@ -3,6 +3,7 @@ package wire
 // A Location is where a parameter stands (OAS "Parameter Locations").
 type Location uint8
 
+// The locations.
 const (
 	Path Location = iota
 	Query
@@ -36,6 +37,7 @@ func (l Location) Style() Style {
 // A Style is how a value is laid out (OAS "Style Values").
 type Style uint8
 
+// The styles.
 const (
 	Simple Style = iota
 	Label

@@ -14,6 +14,7 @@ type layout struct {
 	inner string // between the members of a value that is not exploded
 	named bool   // pieces bear the parameter's name
 	bare  bool   // an empty value is a name without "="
+	mark  byte   // what stands between members and can't be escaped within one (OAS 3.1.1 appendix D); 0: nothing
 }
 
 var layouts = [...]layout{
@@ -44,16 +45,28 @@ var legal = [...]uint8{
 	ByType:         1 << Query,
 }
 
-func layoutOf(s Style, in Location) layout {
+func layoutOf(s Style, in Location, explode bool) layout {
 	l := layouts[s]
 	switch {
+	case s == SpaceDelimited:
+		l.mark = ' '
+	case s == PipeDelimited:
+		l.mark = '|'
+	case s == TabDelimited:
+		l.mark = '\t'
+	case in == Header:
+		l.mark = ','
+	}
+	switch {
+	case in == Query && explode:
+		l.mark = 0 // members are parameters of their own
 	case s == Form && in == Cookie:
 		l.sep = "; " // "&" is never right in a cookie (OAS 3.2 appendix D)
 	case in == Path && l.named && !l.bare:
-		l = layout{sep: l.inner, inner: l.inner}
+		l = layout{sep: l.inner, inner: l.inner, mark: l.mark}
 	case in == Header && l.named:
 		raw := map[Style]string{SpaceDelimited: " ", PipeDelimited: "|", TabDelimited: "\t"}[s]
-		l = layout{sep: raw, inner: raw}
+		l = layout{sep: raw, inner: raw, mark: l.mark}
 	}
 	return l
 }
@@ -145,7 +158,7 @@ func (w *writer) flat(v []byte) error {
 				w.dst = append(w.dst, w.e.layout.inner...)
 			}
 			first = false
-			if err := w.text(text(item), comma); err != nil {
+			if err := w.member(text(item), comma); err != nil {
 				return err
 			}
 		}
@@ -162,7 +175,7 @@ func (w *writer) flat(v []byte) error {
 				return err
 			}
 			w.dst = append(w.dst, w.e.layout.inner...)
-			if err := w.text(text(member), comma); err != nil {
+			if err := w.member(text(member), comma); err != nil {
 				return err
 			}
 		}
@@ -183,7 +196,7 @@ func (w *writer) list(name string, v []byte) error {
 		}
 		w.open()
 		w.key(name)
-		if err := w.text(text(item), w.e.layout.delimiter()); err != nil {
+		if err := w.member(text(item), w.e.layout.delimiter()); err != nil {
 			return err
 		}
 		w.end()
@@ -213,7 +226,7 @@ func (w *writer) members(v []byte) error {
 				return err
 			}
 			w.dst = append(w.dst, '=')
-			if err := w.text(text(item), w.e.layout.delimiter()); err != nil {
+			if err := w.member(text(item), w.e.layout.delimiter()); err != nil {
 				return err
 			}
 			w.end()
@@ -291,7 +304,26 @@ func (w *writer) memberName(name []byte) error {
 	if len(name) == 0 {
 		return refuse("must not have a member without a name")
 	}
+	if err := w.e.layout.checkMember(name); err != nil {
+		return err
+	}
 	return w.escaped(name, w.e.names, comma)
+}
+
+// member appends a piece of text that stands between delimiters.
+func (w *writer) member(t []byte, not class) error {
+	if err := w.e.layout.checkMember(t); err != nil {
+		return err
+	}
+	return w.text(t, not)
+}
+
+// checkMember refuses what the service would take for two members.
+func (l *layout) checkMember(t []byte) error {
+	if l.mark != 0 && bytes.IndexByte(t, l.mark) >= 0 {
+		return refuse("must not have a member that contains %q: members are sent with it between them, and it can't be escaped", l.mark)
+	}
+	return nil
 }
 
 // text appends a piece of text in the way of the location, after the checks of the location.

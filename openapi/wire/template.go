@@ -32,8 +32,8 @@ type QueryVariable struct{ Key, Name string }
 // and on literal dot segments, which would lead out of the base path.
 func ParseTemplate(template string) (*Template, error) {
 	t := &Template{}
-	path, _, _ := cutOutside(template, '#')
-	path, query, _ := cutOutside(path, '?')
+	path, _ := cutOutside(template, '#')
+	path, query := cutOutside(path, '?')
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
@@ -192,7 +192,7 @@ func cutExpression(s string) (expression, rest string, err error) {
 }
 
 // cutOutside cuts s around the first sep that is not inside braces.
-func cutOutside(s string, sep byte) (before, after string, found bool) {
+func cutOutside(s string, sep byte) (before, after string) {
 	depth := 0
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -201,8 +201,8 @@ func cutOutside(s string, sep byte) (before, after string, found bool) {
 		case c == '}':
 			depth = max(depth-1, 0)
 		case c == sep && depth == 0:
-			return s[:i], s[i+1:], true
+			return s[:i], s[i+1:]
 		}
 	}
-	return s, "", false
+	return s, ""
 }

@@ -12,7 +12,8 @@ const maxPlainDigits = 310
 
 // text returns the text of a value (OAS 3.2 Appendix B leaves the conversion open). Strings are their own text, true and
 // false are written so, lists and objects are compact JSON, null is empty. Numbers are as they were written; only
-// integers with an exponent ("1e7", "1.5e3") are written out, because few services read them.
+// integers with an exponent ("1e7", "1.5e3") or a fraction of zeros ("5.0") are written out, because few services read
+// them.
 //
 // The result is a slice of v wherever possible.
 func text(v []byte) []byte {
@@ -31,11 +32,19 @@ func text(v []byte) []byte {
 	}
 }
 
-// number writes out an integer that has an exponent, without loss of a digit, and returns every other literal as it is.
+// number writes out an integer that has an exponent or a fraction, without loss of a digit, and returns every other
+// literal as it is.
 func number(literal []byte) []byte {
 	at := bytes.IndexAny(literal, "eE")
 	if at < 0 {
-		return literal
+		whole, fraction, _ := bytes.Cut(literal, []byte("."))
+		switch {
+		case len(bytes.Trim(fraction, "0")) > 0:
+			return literal
+		case string(whole) == "-0":
+			return whole[1:]
+		}
+		return whole
 	}
 	exponent, ok := smallInt(literal[at+1:])
 	if !ok {
