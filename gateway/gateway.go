@@ -59,6 +59,7 @@ type Gateway struct {
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once
 	running  atomic.Bool
+	measured map[string]bool // names of APIs that have metrics; of the goroutine that publishes
 
 	reloads chan reload
 	updates chan update
@@ -110,6 +111,7 @@ func New(o Options) (*Gateway, error) {
 	if g.public, err = g.routes(); err != nil {
 		return nil, err
 	}
+	g.guard.Store(g.first.guard)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
@@ -178,7 +180,7 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	for i, s := range d.sources {
 		s.loaded, s.err = outcomes[i].loaded, outcomes[i].Err
 	}
-	g.publish(d, time.Now())
+	g.publish(d, time.Now(), "")
 	tools := map[string]int{}
 	for _, p := range g.Plans() {
 		tools[p.Tool.API]++

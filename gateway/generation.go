@@ -132,12 +132,13 @@ func prefix(p config.Prefix) catalog.Prefix {
 
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve. Only
 // one goroutine at a time calls it.
-func (g *Gateway) publish(d *deployment, loadedAt time.Time) {
+// configError tells why a newer configuration is not in use.
+func (g *Gateway) publish(d *deployment, loadedAt time.Time, configError string) {
 	d.loadedAt = loadedAt
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
 	if !served && old == nil {
-		g.setStatus(nil, d, g.status.Load().Config.Error)
+		g.setStatus(nil, d, configError)
 		return
 	}
 	gen := g.build(d)
@@ -150,30 +151,15 @@ func (g *Gateway) publish(d *deployment, loadedAt time.Time) {
 			g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
 				"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
 		}
-		for _, name := range old.apis() {
-			if !slices.ContainsFunc(d.sources, func(s *source) bool { return s.name == name }) {
-				g.metrics.forget(name)
-			}
-		}
 	}
-	g.setStatus(gen, d, "")
-}
-
-// apis returns the names of the APIs that the generation serves.
-func (gen *generation) apis() []string {
-	var names []string
-	for _, t := range gen.catalog.All() {
-		if !slices.Contains(names, t.API) {
-			names = append(names, t.API)
-		}
-	}
-	return names
+	g.setStatus(gen, d, configError)
 }
 
 // first returns the first few names of a long list, for the log.
 func first(names []string) []string { return names[:min(len(names), 20)] }
 
-// setStatus publishes what operators see.
+// setStatus publishes what operators see. APIs that are gone, or have got another name from their document, leave no
+// series behind: an alert on a state that nobody updates would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError}}
 	perAPI := map[string]int{}
@@ -183,8 +169,11 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 			perAPI[t.API]++
 		}
 	}
+	before := g.measured
+	g.measured = map[string]bool{}
 	for _, src := range d.sources {
 		a := src.status()
+		g.measured[a.Name] = true
 		a.Tools = perAPI[a.Name]
 		s.APIs = append(s.APIs, a)
 		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
@@ -194,6 +183,11 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 				v = 1
 			}
 			g.metrics.apiState.WithLabelValues(a.Name, string(state)).Set(v)
+		}
+	}
+	for name := range before {
+		if !g.measured[name] {
+			g.metrics.forget(name)
 		}
 	}
 	g.status.Store(&s)

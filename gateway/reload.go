@@ -66,8 +66,10 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 				errs = append(errs, err)
 				continue
 			}
-			// The last good document of the same place is better than none, should the first attempt fail.
-			s.loaded = old.loadedFrom(api.Spec)
+			if err := s.adopt(old.loadedFrom(api.Spec)); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 		}
 		d.sources = append(d.sources, s)
 	}
@@ -265,6 +267,11 @@ func (r *runner) take(u update) bool {
 		r.g.metrics.loads.WithLabelValues(s.name, "unchanged").Inc()
 	default:
 		s.loaded = u.loaded
+		if r.current.has(s) {
+			r.current.nameSources() // the document may have a name for it
+		} else {
+			r.next.nameSources()
+		}
 		r.g.metrics.loads.WithLabelValues(s.name, "changed").Inc()
 		api := u.loaded.api
 		r.g.log.Info("document read", "api", s.name, "spec", display(s.config.Spec.String()), "standard", u.loaded.standard,
@@ -273,7 +280,10 @@ func (r *runner) take(u update) bool {
 	return r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
 }
 
-func (r *runner) publish() { r.g.publish(r.current, r.current.loadedAt) }
+// publish leaves it told that a newer configuration was refused.
+func (r *runner) publish() {
+	r.g.publish(r.current, r.current.loadedAt, r.g.status.Load().Config.Error)
+}
 
 // reload begins to replace the configuration. It is served when all of its sources have been tried once.
 func (r *runner) reload(req reload) {
@@ -333,7 +343,7 @@ func (r *runner) promote() {
 	old := r.current
 	r.current, r.next = r.next, nil
 	r.g.guard.Store(r.current.guard)
-	r.g.publish(r.current, r.current.loadedAt)
+	r.g.publish(r.current, r.current.loadedAt, "")
 	r.stop(old, r.current)
 	r.watchConfig(r.current.config)
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()

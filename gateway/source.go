@@ -186,6 +186,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 			s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
 			l, err = nil, errors.New("internal error while the document was read; the log has the cause")
 		}
+		err = hideQuery(err, s.config.Spec.String())
 	}()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.limits.SpecTimeout))
 	defer cancel()
@@ -222,6 +223,21 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		l.report = doc.Report(ctx)
 	}
 	return l, nil
+}
+
+// adopt takes over the last good document of the same place, which is better than none should the first attempt
+// fail. Calls go out as the new configuration says: with its credential, its limits, to its base URL.
+func (s *source) adopt(l *loaded) error {
+	if l == nil {
+		return nil
+	}
+	own := *l
+	var err error
+	if own.client, err = s.callClient(s.nameFor(l.title), l.api); err != nil {
+		return fmt.Errorf("api %q: %w", s.label, err)
+	}
+	s.loaded = &own
+	return nil
 }
 
 // callClients keeps the client of the calls from one load to the next, and with it its connections.
@@ -319,6 +335,26 @@ func display(location string) string {
 	}
 	return location
 }
+
+// hideQuery takes the query of a document's URL out of an error: it may hold a key, and the error goes to the log and to
+// the pages of the admin listener.
+func hideQuery(err error, location string) error {
+	_, query, _ := strings.Cut(location, "?")
+	query, _, _ = strings.Cut(query, "#")
+	if err == nil || query == "" || !strings.Contains(err.Error(), query) {
+		return err
+	}
+	return &hiddenError{text: strings.ReplaceAll(err.Error(), query, "…"), err: err}
+}
+
+// hiddenError is an error that shows another text.
+type hiddenError struct {
+	text string
+	err  error
+}
+
+func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Unwrap() error { return e.err }
 
 // nameFromLocation names an API until its document is known.
 func nameFromLocation(location string) string {
