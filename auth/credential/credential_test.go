@@ -211,7 +211,12 @@ func FuzzQuery(f *testing.F) {
 			return
 		}
 		got, err := url.ParseQuery(setQuery(query, name, value))
-		want, wantErr := url.ParseQuery(query)
+		// A pair that is the key only if its name is read as it stands goes too: a name of "+" is not a space everywhere.
+		others := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
+			raw, _, _ := strings.Cut(pair, "=")
+			return raw == name
+		})
+		want, wantErr := url.ParseQuery(strings.Join(others, "&"))
 		if (err == nil) != (wantErr == nil) {
 			if wantErr == nil {
 				t.Fatal(err)
