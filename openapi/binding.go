@@ -45,6 +45,9 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		case !ok:
 			c.problems.at(p.node, codeParameterLocation, "parameter %q is left out: location %q is not supported", name, p.typed.In)
 			continue
+		case location == wire.Header && slices.ContainsFunc(all, func(b binding) bool { return b.location == wire.Header && strings.EqualFold(b.wire, name) }):
+			c.problems.at(p.node, codeHeaderCase, "parameter %q is left out: the names of headers don't depend on case, and it was there already", name)
+			continue
 		case c.reserved(location, name):
 			c.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
 			continue

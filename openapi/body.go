@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 // A body is the plan of the request body.
 type body struct {
 	media    string // Content-Type of the request
+	list     string // the same for a body that is an array, "" when it makes no difference
 	required bool
 	codec    codec
 	form     bodyForm
@@ -47,6 +49,7 @@ type bodyKind struct {
 	// schema replaces the document's schema of the argument "body", for types whose bytes are not a JSON value.
 	schema func(ct *content) *tree.Node
 	hint   string // added to the description of the argument "body"
+	list   string // Content-Type of a body that is an array, "" when it makes no difference
 }
 
 // bodyKinds returns the table. The order is the order of preference among the media types of one body.
@@ -66,8 +69,23 @@ func isNDJSON(media string) bool {
 	return slices.Contains([]string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"}, media)
 }
 
+// preference orders the media types of one kind: JSON without further meaning comes first, and what stands for others
+// last.
+func preference(media string) int {
+	switch media = mediaType(media); {
+	case media == "application/json":
+		return 0
+	case media == mergePatch: // before the media types of one family of services
+		return 1
+	case isWildcard(media):
+		return 3
+	default:
+		return 2
+	}
+}
+
 // chooseBody picks the media type to send. A nil kind means that no body is sent.
-func (c *compiler) chooseBody(m *model) (*content, *bodyKind, error) {
+func (c *compiler) chooseBody(op *Operation, m *model) (*content, *bodyKind, error) {
 	if m.body == nil {
 		return nil, nil, nil
 	}
@@ -92,17 +110,21 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind, error) {
 			refused = append(refused, ct.media)
 			continue
 		}
-		if rank < 0 || r < rank {
+		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
 			best, kind, rank = ct, &kinds[r], r
 		}
+	}
+	if object, list := m.body.patches(); object != nil {
+		best, kind = c.patchBody(object, list)
 	}
 	switch {
 	case best != nil:
 		return best, kind, nil
-	case !m.body.required:
+	case !m.body.required && !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, op.Method):
 		c.problems.at(m.body.node, codeBodyUnsupported, "optional request body is left out: %s is not supported", strings.Join(refused, ", "))
 		return nil, nil, nil
 	default:
+		// Where the method is for sending, a body counts as required: authors forget to say so.
 		return nil, nil, skip(m.body.node, "its request body must be %s, which is not supported", strings.Join(refused, " or "))
 	}
 }

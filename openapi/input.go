@@ -41,7 +41,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	if err != nil {
 		return err
 	}
-	content, kind, err := c.chooseBody(m)
+	content, kind, err := c.chooseBody(op, m)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 		})
 	}
 	if kind != nil {
-		op.body = &body{media: content.sends(), required: m.body.required, codec: kind.codec(c, content)}
+		op.body = &body{media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
 	}
 	switch {
 	case flat:
@@ -113,7 +113,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 			s = kind.schema(content)
 		}
 		properties = append(properties, schema.Property{
-			Name: "body", Schema: s, Required: m.body.required, Description: bodyDescription(m, kind), Example: c.example(content.node),
+			Name: "body", Schema: s, Required: m.body.required, Description: c.bodyDescription(m, content, kind), Example: c.example(content.node),
 		})
 		op.arguments = append(op.arguments, argument{name: "body", wire: "body", place: inBody, required: m.body.required})
 	}
@@ -129,16 +129,29 @@ func (c *compiler) input(op *Operation, m *model) error {
 	return nil
 }
 
-// bodyDescription prefers what the document says of the body; a body in a form that models don't expect is explained.
-func bodyDescription(m *model, kind *bodyKind) string {
-	text := m.body.node.Get("description").Text()
+// bodyDescription prefers what the document says of the body to what it says of the schema; a body in a form that models
+// don't expect is explained.
+func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string {
+	var says []string
 	if kind.hint != "" {
-		if text != "" {
-			text += "\n\n"
-		}
-		text += kind.hint
+		says = append(says, kind.hint)
 	}
-	return text
+	if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" {
+		says = append(says, "Sent as "+media+".")
+	}
+	text := m.body.node.Get("description").Text()
+	switch {
+	case len(says) == 0:
+		return text
+	case text == "" && kind.schema == nil:
+		if text = ct.schema.Get("description").Text(); text == "" {
+			text = c.follow(ct.schema).Get("description").Text()
+		}
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		text += "\n\n"
+	}
+	return text + strings.Join(says, " ")
 }
 
 // rootInput makes the body's schema the input schema: no parameter needs a place beside it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
 
@@ -27,6 +28,7 @@ const (
 	codeBodySeveral       = "body-several"              // more than one body: the first is sent
 	codeBodyUnsupported   = "body-unsupported"          // an optional body in media types that can't be sent: left out
 	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
+	codeHeaderCase        = "header-case"               // a header again, in other letters: left out
 	codeHeaderForbidden   = "header-forbidden"          // a header that a caller may not set (R6): left out
 	codeParameterDangling = "parameter-dangling"        // a parameter that is missing: left out
 	codeParameterKind     = "parameter-kind"            // a parameter that is not an object: left out
@@ -126,12 +128,30 @@ func (ps *problems) at(n *tree.Node, code, format string, args ...any) {
 	ps.add(problemAt(n, code, format, args...))
 }
 
-// sorted returns what was collected by file, line, column and text.
+// A refPlace is where a reference stands, as the walk of the tree and those who use it name it alike.
+type refPlace struct{ file, pointer string }
+
+func (p Problem) reference() refPlace {
+	return refPlace{p.Position.File, strings.TrimSuffix(p.Pointer, "/$ref")}
+}
+
+// sorted returns what was collected by file, line, column and text. A reference that leads nowhere is found by the walk
+// of the tree and again by what uses it, which also knows what became of it, so the first is left out.
 func (ps *problems) sorted() []Problem {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	used := make(map[refPlace]bool)
+	for p := range ps.seen {
+		switch p.Code {
+		case schema.CodeSchemaRef, codeParameterDangling, codeSecurityDangling:
+			used[p.reference()] = true
+		}
+	}
 	all := make([]Problem, 0, len(ps.seen))
 	for p := range ps.seen {
+		if (p.Code == tree.CodeDanglingRef || p.Code == tree.CodeRefLoop) && used[p.reference()] {
+			continue
+		}
 		all = append(all, p)
 	}
 	slices.SortFunc(all, func(a, b Problem) int {
@@ -143,5 +163,5 @@ func (ps *problems) sorted() []Problem {
 			cmp.Compare(a.Pointer, b.Pointer),
 		)
 	})
-	return all
+	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Position == b.Position && a.Message == b.Message })
 }

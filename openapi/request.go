@@ -90,6 +90,11 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	e := &ArgumentError{operation: o}
 	for _, f := range faults {
+		if name, ok := topLevel(f.Pointer); ok && strings.HasPrefix(f.Message, "unknown argument") {
+			if text := o.misplaced(name); text != "" {
+				f.Message = text
+			}
+		}
 		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
 	}
 	return nil, e
@@ -128,6 +133,12 @@ func atFault(faults []schema.Fault, name string) bool {
 		}
 	}
 	return false
+}
+
+// topLevel returns the name of the argument that a pointer leads to, if it leads no further.
+func topLevel(pointer string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(pointer, "/")
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~"), ok && !strings.Contains(name, "/")
 }
 
 func pointerTo(name string) string {
@@ -294,6 +305,9 @@ func (b *building) body() (text []byte, media string) {
 		}
 		if text, err = plan.codec.whole(make([]byte, 0, len(value)), value); err != nil {
 			b.fault(&o.arguments[plan.first], err)
+		}
+		if plan.list != "" && jsonscan.KindOf(value) == jsonscan.Array {
+			return text, plan.list
 		}
 		return text, plan.media
 	case formMembers:

@@ -119,16 +119,18 @@ func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
 			return u, ""
 		}
 		if problem == "" {
-			at, problem = candidate.at, err.Error()
+			at, problem = candidate.at, err.Error()+"; set base_url for this API"
+			if candidate.missing { // so it may be that the document is all that there is
+				problem = err.Error() + "; a configuration file with spec and base_url has to name it"
+			}
 		}
 	}
-	problem += "; set base_url for this API"
 	s.problems.at(at, codeServer, "calls can't be made: %s", problem)
 	return nil, problem
 }
 
 func (s *servers) resolve(candidate server) (*url.URL, error) {
-	text, err := s.expand(candidate)
+	text, empty, err := s.expand(candidate)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +139,12 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 		return nil, fmt.Errorf("the server URL %q can't be parsed", text)
 	}
 	if !u.IsAbs() || u.Host == "" {
-		if s.document == nil {
-			if candidate.missing {
-				return nil, errors.New("the document names no server")
-			}
+		switch {
+		case s.document == nil && candidate.missing:
+			return nil, errors.New("the document names no server")
+		case empty != "" && (s.document == nil || u.IsAbs()):
+			return nil, fmt.Errorf("the variable %q of the server URL %q is empty", empty, candidate.url)
+		case s.document == nil:
 			return nil, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
 		}
 		u = s.document.ResolveReference(u)
@@ -177,8 +181,9 @@ func checkBase(u *url.URL) error {
 	return nil
 }
 
-// expand replaces the variables of a server URL by their defaults, else by the first of their enum.
-func (s *servers) expand(candidate server) (string, error) {
+// expand replaces the variables of a server URL by their defaults, else by the first of their enum. empty is the name of
+// the first that is replaced by nothing, "" when there is none.
+func (s *servers) expand(candidate server) (text, empty string, err error) {
 	var b strings.Builder
 	rest := candidate.url
 	for {
@@ -189,7 +194,7 @@ func (s *servers) expand(candidate server) (string, error) {
 		}
 		name, tail, found := strings.Cut(after, "}")
 		if !found {
-			return "", fmt.Errorf("the server URL %q has an unclosed variable", candidate.url)
+			return "", "", fmt.Errorf("the server URL %q has an unclosed variable", candidate.url)
 		}
 		v := candidate.variables.Get(name)
 		value := v.Get("default").Text()
@@ -197,12 +202,15 @@ func (s *servers) expand(candidate server) (string, error) {
 			value = enum.At(0).Text()
 		}
 		if value == "" && v.Get("default") == nil {
-			return "", fmt.Errorf("variable %q of the server URL %q has no default", name, candidate.url)
+			return "", "", fmt.Errorf("the variable %q of the server URL %q has no default", name, candidate.url)
+		}
+		if value == "" && empty == "" {
+			empty = name
 		}
 		b.WriteString(value)
 		rest = tail
 	}
-	return b.String(), nil
+	return b.String(), empty, nil
 }
 
 func hasText(list *tree.Node, text string) bool {
