@@ -1,0 +1,301 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"drawbridge/config"
+)
+
+// canaries are values that must not come out anywhere, by what they are.
+type canaries map[string]string
+
+// found returns what of the canaries stands in a text, as it is or in base64, whole or in part.
+func (c canaries) found(text string) (names []string) {
+	for name, value := range c {
+		for _, form := range []string{value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value))} {
+			// A part of twelve bytes is enough to know the rest from another leak (T1).
+			for i := 0; i+12 <= len(form); i += 3 {
+				if strings.Contains(text, form[i:i+12]) {
+					names = append(names, name)
+					break
+				}
+			}
+		}
+	}
+	return names
+}
+
+// sink keeps all that is written.
+type sink struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+const canaryDocument = `openapi: 3.1.0
+info: {title: Canary, version: '1'}
+paths:
+  /ok/{id}: &p
+    post:
+      operationId: ok
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}
+  /empty500/{id}: {post: {operationId: empty500, <<: &rest {parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]}}}
+  /refuse/{id}: {post: {operationId: refuse, <<: *rest}}
+  /redirect/{id}: {post: {operationId: redirect, <<: *rest}}
+  /slow/{id}: {post: {operationId: slow, <<: *rest}}
+  /cut/{id}: {post: {operationId: cut, <<: *rest}}
+  /large/{id}: {post: {operationId: large, <<: *rest}}
+  /garbage/{id}: {post: {operationId: garbage, <<: *rest}}
+  /drift/{id}: {post: {operationId: drift, <<: *rest, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}
+  /panic/{id}: {post: {operationId: panics, <<: *rest}}
+`
+
+// canaryService fails in every way that a path names; it answers nothing of what it was sent, since what a service
+// says of itself is passed on.
+func canaryService(w http.ResponseWriter, r *http.Request) {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch kind {
+	case "ok":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"done":true}`)
+	case "drift":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `[1]`)
+	case "refuse":
+		w.WriteHeader(http.StatusUnauthorized)
+	case "redirect":
+		w.Header().Set("Location", "https://elsewhere.example/login?back="+r.URL.RawQuery+"&a="+r.Header.Get("Authorization")+r.Header.Get("X-Key"))
+		w.WriteHeader(http.StatusFound)
+	case "slow":
+		<-r.Context().Done()
+	case "cut":
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, `{`)
+		panic(http.ErrAbortHandler)
+	case "large":
+		_, _ = w.Write(make([]byte, 64<<10))
+	case "garbage":
+		conn, buf, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = buf.WriteString("220 mail.example.com ESMTP\r\n")
+			_ = buf.Flush()
+			_ = conn.Close()
+		}
+	default:
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// TestCanaries is T1, E4, O8: whatever goes wrong, and with every log record on, neither the caller's token nor a
+// credential of the gateway comes out in logs, metrics, spans, admin pages, errors or results; and of a call's
+// arguments nothing is kept: they come out in nothing but what its own caller gets.
+func TestCanaries(t *testing.T) {
+	const argument = "argument-canary-4b1f7d"
+	secrets := map[string]string{
+		"BEARER": "bearer-canary-90c2aa", "BASIC": "basic-canary-77e01b", "HEADER": "header-canary-51d93c", "QUERY": "query-canary-c8a64e",
+		"SPEC": "spec-canary-2f50b9", "ADMIN": "admin-canary-e6173f", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
+	}
+	service := httptest.NewServer(http.HandlerFunc(canaryService))
+	defer service.Close()
+	specs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/good.yaml" {
+			_, _ = io.WriteString(w, canaryDocument)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer specs.Close()
+	i, gone := newIDP(t), newIDP(t)
+	unseen := gone.token(t, nil)
+	gone.Close()
+
+	dir := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "new"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "drawbridge.yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", issuers(i, gone)).Replace(`
+server: {public_url: https://mcp.example.com, seal_keys: ["${SEAL}"]}
+admin: {token: "${ADMIN}"}
+auth: {issuers: [$ISSUERS], default_scopes: [mcp:tools]}
+limits: {max_answer: 4KiB}
+telemetry: {log_level: debug}
+apis:
+  - {name: bearer, spec: "$SPECS/good.yaml?key=${SPEC}", base_url: $BASE, credential: {type: bearer, token: "${BEARER}"}}
+  - {name: basic, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: basic, username: u, password: "${BASIC}"}}
+  - {name: header, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: header, name: X-Key, value: "${HEADER}"}}
+  - {name: query, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+  - {name: cookie, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: cookie, name: key, value: "${QUERY}"}}
+  - {name: down, spec: $SPECS/good.yaml, base_url: "http://127.0.0.1:1", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+  - {name: notls, spec: $SPECS/good.yaml, base_url: "https://$BASE", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+  - {name: nospec, spec: "$SPECS/none.yaml?key=${SPEC}", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+  - {name: deadspec, spec: "http://127.0.0.1:1/none.yaml?key=${SPEC}", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+rules:
+  - {match: {operation: slow}, set: {timeout: 20ms}}
+`)
+	good = strings.ReplaceAll(good, "https://http://", "https://")
+	write(good)
+	load := func() (*config.Config, error) {
+		c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(name string) string { return secrets[name] })
+		return c, problems.Err()
+	}
+	c, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, spans := &sink{}, tracetest.NewSpanRecorder()
+	g, err := New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	(&running{Gateway: g, t: t}).eventually("all are tried", func() bool {
+		for _, api := range g.Status().APIs {
+			if api.State == "loading" {
+				return false
+			}
+		}
+		return true
+	})
+
+	token := i.token(t, nil)
+	hidden := canaries{"token's signature": token[strings.LastIndexByte(token, '.')+1:]}
+	for name, value := range secrets {
+		hidden[name] = value
+	}
+	kept := canaries{"argument": argument}
+	for name, value := range hidden {
+		kept[name] = value
+	}
+	check := func(where, text string, c canaries) {
+		t.Helper()
+		if names := c.found(text); len(names) > 0 {
+			t.Errorf("%s: %v came out:\n%s", where, names, text)
+		}
+	}
+
+	// Calls of every kind, on every API, in both eras.
+	for _, revision := range eras {
+		client := newClient(t, g.Handler(), revision, token)
+		for _, p := range g.Plans() {
+			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
+			if p.Operation.ID == "panics" {
+				broken := *p
+				broken.client = nil
+				g.current.Load().plans[p.Tool.Name] = &broken
+			}
+			w := client.send("tools/call", p.Tool.Name, arguments)
+			if w.Code != http.StatusOK {
+				t.Errorf("%s = %d %s", p.Tool.Name, w.Code, w.Body)
+			}
+			check(p.Tool.Name, fmt.Sprint(w.Header(), w.Body), hidden)
+			for _, wrong := range []string{fmt.Sprintf(`{"id":%q,%q:1}`, argument, argument), fmt.Sprintf(`{"id":[%q]}`, argument), `{"q":"`} {
+				check(p.Tool.Name, client.send("tools/call", p.Tool.Name, wrong).Body.String(), hidden)
+			}
+		}
+		client.send("tools/call", argument, "{}")
+		client.send(argument, "", "")
+		client.send("tools/list", "", "")
+		// Tokens that are refused, in the ways in which they can be.
+		for _, bad := range []string{token + "x", token[:len(token)-4], "x" + token, unseen, token + "," + token,
+			i.token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}), i.token(t, map[string]any{"scope": ""})} {
+			w := newClient(t, g.Handler(), revision, bad).call("bearer_ok")
+			if w.Code < 400 {
+				t.Errorf("a bad token: %d %s", w.Code, w.Body)
+			}
+			check("refused token", fmt.Sprint(w.Header(), w.Body), canaries{"token": bad})
+		}
+		w := do(g.Handler(), http.MethodPost, "/mcp?access_token="+token, nil)
+		check("token in the query", fmt.Sprint(w.Code, w.Header(), w.Body), hidden)
+	}
+
+	// Reloads of configurations that hold the secrets in the clear, and are wrong beside them.
+	for _, bad := range []string{
+		strings.Replace(good, "apis:", "apis: "+secrets["BEARER"], 1),
+		strings.ReplaceAll(good, "password:", "pasword:"),
+		strings.ReplaceAll(strings.ReplaceAll(good, `"${BASIC}"`, secrets["BASIC"]), "type: basic", "type: bsaic"),
+		strings.ReplaceAll(good, `"${BEARER}"`, "["+secrets["BEARER"]+"]"),
+		strings.ReplaceAll(good, `"${BEARER}"`, "\""+secrets["BEARER"]+`\r\n"`),
+		strings.ReplaceAll(good, `"${QUERY}"`, secrets["QUERY"]+": {"),
+		strings.ReplaceAll(good, `"${SEAL}"`, secrets["SEAL"][:16]),
+		strings.ReplaceAll(good, `"${ADMIN}"`, secrets["ADMIN"][:14]),
+		strings.ReplaceAll(good, `"${HEADER}"`, "${file:"+filepath.Join(dir, "none")+"}"),
+	} {
+		write(bad)
+		for _, authorization := range []string{"Bearer " + secrets["ADMIN"], "Bearer " + secrets["ADMIN"] + "x"} {
+			w := do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {authorization}})
+			if w.Code < 400 {
+				t.Errorf("a bad configuration was accepted: %d %s\n%s", w.Code, w.Body, bad)
+			}
+			check("answer of /reload", fmt.Sprint(w.Header(), w.Body), kept)
+		}
+		for _, path := range []string{"/readyz?verbose", "/apis"} {
+			check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
+		}
+	}
+	write(good)
+	if w := do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + secrets["ADMIN"]}}); w.Code != http.StatusOK {
+		t.Errorf("/reload = %d %s", w.Code, w.Body)
+	}
+	for _, path := range []string{"/metrics", "/readyz?verbose", "/apis"} {
+		check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
+	}
+	for line := range strings.Lines(log.String()) {
+		check("log", line, kept)
+	}
+	finished := spans.Ended()
+	if len(finished) == 0 {
+		t.Error("no spans")
+	}
+	for _, s := range finished {
+		check("span "+s.Name(), fmt.Sprint(s.Attributes(), s.Events(), s.Status(), s.Links(), s.SpanContext().TraceState()), kept)
+	}
+	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
+		if len(metricLines(g, "drawbridge_tool_calls_total", `outcome="`+outcome+`"`)) == 0 {
+			t.Errorf("no call ended with %s: the sweep does not cover it", outcome)
+		}
+	}
+}
