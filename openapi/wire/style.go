@@ -304,7 +304,7 @@ func (w *writer) memberName(name []byte) error {
 	if len(name) == 0 {
 		return refuse("must not have a member without a name")
 	}
-	if err := w.e.layout.checkMember(name); err != nil {
+	if err := w.e.checkMember(name); err != nil {
 		return err
 	}
 	return w.escaped(name, w.e.names, comma)
@@ -312,16 +312,23 @@ func (w *writer) memberName(name []byte) error {
 
 // member appends a piece of text that stands between delimiters.
 func (w *writer) member(t []byte, not class) error {
-	if err := w.e.layout.checkMember(t); err != nil {
+	if err := w.e.checkMember(t); err != nil {
 		return err
 	}
 	return w.text(t, not)
 }
 
 // checkMember refuses what the service would take for two members.
-func (l *layout) checkMember(t []byte) error {
-	if l.mark != 0 && bytes.IndexByte(t, l.mark) >= 0 {
-		return refuse("must not have a member that contains %q: members are sent with it between them, and it can't be escaped", l.mark)
+func (e *Encoder) checkMember(t []byte) error {
+	mark := e.layout.mark
+	if mark == 0 {
+		return nil
+	}
+	if e.keep&passTriples != 0 {
+		t = appendDecoded(make([]byte, 0, len(t)), t) // as the service will, since triples are kept
+	}
+	if bytes.IndexByte(t, mark) >= 0 {
+		return refuse("must not have a member that contains %q: members are sent with it between them, and it can't be escaped", mark)
 	}
 	return nil
 }
