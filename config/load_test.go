@@ -71,8 +71,8 @@ func TestFiles(t *testing.T) {
 	writeFile(t, ca, certificate)
 	writeFile(t, path, []byte(`
 apis:
-  - {spec: a.json, name: a, ca_file: ca.pem, credential: {type: bearer, token: "${file:sub/secret}"}}
-  - {spec: b.json, name: b, ca_file: ca.pem, credential: {type: bearer, token: "${file:./sub/secret}"}}
+  - {spec: a.json, base_url: https://a.example, name: a, ca_file: ca.pem, credential: {type: bearer, token: "${file:sub/secret}"}}
+  - {spec: b.json, base_url: https://b.example, name: b, ca_file: ca.pem, credential: {type: bearer, token: "${file:./sub/secret}"}}
 `))
 	cfg, problems := Load(path, nil)
 	if len(problems) > 0 {

@@ -180,6 +180,7 @@ func (l *loader) apis(cfg *Config) {
 		l.name(key, api, cfg.APIs[:i])
 		if api.Credential != nil {
 			l.credential(key+".credential", api.Credential)
+			l.credentialOrigin(key, api)
 		}
 		if api.CAFile != "" && l.ok(key+".ca_file") {
 			l.files = append(l.files, string(api.CAFile))

@@ -51,6 +51,19 @@ func (l *loader) credential(key string, c *Credential) {
 	}
 }
 
+// credentialOrigin wants to know from the operator who gets the credential: a document must not decide it (E4).
+func (l *loader) credentialOrigin(key string, api *API) {
+	if api.BaseURL != nil || l.given(key+".base_url") || !l.ok(key+".spec") {
+		return
+	}
+	switch {
+	case !api.Spec.IsURL():
+		l.errorf(key+".credential", "needs base_url beside it: the credential is sent to that origin alone, and a document from a file must not choose it")
+	case len(api.AllowServers) > 0:
+		l.errorf(key+".credential", "needs base_url beside it: the credential is sent to one origin alone, and allow_servers names others than the document's")
+	}
+}
+
 // checkToken refuses what can't be a bearer token in an Authorization header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

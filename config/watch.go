@@ -19,37 +19,9 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watch calls changed with the path of each file whose content has changed, until ctx is done; then it returns nil.
-//
-// It listens to changes of the files' directories, which covers files that are replaced (as editors do) and the
-// mounted ConfigMaps and Secrets of Kubernetes, whose files are links through a directory that is swapped as a whole.
-// It also compares contents every 30 seconds, for file systems that give no signs, and alone if the system refuses to
-// watch. A file that is removed is not reported until it is back with another content.
-//
-// Watch runs in the goroutine of its caller and calls changed there, one call at a time. It compares with the contents
-// at its own start: to miss nothing, start it before the files are read, and when the set of paths changes, start the
-// next Watch before the last one is ended.
-func Watch(ctx context.Context, paths []string, changed func(path string)) error {
-	w := newWatch(paths, changed)
-	notify, err := fsnotify.NewWatcher()
-	if err != nil {
-		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
-		w.run(ctx, nil, nil)
-		return nil
-	}
-	w.follow = func(dir string) {
-		if !slices.Contains(notify.WatchList(), dir) {
-			_ = notify.Add(dir) // a directory that does not exist yet is left to polling
-		}
-	}
-	w.followAll()
-	w.check(false) // again: what changed before the directories were watched gave no sign
-	w.run(ctx, notify.Events, notify.Errors)
-	return notify.Close()
-}
-
-// watch is the state of one Watch.
-type watch struct {
+// Watcher notices changes of files. It compares with what they held when it was made, so that nothing is missed if it
+// is made before the files are read.
+type Watcher struct {
 	paths   []string
 	digests map[string]digest // the last content seen; no entry when there was no file
 	changed func(path string)
@@ -57,10 +29,9 @@ type watch struct {
 	names   map[string]bool  // base names of interest
 }
 
-type digest [sha256.Size]byte
-
-func newWatch(paths []string, changed func(string)) *watch {
-	w := &watch{changed: changed, digests: map[string]digest{}, names: map[string]bool{}}
+// NewWatcher reads the files once and returns a watcher that starts nothing by itself.
+func NewWatcher(paths []string) *Watcher {
+	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}}
 	for _, p := range paths {
 		if !slices.Contains(w.paths, p) {
 			w.paths = append(w.paths, p)
@@ -70,8 +41,37 @@ func newWatch(paths []string, changed func(string)) *watch {
 	return w
 }
 
+// Run calls changed with the path of each file whose content has changed, until ctx is done; then it returns nil. It
+// is called once, and calls changed in the goroutine of its caller, one call at a time.
+//
+// It listens to changes of the files' directories, which covers files that are replaced (as editors do) and the
+// mounted ConfigMaps and Secrets of Kubernetes, whose files are links through a directory that is swapped as a whole.
+// It also compares contents every 30 seconds, for file systems that give no signs, and alone if the system refuses to
+// watch. A file that is removed is not reported until it is back with another content.
+func (w *Watcher) Run(ctx context.Context, changed func(path string)) error {
+	w.changed = changed
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
+		w.check(false)
+		w.run(ctx, nil, nil)
+		return nil
+	}
+	w.follow = func(dir string) {
+		if !slices.Contains(notify.WatchList(), dir) {
+			_ = notify.Add(dir) // a directory that does not exist yet is left to polling
+		}
+	}
+	w.followAll()
+	w.check(false) // what changed before the directories were watched gave no sign
+	w.run(ctx, notify.Events, notify.Errors)
+	return notify.Close()
+}
+
+type digest [sha256.Size]byte
+
 // run waits for signs and for the clock.
-func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, errs <-chan error) {
+func (w *Watcher) run(ctx context.Context, events <-chan fsnotify.Event, errs <-chan error) {
 	poll := time.NewTicker(pollTime)
 	defer poll.Stop()
 	settle := time.NewTimer(settleTime)
@@ -111,13 +111,13 @@ func (w *watch) run(ctx context.Context, events <-chan fsnotify.Event, errs <-ch
 
 // relevant reports whether an event may be about one of the files. Other files in the same directory, such as logs, may
 // change all the time.
-func (w *watch) relevant(path string) bool {
+func (w *Watcher) relevant(path string) bool {
 	name := filepath.Base(path)
 	return w.names[name] || strings.HasPrefix(name, "..") // ..data of a ConfigMap
 }
 
 // check compares all files with what they were and reports those that differ, unless it is the first look.
-func (w *watch) check(first bool) {
+func (w *Watcher) check(first bool) {
 	w.followAll()
 	for _, p := range w.paths {
 		now, ok := digestOf(p)
@@ -132,7 +132,7 @@ func (w *watch) check(first bool) {
 }
 
 // followAll watches the directories of the files and of the files that they are links to.
-func (w *watch) followAll() {
+func (w *Watcher) followAll() {
 	for _, p := range w.paths {
 		w.names[filepath.Base(p)] = true
 		dirs := []string{filepath.Dir(p)}

@@ -40,7 +40,8 @@ func TestWatchClock(t *testing.T) {
 				t.Errorf("%s: reported %q, want %q", why, got, want)
 			}
 		}
-		w := newWatch([]string{a, b, c, a}, func(path string) { reports <- path })
+		w := NewWatcher([]string{a, b, c, a})
+		w.changed = func(path string) { reports <- path }
 		events, errs := make(chan fsnotify.Event), make(chan error)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -125,7 +126,7 @@ func TestWatch(t *testing.T) {
 	ended := make(chan error)
 	ready := filepath.Join(dir, "conf", "ready")
 	go func() {
-		ended <- Watch(ctx, []string{file, mounted, linked, ready}, func(path string) {
+		ended <- NewWatcher([]string{file, mounted, linked, ready}).Run(ctx, func(path string) {
 			select {
 			case changes <- path:
 			case <-ctx.Done():

@@ -365,8 +365,9 @@ func (r *runner) watchConfig(c *config.Config) {
 	r.watched = c.Files()
 	var ctx context.Context
 	ctx, r.watch = context.WithCancel(r.ctx)
+	watcher := config.NewWatcher(c.Files())
 	r.group.Go(func() error {
-		err := config.Watch(ctx, c.Files(), func(path string) {
+		err := watcher.Run(ctx, func(path string) {
 			r.g.log.Info("configuration changed", "file", path)
 			if err := r.g.Reload(r.ctx); err != nil && r.ctx.Err() == nil {
 				r.g.log.Warn("reload after a change of a file", "error", err)
@@ -471,8 +472,9 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	old := w.cancel
 	w.files = files
 	ctx, w.cancel = context.WithCancel(ctx)
+	watcher := config.NewWatcher(files)
 	w.running.Go(func() {
-		err := config.Watch(ctx, files, func(string) {
+		err := watcher.Run(ctx, func(string) {
 			select {
 			case w.changed <- struct{}{}:
 			default: // a look at the files is due already

@@ -74,8 +74,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		}
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
-	origin := s.credentialOrigin(&url.URL{Scheme: "https", Host: "base-url.invalid"})
-	wrap, err := s.wrap(origin)
+	wrap, err := s.wrap(s.credentialOrigin())
 	if err != nil {
 		return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
 	}
@@ -91,7 +90,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 				return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
 			}
 		}
-		o := s.clientOptions(s.label, []string{u.Hostname()}, wrap)
+		o := s.clientOptions(s.label, wrap)
 		o.Timeout, o.MaxBytes = time.Duration(limits.SpecTimeout), int64(limits.MaxSpec)
 		s.documents = upstream.NewClient(o)
 	}
@@ -106,18 +105,17 @@ func originOf(u *url.URL) string {
 	return parsed.Origin()
 }
 
-// credentialOrigin is the only origin that gets the API's credential: that of base_url, else that of the
-// document's URL, else that of the document's server.
-func (s *source) credentialOrigin(server *url.URL) *url.URL {
+// credentialOrigin is the only origin that gets the API's credential: that of base_url, else that of the document's
+// URL. A document never decides it (E4); for one from a file the configuration must have base_url.
+func (s *source) credentialOrigin() *url.URL {
 	if s.config.BaseURL != nil {
 		return s.config.BaseURL.URL()
 	}
-	if s.config.Spec.IsURL() {
-		if u, err := url.Parse(s.config.Spec.String()); err == nil {
-			return u
-		}
+	u, err := url.Parse(s.config.Spec.String())
+	if err != nil {
+		return &url.URL{}
 	}
-	return server
+	return u
 }
 
 // wrap makes the credential for an origin; nil without a credential.
@@ -155,10 +153,10 @@ func (s *source) reserved() []openapi.Reserved {
 	return []openapi.Reserved{{In: string(c.In), Name: c.Name}}
 }
 
-func (s *source) clientOptions(name string, hosts []string, wrap func(http.RoundTripper) http.RoundTripper) upstream.Options {
+func (s *source) clientOptions(name string, wrap func(http.RoundTripper) http.RoundTripper) upstream.Options {
 	l := s.limits
 	o := upstream.Options{
-		Name: name, NamedHosts: hosts, Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
+		Name: name, NamedHosts: s.namedHosts(), Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TracerProvider: s.g.o.TracerProvider,
 		AllowedAddresses: prefixes(s.config.AllowAddresses), UserAgent: "drawbridge/" + s.g.o.Version,
@@ -167,6 +165,17 @@ func (s *source) clientOptions(name string, hosts []string, wrap func(http.Round
 		o.BaseURL = s.config.BaseURL.URL()
 	}
 	return o
+}
+
+// namedHosts are the hosts that the operator wrote down; base_url is known to the client by itself.
+func (s *source) namedHosts() []string {
+	var hosts []string
+	for _, text := range append([]config.Origin{config.Origin(s.config.Spec)}, s.config.AllowServers...) {
+		if u, err := url.Parse(text.String()); err == nil && u.Host != "" {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
 }
 
 func prefixes(networks []config.Network) []netip.Prefix {
@@ -251,43 +260,27 @@ type callClients struct {
 // document says of its server has already passed the rules of S7.
 func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, error) {
 	var hosts []string
-	var server *url.URL
 	for _, op := range api.Operations {
-		base := s.base(op)
-		if base == nil {
-			continue
-		}
-		if server == nil {
-			server = base
-		}
-		if !slices.Contains(hosts, base.Hostname()) {
+		if base := s.base(op); base != nil && !slices.Contains(hosts, base.Hostname()) {
 			hosts = append(hosts, base.Hostname())
 		}
 	}
-	var origin *url.URL
-	if server != nil {
-		origin = s.credentialOrigin(server)
-	}
 	key := name + " " + strings.Join(hosts, " ")
-	if origin != nil {
-		key = originOf(origin) + " " + key
-	}
 	s.calls.mu.Lock()
 	defer s.calls.mu.Unlock()
 	if s.calls.client != nil && s.calls.key == key {
 		return s.calls.client, nil
 	}
-	var wrap func(http.RoundTripper) http.RoundTripper
-	if origin != nil {
-		var err error
-		if wrap, err = s.wrap(origin); err != nil {
-			return nil, fmt.Errorf("credential: %w", err)
-		}
+	wrap, err := s.wrap(s.credentialOrigin())
+	if err != nil {
+		return nil, fmt.Errorf("credential: %w", err)
 	}
 	if s.calls.client != nil {
 		s.calls.client.Close() // running calls end on it, idle connections go
 	}
-	s.calls.key, s.calls.client = key, upstream.NewClient(s.clientOptions(name, hosts, wrap))
+	o := s.clientOptions(name, wrap)
+	o.DocumentHosts = hosts
+	s.calls.key, s.calls.client = key, upstream.NewClient(o)
 	return s.calls.client, nil
 }
 

@@ -15,7 +15,7 @@ import (
 // a name server answers, and however an address is spelled, the check sees what
 // the kernel will connect to (E1, E2).
 type guard struct {
-	hosts   map[string]bool // named by the operator; true: it is an IP literal
+	hosts   map[string]trust // the others are strangers
 	allowed []netip.Prefix
 	never   []netip.Prefix // clouds' metadata services and link-local addresses
 	special []netip.Prefix // IPv4 that is not public
@@ -25,9 +25,19 @@ type guard struct {
 	public  net.Dialer
 }
 
-func newGuard(hosts []string, allowed []netip.Prefix, connect time.Duration) *guard {
+// trust is what may be behind a host.
+type trust uint8
+
+const (
+	stranger trust = iota // public addresses
+	document              // any but metadata and link-local ones
+	named                 // the same, also under a name of a metadata service
+	literal               // the address itself, whatever it is
+)
+
+func newGuard(hosts, documents []string, allowed []netip.Prefix, connect time.Duration) *guard {
 	g := &guard{
-		hosts:   make(map[string]bool, len(hosts)),
+		hosts:   make(map[string]trust, len(hosts)+len(documents)),
 		allowed: allowed,
 		never: prefixes(
 			"169.254.0.0/16", "fe80::/10", // link-local; metadata of most clouds
@@ -40,10 +50,15 @@ func newGuard(hosts []string, allowed []netip.Prefix, connect time.Duration) *gu
 			"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
 			"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
 	}
+	for _, h := range documents {
+		g.hosts[hostKey(h)] = document
+	}
 	for _, h := range hosts {
 		h = hostKey(h)
-		_, err := netip.ParseAddr(h)
-		g.hosts[h] = err == nil
+		g.hosts[h] = named
+		if _, err := netip.ParseAddr(h); err == nil {
+			g.hosts[h] = literal
+		}
 	}
 	g.literal = net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	g.named, g.public = g.literal, g.literal
@@ -77,15 +92,18 @@ func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 		return nil, &dialError{kind: Connect, err: err}
 	}
 	host = hostKey(host)
-	literal, named := g.hosts[host]
-	d := &g.public
-	switch {
+	trust := g.hosts[host]
+	if trust < named && isMetadataName(host) {
+		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
+	}
+	var d *net.Dialer
+	switch trust {
 	case literal:
 		d = &g.literal
-	case named:
+	case named, document:
 		d = &g.named
-	case isMetadataName(host):
-		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
+	case stranger:
+		d = &g.public
 	}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
@@ -134,7 +152,7 @@ func contains(ps []netip.Prefix, a netip.Addr) bool {
 }
 
 // isNever reports whether a, or an IPv4 address inside it, is refused even for
-// hosts that the operator named.
+// names that the operator gave.
 func (g *guard) isNever(a netip.Addr) bool {
 	if contains(g.never, a) {
 		return true

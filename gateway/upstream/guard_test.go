@@ -16,7 +16,7 @@ func TestAddresses(t *testing.T) {
 		private  = "private"  // only a named host
 		metadata = "metadata" // nobody, unless the range is listed
 	)
-	g := newGuard(nil, nil, time.Second)
+	g := newGuard(nil, nil, nil, time.Second)
 	for _, c := range []struct{ address, want string }{
 		{"8.8.8.8", public}, {"1.1.1.1", public}, {"93.184.216.34", public}, {"223.255.255.255", public},
 		{"2606:4700::1111", public}, {"2a00:1450:4001::1", public}, {"2001:4860:4860::8888", public}, {"2001:200::1", public},
@@ -61,7 +61,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s is %s, want %s", c.address, got, c.want)
 		}
 		a := netip.MustParseAddr(c.address).WithZone("").Unmap()
-		listed := newGuard(nil, []netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, time.Second)
+		listed := newGuard(nil, nil, []netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, time.Second)
 		if err := listed.public.Control("tcp", address, nil); err != nil {
 			t.Errorf("%s, listed: %v", c.address, err)
 		}
@@ -91,7 +91,7 @@ func TestGuardedDial(t *testing.T) {
 		{"metadata.google.internal", nil, loopback, "refused"},
 		{"metadata", nil, nil, "refused"},
 	} {
-		conn, err := newGuard(c.named, c.allowed, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(c.host, port))
+		conn, err := newGuard(c.named, nil, c.allowed, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(c.host, port))
 		got := "connected"
 		if err != nil {
 			got = sendKind(t.Context(), err).String()
@@ -102,12 +102,30 @@ func TestGuardedDial(t *testing.T) {
 			t.Errorf("%s with %v and %v: %s (%v), want %s", c.host, c.named, c.allowed, got, err, c.want)
 		}
 	}
+	// A document's own servers may be private, but a document never leads to metadata, however it spells the way (E1, S7).
+	documents := []string{"127.0.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
+		"2002:a9fe:a9fe::1", "::ffff:169.254.169.254", "metadata.google.internal", "metadata"}
+	for _, host := range documents {
+		conn, err := newGuard(nil, documents, nil, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(host, port))
+		got, want := "connected", "refused"
+		if err != nil {
+			got = sendKind(t.Context(), err).String()
+		} else {
+			conn.Close()
+		}
+		if host == "127.0.0.1" {
+			want = "connected"
+		}
+		if got != want {
+			t.Errorf("%s as a document's server: %s (%v), want %s", host, got, err, want)
+		}
+	}
 	// However an address is spelled, nothing but what the operator named is reached.
 	for _, host := range []string{
 		"127.1", "127.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "0177.0.0.1", "127.0.0.01",
 		"0", "0.0.0.0", "::", "::1", "::ffff:7f00:1", "[::1]", "localhost.", "127.0.0.1.", "①②⑦.0.0.1",
 	} {
-		conn, err := newGuard(nil, nil, time.Second).dial(t.Context(), "tcp", fmt.Sprintf("[%s]:%s", host, port))
+		conn, err := newGuard(nil, nil, nil, time.Second).dial(t.Context(), "tcp", fmt.Sprintf("[%s]:%s", host, port))
 		if err == nil {
 			conn.Close()
 			t.Errorf("%s: connected", host)

@@ -26,6 +26,10 @@ type Options struct {
 	// stand on private and loopback addresses; every other host must be on a
 	// public one (E1).
 	NamedHosts []string
+	// DocumentHosts are hosts that a document names as its servers, as far as
+	// requirement S7 lets it. They may stand on private addresses, but never on
+	// those of a cloud's metadata service or on link-local ones, however spelled.
+	DocumentHosts []string
 	// AllowedAddresses are address ranges on which any host may stand. For a
 	// host that is not itself an IP literal they are the only way to a
 	// link-local or metadata address.
@@ -102,7 +106,7 @@ func NewClient(o Options) *Client {
 		c.baseHost = o.BaseURL.Host
 		c.encoding = c.acceptEncoding(o.BaseURL)
 	}
-	c.transport = newTransport(o, newGuard(o.NamedHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second)))
+	c.transport = newTransport(o, newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second)))
 	c.chain = classifier{name: o.Name, next: c.transport}
 	if o.Wrap != nil {
 		c.chain = o.Wrap(c.chain)
