@@ -123,7 +123,7 @@ func TestSpans(t *testing.T) {
 				}
 			}
 			for _, a := range server.Attributes() {
-				attributes[string(a.Key)] = a.Value.Emit()
+				attributes[string(a.Key)] = a.Value.String()
 			}
 			if diff := cmp.Diff(map[string]string{
 				"mcp.method.name": "tools/call", "gen_ai.tool.name": "ok", "mcp.protocol.version": "2026-07-28",

@@ -230,7 +230,8 @@ func TestDrain(t *testing.T) {
 	s.await("document read", 1)
 	s.awaitReady()
 
-	var calls, late atomic.Int64 // calls that succeeded; those of them after the signal
+	var calls, late atomic.Int64  // calls that succeeded; those of them after the signal
+	loaded := make(chan struct{}) // closed when the load is on
 	var signalled atomic.Pointer[time.Time]
 	var clients sync.WaitGroup
 	for c := range 8 {
@@ -246,7 +247,9 @@ func TestDrain(t *testing.T) {
 					t.Error(fault)
 					return
 				case err == nil:
-					calls.Add(1)
+					if calls.Add(1) == 100 {
+						close(loaded)
+					}
 					if at != nil {
 						late.Add(1)
 					}
@@ -267,8 +270,10 @@ func TestDrain(t *testing.T) {
 		held <- fmt.Sprint(fault, err)
 	}()
 	<-service.arrived
-	for calls.Load() < 100 {
-		time.Sleep(time.Millisecond) // until the load is on
+	select {
+	case <-loaded:
+	case <-time.After(time.Minute):
+		t.Fatalf("only %d calls in a minute", calls.Load())
 	}
 	now := time.Now()
 	signalled.Store(&now)

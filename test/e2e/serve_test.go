@@ -106,7 +106,7 @@ apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
 	go func() { exited <- gateway.Stop() }()
 	if err := gateway.Await(ctx, func(context.Context) error { // until it listens no more
 		if _, _, err := rpc(ctx, listen, "tools/list", ""); !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ECONNRESET) {
-			return fmt.Errorf("still listening: %v", err)
+			return errors.Join(errors.New("still listening"), err)
 		}
 		return nil
 	}); err != nil {
