@@ -79,15 +79,15 @@ func (c *call) run() (err error) {
 		}
 	}()
 	p := c.plan
-	if p.base == nil {
-		return c.fail(outcomeNoBase, errors.New(p.Operation.BaseProblem),
-			"This tool can't be called, because the gateway does not know where: "+p.Operation.BaseProblem+".")
-	}
 	httpReq, err := p.Operation.NewRequest(c.ctx, p.base, c.req.Arguments)
 	if err != nil {
 		var bad *openapi.ArgumentError
-		if errors.As(err, &bad) {
+		var homeless *openapi.BaseError
+		switch {
+		case errors.As(err, &bad):
 			return c.fail(outcomeArguments, nil, bad.ToolMessage())
+		case errors.As(err, &homeless):
+			return c.fail(outcomeNoBase, err, homeless.ToolMessage())
 		}
 		return c.internal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"drawbridge/gateway/catalog"
@@ -23,8 +24,9 @@ type Plan struct {
 	Timeout time.Duration
 
 	client  *upstream.Client
-	base    *url.URL // nil: the operation has none, see Operation.BaseProblem
-	safe    bool     // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
+	redact  *strings.Replacer // takes the API's secrets out of a text; nil: there are none
+	base    *url.URL          // nil: the operation has none, see Operation.BaseProblem
+	safe    bool              // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
 	metrics callMetrics
 }
 
@@ -46,4 +48,13 @@ func safeMethod(method string) bool {
 		return true
 	}
 	return false
+}
+
+// withoutSecrets removes the API's secrets from what its service says: services in trouble show the request that they
+// got, and with it the credential (P7).
+func (p *Plan) withoutSecrets(text string) string {
+	if p.redact == nil {
+		return text
+	}
+	return p.redact.Replace(text)
 }

@@ -147,7 +147,7 @@ func (c *call) refused(resp *http.Response) error {
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
 	if len(bytes.TrimSpace(body)) > 0 {
 		b.WriteString(":\n")
-		b.Write(body)
+		b.WriteString(c.plan.withoutSecrets(string(body)))
 		if short {
 			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", maxErrorBody)
 		}

@@ -462,3 +462,18 @@ func TestNames(t *testing.T) {
 		t.Errorf("names = %v, want %v", names, want)
 	}
 }
+
+// TestRestartKeys holds that a reload names what it can't put into use, above all what would tighten access.
+func TestRestartKeys(t *testing.T) {
+	old, c := config.Config{}, config.Config{}
+	if keys := restartKeys(&old, &c); len(keys) > 0 {
+		t.Errorf("no change: %v", keys)
+	}
+	c.Admin.Token = config.NewSecret("another")
+	c.Server.AllowedHosts = []string{"mcp.internal"}
+	c.Server.SealKeys = []config.Secret{config.NewSecret("k")}
+	c.APIs = []config.API{{Name: "a"}} // is put into use
+	if keys, want := restartKeys(&old, &c), []string{"admin.token", "server.allowed_hosts", "server.seal_keys"}; !slices.Equal(keys, want) {
+		t.Errorf("keys = %v, want %v", keys, want)
+	}
+}

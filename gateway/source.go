@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type source struct {
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
 	ended     chan struct{}      // closed when its goroutine has ended
 	calls     callClients
+	redact    *strings.Replacer // takes its secrets out of a text; nil: it has none
 
 	// state
 	name    string // from the configuration, else from the document's title, made unique in its deployment
@@ -63,6 +65,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		s.label = nameFromLocation(c.Spec.String())
 	}
 	s.name = s.label
+	s.redact = redactor(c.Credential)
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
 		if err != nil {
@@ -142,6 +145,24 @@ func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTrippe
 		}
 	}
 	return credential.New(o)
+}
+
+// redactor takes a credential's secrets out of a text, in the forms in which a request carries them.
+func redactor(c *config.Credential) *strings.Replacer {
+	if c == nil {
+		return nil
+	}
+	var pairs []string
+	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
+		if secret == "" {
+			continue
+		}
+		basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
+		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
+			pairs = append(pairs, form, "[redacted]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // reserved names what the credential sends, so that no argument can (R5, R7).

@@ -212,11 +212,26 @@ const (
 
 func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		Handler: bounded(h), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
 		BaseContext:    func(net.Listener) context.Context { return calls },
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+}
+
+// bodyTimeout is how long a request's body may take if the handler has no rule of its own (H7): also one that nobody
+// reads is waited for, since net/http reads it before it answers.
+const bodyTimeout = 10 * time.Second
+
+// bounded sets that deadline. gateway/mcp, which reads bodies, moves it on as long as something arrives.
+func bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			// Without deadlines, as in a test, there is nothing to guard.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func serveHTTP(s *http.Server, l net.Listener) error {
