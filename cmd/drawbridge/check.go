@@ -38,6 +38,7 @@ skipped), 2 on bad usage or configuration.`,
 		if err != nil {
 			return err
 		}
+		p.stdout = printable{p.stdout}
 		failed := false
 		for _, o := range outcomes {
 			failed = p.printOutcome(o, quiet) || failed

@@ -44,7 +44,7 @@ type program struct {
 
 // run is the whole program with its surroundings as parameters, so that tests can run it.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	p := &program{getenv: getenv, stdout: stdout, stderr: stderr, signals: signals}
+	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, signals: signals}
 	root := &cobra.Command{
 		Use:   "drawbridge",
 		Short: "An MCP gateway in front of REST services that have an OpenAPI document",

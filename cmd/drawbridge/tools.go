@@ -44,7 +44,7 @@ their sum is what a client that shows all tools to its model pays on every reque
 			fmt.Fprintln(p.stdout, b.String())
 			return err
 		}
-		w := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
+		w := tabwriter.NewWriter(printable{p.stdout}, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(w, "NAME\tMETHOD\tPATH\tTITLE\tTOKENS")
 		plans, total := g.Plans(), 0
 		for _, plan := range plans {
