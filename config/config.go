@@ -113,8 +113,8 @@ type API struct {
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
 	// How often a document from a URL is fetched again; 0s for never. Files are watched.
 	Refresh Duration `yaml:"refresh" default:"5m" min:"100ms" max:"168h" zero:"never"`
-	// What the gateway sends to authenticate itself, only ever to the origin of base_url (or of the document's server)
-	// and, when the document has the same origin, with its fetch.
+	// What the gateway sends to authenticate itself, only ever to the origin of base_url, else of the document's URL; also
+	// with the fetch of a document of that origin. A document from a file, or allow_servers, needs base_url beside it.
 	Credential *Credential `yaml:"credential,omitempty" absent:"nothing is sent"`
 	// Which operations become tools.
 	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
