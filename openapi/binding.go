@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -14,6 +15,7 @@ type binding struct {
 	wire       string
 	location   wire.Location
 	node       *tree.Node // what describes it; the operation when it is undeclared
+	parameter  *parameter // what says how it is written; nil: nothing does
 	schema     *tree.Node
 	required   bool
 	deprecated bool
@@ -28,12 +30,14 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	declared := make([]bool, len(variables))
 	var all []binding
 	var taken [4][]string // names by location
+	headers := make(map[string]bool)
 	for _, r := range c.options.Reserved {
 		if l, ok := wire.ParseLocation(r.In); ok {
 			taken[l] = append(taken[l], r.Name)
 		}
 	}
-	for _, p := range m.parameters {
+	for i := range m.parameters {
+		p := &m.parameters[i]
 		name := p.typed.Name
 		location, ok := wire.ParseLocation(p.typed.In)
 		switch {
@@ -45,7 +49,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		case !ok:
 			c.problems.at(p.node, codeParameterLocation, "parameter %q is left out: location %q is not supported", name, p.typed.In)
 			continue
-		case location == wire.Header && slices.ContainsFunc(all, func(b binding) bool { return b.location == wire.Header && strings.EqualFold(b.wire, name) }):
+		case location == wire.Header && headers[strings.ToLower(name)]:
 			c.problems.at(p.node, codeHeaderCase, "parameter %q is left out: the names of headers don't depend on case, and it was there already", name)
 			continue
 		case c.reserved(location, name):
@@ -59,7 +63,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 			}
 			continue
 		}
-		b := binding{wire: name, location: location, node: p.node, schema: p.schema, required: p.typed.Required, deprecated: p.typed.Deprecated}
+		b := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, required: p.typed.Required, deprecated: p.typed.Deprecated}
 		if location == wire.Path {
 			i := slices.Index(variables, name)
 			if i < 0 {
@@ -79,6 +83,9 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 			declared[i] = true
 			b.wire, b.required = variables[i], true
 		}
+		if location == wire.Header {
+			headers[strings.ToLower(name)] = true
+		}
 		taken[location] = append(taken[location], b.wire)
 		all = append(all, b)
 	}
@@ -95,17 +102,31 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		}
 		b := undeclared(m.node, q.Key, wire.Query)
 		if i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
-			p := m.parameters[i]
+			p := &m.parameters[i]
 			all = slices.DeleteFunc(all, func(b binding) bool { return b.node == p.node })
 			b.node, b.schema, b.undeclared = p.node, p.schema, false
+			if p.typed.In == wire.Query.String() { // else its style is not for here
+				b.parameter = p
+			}
 		}
 		taken[wire.Query] = append(taken[wire.Query], q.Key)
 		all = append(all, b)
 	}
 
+	// One list for each location, and a set of it only once an exploded object is sent there.
+	var others [4]func() map[string]struct{}
+	for l, names := range taken {
+		others[l] = sync.OnceValue(func() map[string]struct{} {
+			set := make(map[string]struct{}, len(names))
+			for _, name := range names {
+				set[name] = struct{}{}
+			}
+			return set
+		})
+	}
 	kept := all[:0]
 	for _, b := range all {
-		encoder, err := c.encoder(op, m, &b, taken[b.location])
+		encoder, err := c.encoder(op, &b, others[b.location])
 		if err != nil {
 			if b.required {
 				return nil, skip(b.node, "required parameter %q: %v", b.wire, err)
@@ -137,23 +158,16 @@ func ignoredHeader(name string) bool {
 
 // encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
 // the location's own.
-func (c *compiler) encoder(op *Operation, m *model, b *binding, taken []string) (*wire.Encoder, error) {
-	w := wire.Parameter{Name: strings.Clone(b.wire), In: b.location, Style: b.location.Style()}
-	for _, name := range taken {
-		if name != b.wire {
-			w.Taken = append(w.Taken, strings.Clone(name))
-		}
-	}
+func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
+	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
 		w.AllowSlash = op.template.Reserved(slices.Index(op.template.Names(), b.wire))
 	}
-	// A parameter that the query behind the path names may be declared for another place: its style is not for here.
-	i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.node == b.node && p.typed.In == b.location.String() })
-	if i < 0 {
+	p := b.parameter
+	if p == nil {
 		w.Explode = w.Style.Explode()
 		return wire.NewEncoder(w)
 	}
-	p := m.parameters[i]
 	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
 	if p.media != "" {
 		w.ContentType = mediaType(p.media)

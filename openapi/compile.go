@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -90,18 +91,30 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		skipped   *Skipped
 	}
 	results := make([]result, len(found))
+	var budget budget
+	var emitted atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range found {
+		if err := budget.parameters(f); err != nil {
+			s := f.skipped(err)
+			results[i].skipped = &s
+			continue
+		}
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if emitted.Load() > maxOperationBytes {
+				return nil // those before it have used up the budget
 			}
 			op, err := c.operation(f)
 			if err != nil {
 				s := f.skipped(err)
 				results[i].skipped = &s
+				return nil
 			}
+			emitted.Add(op.size())
 			results[i].operation = op
 			return nil
 		})
@@ -110,8 +123,11 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		return nil, err
 	}
 	api := &API{Skipped: skipped, Schemes: c.security.schemes}
-	for _, r := range results {
-		if r.skipped != nil {
+	for i, r := range results {
+		// In the document's order, so that the same operations are skipped each time.
+		if err := budget.memory(r.operation); err != nil {
+			api.Skipped = append(api.Skipped, found[i].skipped(err))
+		} else if r.skipped != nil {
 			api.Skipped = append(api.Skipped, *r.skipped)
 		} else {
 			api.Operations = append(api.Operations, r.operation)

@@ -33,9 +33,15 @@ var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wir
 
 // input plans the arguments of an operation: their names, their schema, and where each goes (D10).
 func (c *compiler) input(op *Operation, m *model) error {
+	if len(op.Path) > maxPath {
+		return skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath)
+	}
 	var err error
 	if op.template, err = wire.ParseTemplate(strings.Clone(op.Path)); err != nil {
 		return skip(nil, "%v", err)
+	}
+	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
+		return skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters)
 	}
 	bound, err := c.bind(op, m)
 	if err != nil {
@@ -85,7 +91,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 		}
 		properties = append(properties, p)
 		op.arguments = append(op.arguments, argument{
-			name: names[i].name, wire: strings.Clone(b.wire), place: places[b.location], required: b.required, encoder: b.encoder,
+			name: names[i].name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder,
 		})
 	}
 	if kind != nil {
@@ -187,7 +193,7 @@ func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 	if s == nil || !c.schema.IsObject(s) {
 		return nil, false
 	}
-	seen := make(map[*tree.Node]bool)
+	seen, known := make(map[*tree.Node]bool), make(map[string]bool)
 	open := false
 	var visit func(n *tree.Node)
 	visit = func(n *tree.Node) {
@@ -197,7 +203,8 @@ func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 		}
 		seen[n] = true
 		for name := range n.Get("properties").Members() {
-			if !slices.Contains(names, name) {
+			if !known[name] {
+				known[name] = true
 				names = append(names, name)
 			}
 		}

@@ -72,7 +72,6 @@ func (c *compiler) model(f found) (*model, error) {
 			return nil, skip(p.node, "the parameter can't be read: %v", err)
 		}
 		p.typed = typed
-		m.typed.Parameters = append(m.typed.Parameters, &openapi3.ParameterRef{Value: typed})
 	}
 	if m.body != nil {
 		m.body.required = m.typed.RequestBody.Value.Required

@@ -10,11 +10,10 @@ import (
 type Encoder struct {
 	p      Parameter
 	layout layout
-	json   bool                // content-typed, and the type is JSON
-	name   string              // p.Name as it stands on the wire
-	keep   class               // bytes of a value that are not percent-encoded
-	names  class               // bytes of a name that are not percent-encoded
-	taken  map[string]struct{} // p.Taken
+	json   bool   // content-typed, and the type is JSON
+	name   string // p.Name as it stands on the wire
+	keep   class  // bytes of a value that are not percent-encoded
+	names  class  // bytes of a name that are not percent-encoded
 }
 
 // NewEncoder compiles a parameter. It fails on combinations of style and location that the standard does not have, on
@@ -50,13 +49,8 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	if p.In != Header && e.p.Style != CookieStyle {
 		e.name = string(appendEscaped(nil, p.Name, e.names, 0))
 	}
-	if p.In == Query || p.In == Cookie { // elsewhere members stay inside the parameter
-		e.taken = make(map[string]struct{}, len(p.Taken))
-		for _, name := range p.Taken {
-			if name != p.Name {
-				e.taken[name] = struct{}{}
-			}
-		}
+	if p.In != Query && p.In != Cookie { // members stay inside the parameter
+		e.p.Taken = nil
 	}
 	return e, nil
 }

@@ -96,7 +96,9 @@ type Parameter struct {
 	// in that type: a JSON type as compact JSON, any other as plain text. Style is then not used.
 	ContentType string
 
-	// Taken are the names of all other parameters in the same location, and of the gateway's own. The members of an
-	// exploded object, which become parameters of their own in queries and cookies, must not have them (R5).
-	Taken []string
+	// Taken returns the names of all parameters in the same location, and of the gateway's own. The members of an
+	// exploded object, which become parameters of their own in queries and cookies, must not have them, but for the name
+	// of the parameter itself (R5). It is called when such an object is written, so that nothing is kept for the many
+	// parameters that never are one; it must be safe for concurrent use. Nil: there are none.
+	Taken func() map[string]struct{}
 }

@@ -206,11 +206,15 @@ func (w *writer) list(name string, v []byte) error {
 
 // members appends each member of an object as a piece of its own.
 func (w *writer) members(v []byte) error {
+	var others map[string]struct{}
+	if w.e.p.Taken != nil {
+		others = w.e.p.Taken()
+	}
 	for name, member := range jsonscan.Members(v) {
 		if jsonscan.KindOf(member) == jsonscan.Null {
 			continue
 		}
-		if _, taken := w.e.taken[string(name)]; taken {
+		if _, taken := others[string(name)]; taken && string(name) != w.e.p.Name {
 			return refuse("must not have a member %q: that is the name of another parameter", name)
 		}
 		items := [][]byte{member}

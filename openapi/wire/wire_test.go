@@ -101,7 +101,14 @@ func parameter(t *testing.T, data []byte) Parameter {
 	}
 	p := Parameter{
 		Name: in.Name, ContentType: in.ContentType, AllowReserved: in.AllowReserved, AllowEmptyValue: in.AllowEmptyValue,
-		AllowSlash: in.AllowSlash, Taken: in.Taken,
+		AllowSlash: in.AllowSlash,
+	}
+	if in.Taken != nil {
+		taken := make(map[string]struct{})
+		for _, name := range in.Taken {
+			taken[name] = struct{}{}
+		}
+		p.Taken = func() map[string]struct{} { return taken }
 	}
 	ok := true
 	if in.In == "" {

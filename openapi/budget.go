@@ -1,0 +1,47 @@
+package openapi
+
+// What the operations of one document may cost together (S3). A few kilobytes can hold a list of parameters, or a
+// schema, that thousands of operations refer to, and each of them becomes a tool of its own.
+const (
+	maxParameters     = 1_000    // of one operation
+	maxAllParameters  = 300_000  // of all operations
+	maxOperationBytes = 64 << 20 // Operation.size of all operations
+	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
+	argumentBytes     = 150      // what an argument takes beside its schema, about
+)
+
+// budget is what the operations up to now have used. It is asked in the document's order.
+type budget struct {
+	listed int   // parameters
+	bytes  int64 // see Operation.size
+}
+
+// parameters charges the parameters of an operation, as they are listed. The error says why it is skipped.
+func (b *budget) parameters(f found) error {
+	n := f.item.Get("parameters").Len() + f.node.Get("parameters").Len()
+	if n > maxParameters {
+		return skip(nil, "it has %d parameters; at most %d are allowed", n, maxParameters)
+	}
+	if b.listed += n; b.listed > maxAllParameters {
+		return skip(nil, "the operations up to this one have more than %d parameters together; split the document", maxAllParameters)
+	}
+	return nil
+}
+
+// memory charges what an operation keeps; op is nil for one that is not served. The error says why it is skipped, and
+// with it all that follow.
+func (b *budget) memory(op *Operation) error {
+	if op != nil {
+		b.bytes += op.size()
+	}
+	if b.bytes > maxOperationBytes {
+		return skip(nil, "the schemas of the operations up to this one take more than %d MiB together; split the document", maxOperationBytes>>20)
+	}
+	return nil
+}
+
+// size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
+// shows it to its clients.
+func (o *Operation) size() int64 {
+	return int64(len(o.Input) + len(o.Output) + argumentBytes*len(o.arguments))
+}
