@@ -112,15 +112,15 @@ func newFileSource(location string, maxBytes int64) (*fileSource, error) {
 func (s *fileSource) base() string { return s.location }
 func (s *fileSource) Close() error { return s.dir.Close() }
 
-func (s *fileSource) root(context.Context, *Stamp) ([]byte, error) {
-	data, err := s.read(s.name)
+func (s *fileSource) root(ctx context.Context, _ *Stamp) ([]byte, error) {
+	data, err := s.read(ctx, s.name)
 	if err == nil {
 		s.add(s.location, data)
 	}
 	return data, err
 }
 
-func (s *fileSource) open(_ context.Context, location string) ([]byte, error) {
+func (s *fileSource) open(ctx context.Context, location string) ([]byte, error) {
 	if scheme, _, found := strings.Cut(location, ":"); found && isScheme(scheme) {
 		return nil, fmt.Errorf("a document from a file may only refer to files in or below its own directory, not to a %q URL", scheme)
 	}
@@ -130,7 +130,7 @@ func (s *fileSource) open(_ context.Context, location string) ([]byte, error) {
 	if err != nil || !filepath.IsLocal(name) {
 		return nil, errors.New("a document may only refer to files in or below its own directory")
 	}
-	data, err := s.read(name)
+	data, err := s.read(ctx, name)
 	if err == nil {
 		s.add(location, data)
 	}
@@ -138,21 +138,34 @@ func (s *fileSource) open(_ context.Context, location string) ([]byte, error) {
 }
 
 // read reads a file below dir; os.Root refuses symbolic links that lead out of it.
-func (s *fileSource) read(name string) ([]byte, error) {
+func (s *fileSource) read(ctx context.Context, name string) ([]byte, error) {
+	// A device or a pipe could block for ever, a pipe even when it is opened, and a directory gives a puzzling error.
+	info, err := s.dir.Stat(name)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a regular file")
+	}
 	f, err := s.dir.Open(name)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, withoutPath(err)
+	return readLimited(contextReader{ctx, f}, info.Size(), s.max)
+}
+
+// A contextReader reads no further once its context has ended.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
 	}
-	// A device or a pipe could block for ever, a directory gives a puzzling error.
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a regular file")
-	}
-	return readLimited(f, info.Size(), s.max)
+	return r.r.Read(p)
 }
 
 func isScheme(s string) bool {

@@ -2,10 +2,12 @@ package openapi
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -320,6 +322,40 @@ func TestLoadErrors(t *testing.T) {
 		if tt.want != "" && got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.location, got, tt.want)
 		}
+	}
+}
+
+// TestLoadPipe: a pipe among the files of a document must not block the load, which would wait for a writer for ever.
+func TestLoadPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe.yaml")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	const want = "is not a regular file"
+	if _, err := Load(t.Context(), pipe, LoadOptions{}); err == nil || err.Error() != `document "`+pipe+`": `+want {
+		t.Errorf("as the root: got %v, want %s", err, want)
+	}
+	spec := write(t, dir, "spec.yaml", "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths: {/a: {$ref: pipe.yaml}}\n")
+	doc, err := Load(t.Context(), spec, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(api.Skipped) != 1 || !strings.Contains(api.Skipped[0].Reason, want) {
+		t.Errorf("as a reference: got %v, want %s", api.Skipped, want)
+	}
+}
+
+// TestLoadCanceled: a file is read no further once nobody waits for it.
+func TestLoadCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Load(ctx, "testdata/corpus/museum.yaml", LoadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 
