@@ -22,6 +22,7 @@ type body struct {
 	form     bodyForm
 	first    int               // formWhole: its place in Operation.arguments; formMembers: that of the first member
 	rename   map[string]string // formRoot: argument name → wire name, where they differ
+	renamed  map[string]string // the reverse
 }
 
 // bodyForm says how the arguments make up the body.

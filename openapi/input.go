@@ -171,11 +171,12 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	op.body = &body{media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
 	for _, n := range names {
 		if n.name != n.wire {
-			rename[n.wire] = n.name
+			wireName := strings.Clone(n.wire)
+			rename[wireName] = n.name
 			if op.body.rename == nil {
-				op.body.rename = make(map[string]string)
+				op.body.rename, op.body.renamed = make(map[string]string), rename
 			}
-			op.body.rename[n.name] = strings.Clone(n.wire)
+			op.body.rename[n.name] = wireName
 		}
 	}
 	op.variables = variables(op)

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -82,14 +83,20 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
 	}
 	faults := v.Validate(decode(args))
-	if len(faults) == 0 {
-		return args, nil
+	spelled := o.otherwiseSpelled(args)
+	if len(spelled) == 0 {
+		if len(faults) == 0 {
+			return args, nil
+		}
+		if repaired := unstring(args, faults); repaired != nil && len(v.Validate(decode(repaired))) == 0 {
+			return repaired, nil
+		}
 	}
-	if repaired := unstring(args, faults); repaired != nil && len(v.Validate(decode(repaired))) == 0 {
-		return repaired, nil
-	}
-	e := &ArgumentError{operation: o}
+	e := &ArgumentError{operation: o, Faults: spelled}
 	for _, f := range faults {
+		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
+			continue
+		}
 		if name, ok := topLevel(f.Pointer); ok && strings.HasPrefix(f.Message, "unknown argument") {
 			if text := o.misplaced(name); text != "" {
 				f.Message = text
@@ -98,6 +105,20 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
 	}
 	return nil, e
+}
+
+// otherwiseSpelled finds arguments that have the name of a renamed property in the request. The schema knows it by the
+// name of the argument alone: where others are allowed, what is given so would be sent unchecked, and perhaps twice.
+func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
+	if o.body == nil || o.body.renamed == nil {
+		return nil
+	}
+	for name := range jsonscan.Members(args) {
+		if argument, ok := o.body.renamed[string(name)]; ok {
+			faults = append(faults, Fault{Pointer: pointerTo(string(name)), Message: fmt.Sprintf("unknown argument %q; use %q", name, argument)})
+		}
+	}
+	return faults
 }
 
 // unstring replaces arguments that are at fault and are strings holding JSON by what they hold: models write

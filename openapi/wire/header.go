@@ -8,7 +8,7 @@ import (
 )
 
 // ForbiddenHeader reports whether a header must not be set from an argument: the headers of authentication, framing,
-// routing, tracing and of the protocol itself (R6). Names are compared without regard to case, and with "_" for "-",
+// routing, tracing and of the protocol itself, and those that the gateway sends on its own behalf (R6). Names are compared without regard to case, and with "_" for "-",
 // since many servers don't tell them apart.
 func ForbiddenHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
@@ -16,7 +16,7 @@ func ForbiddenHeader(name string) bool {
 	case "authorization", "cookie", "set-cookie", "host", "content-length", "content-type", "content-encoding", "accept",
 		"accept-encoding", "transfer-encoding", "te", "trailer", "upgrade", "connection", "keep-alive", "expect", "via",
 		"forwarded", "x-real-ip", "x-http-method-override", "x-http-method", "x-method-override", "x-rewrite-url",
-		"traceparent", "tracestate", "baggage", "dpop":
+		"traceparent", "tracestate", "baggage", "dpop", "user-agent":
 		return true
 	}
 	for _, prefix := range [...]string{"proxy-", "x-forwarded-", "x-original-", "mcp-"} {

@@ -275,7 +275,7 @@ func TestForbiddenHeaders(t *testing.T) {
 	for _, name := range strings.Fields(`Authorization Proxy-Authorization Proxy-Connection Cookie Host Content-Length
 		Content-Type Accept Transfer-Encoding TE Trailer Upgrade Connection Keep-Alive Expect Forwarded X-Forwarded-For
 		X-Forwarded-Host X-Real-IP X-Original-URL X-HTTP-Method-Override X-Rewrite-URL Mcp-Session-Id Mcp-Param-a
-		traceparent tracestate baggage DPoP`) {
+		traceparent tracestate baggage DPoP User-Agent`) {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name), strings.ReplaceAll(name, "-", "_")} {
 			if !ForbiddenHeader(spelling) {
 				t.Errorf("%s is not forbidden", spelling)
