@@ -95,7 +95,7 @@ func bombs() []bomb {
 				fmt.Fprintf(b, "    S%d: {properties: {a: {properties: {$ref: '#/components/schemas/S%d/properties'}}, b: {properties: {$ref: '#/components/schemas/S%d/properties'}}}}\n", i, i+1, i+1)
 			}
 			b.WriteString("    S28: {properties: {c: {type: string}}}\n")
-		}), "f:27:88: maps that refer to maps make more than 5000000 values or 67108864 bytes; split the document, or raise the limit if you trust its author"},
+		}), "f:32:24: maps that refer to maps make more than 1800000 values or 67108864 bytes; split the document, or raise the limit if you trust its author"},
 		{"chain of maps that are taken over", doc(func(b *bytes.Buffer) {
 			b.WriteString("components:\n  schemas:\n")
 			for i := range 1000 {
@@ -110,19 +110,22 @@ func bombs() []bomb {
 			}
 			return append(b, "]}}}}"...)
 		}, ""},
+		{"1.8 million values, JSON", text(`{"openapi":"3.1.0","x":[` + strings.Repeat("{},", 1_799_990) + "1]}"), ""},
+		{"5 million values, JSON", text(`{"openapi":"3.1.0","x":[` + strings.Repeat("{},", 4_999_990) + "1]}"),
+			"f:1:5400016: more than 1800000 values; split the document, or raise the limit if you trust its author"},
 		{"enum of 10^6, YAML", doc(func(b *bytes.Buffer) {
 			b.WriteString("x:\n")
 			for i := range 1_000_000 {
 				fmt.Fprintf(b, "- e%d\n", i)
 			}
-		}), "f:312501:1: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
-		{"300 000 values, YAML", doc(func(b *bytes.Buffer) { b.WriteString("x:\n" + strings.Repeat("- a\n", 300_000)) }), ""},
-		{"150 000 values, YAML flow", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,", 150_000) + "]]"), ""},
+		}), "f:300001:1: more than about 600000 values in YAML, or 150000 in brackets; convert the document to JSON, which may have 1800000"},
+		{"290 000 values, YAML", doc(func(b *bytes.Buffer) { b.WriteString("x:\n" + strings.Repeat("- a\n", 290_000)) }), ""},
+		{"145 000 values, YAML flow", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,", 145_000) + "]]"), ""},
 		{"600 000 values, YAML flow", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,", 600_000) + "]]"),
-			"f:2:312503: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
+			"f:2:300003: more than about 600000 values in YAML, or 150000 in brackets; convert the document to JSON, which may have 1800000"},
 		{"600 000 values, YAML flow in lines", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,b,c\n,", 150_000) + "]]"),
-			"f:52085:1: more than about 625000 values in YAML, or 156250 in brackets; convert the document to JSON, which may have 5000000"},
-		{"150 000 values, YAML flow in lines", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,b,c\n,", 50_000) + "]]"), ""},
+			"f:50001:5: more than about 600000 values in YAML, or 150000 in brackets; convert the document to JSON, which may have 1800000"},
+		{"144 000 values, YAML flow in lines", text("openapi: 3.1.0\nx: [[" + strings.Repeat("a,b,c\n,", 48_000) + "]]"), ""},
 		{"broken JSON of 600 000 values", text(`{"openapi": "3.1.0", "x": [` + strings.Repeat("1,", 600_000) + "}"),
 			"f:1:1200028: broken JSON: expected a value, found '}'"},
 		{"10^6 nulls where objects belong", func() []byte {

@@ -7,7 +7,7 @@ import "fmt"
 type Limits struct {
 	Bytes      int64 // of all files, decoded; 64 MiB
 	Depth      int   // of nested arrays and objects; 200
-	Nodes      int   // values of any kind; 5,000,000 (a YAML file: an eighth, its parser costs that much more)
+	Nodes      int   // values of any kind; 1,800,000 (a YAML file: a third, its parser costs that much more)
 	Aliases    int   // values that YAML aliases and merge keys may add; 500,000
 	Refs       int   // members named "$ref"; 200,000
 	RefChain   int   // references that lead to nothing but a reference; 64
@@ -33,7 +33,7 @@ func newBudget(l Limits) *budget {
 		l.Bytes = 64 << 20
 	}
 	def(&l.Depth, 200)
-	def(&l.Nodes, 5_000_000)
+	def(&l.Nodes, 1_800_000)
 	def(&l.Aliases, 500_000)
 	def(&l.Refs, 200_000)
 	def(&l.RefChain, 64)

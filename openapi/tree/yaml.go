@@ -23,7 +23,7 @@ type yamlParser struct {
 // hangs on both. Since the YAML library builds its whole tree before we can
 // count, the text is measured beforehand against Limits.Nodes / yamlNodeCost.
 const (
-	yamlNodeCost = 8
+	yamlNodeCost = 3
 	yamlFlowCost = 4
 )
 
