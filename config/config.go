@@ -214,7 +214,7 @@ type Limits struct {
 	// The most bytes of a document with all the files that it refers to.
 	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
 	// The time to fetch a document.
-	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"10m"`
+	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
 	// The most operations of a document.
 	MaxOperations int `yaml:"max_operations" default:"10000" min:"1" max:"100000"`
 }

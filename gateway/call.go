@@ -134,7 +134,7 @@ func (c *call) fail(o outcome, cause error, text string) error {
 	c.done(o, cause)
 	c.answered = true
 	return c.reply.Result(
-		mcp.Chunk{Bytes: []byte(`"content":[{"type":"text","text":"`)},
+		mcp.Chunk{Bytes: textOpen},
 		mcp.Chunk{Bytes: []byte(text), Escape: true},
 		mcp.Chunk{Bytes: []byte(`"}],"isError":true`)},
 	)

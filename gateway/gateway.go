@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -61,6 +60,7 @@ type Gateway struct {
 	running  atomic.Bool
 	measured map[string]bool // names of APIs that have metrics; of the goroutine that publishes
 
+	ended   chan struct{} // closed when Run has ended
 	reloads chan reload
 	updates chan update
 
@@ -77,7 +77,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version),
-		serving: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
@@ -144,21 +144,28 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 
 // Reload reads the configuration and all documents anew and returns when the result is in use. If the
 // configuration has errors, all of them are returned and the one in use stays; an API whose document can't be
-// read keeps its last good one, which [Gateway.Status] tells and which is no error here.
+// read keeps its last good one, which [Gateway.Status] tells and which is no error here. It needs [Gateway.Run]:
+// before Run it waits, after it there is an error.
 func (g *Gateway) Reload(ctx context.Context) error {
 	r := reload{done: make(chan error, 1)}
 	select {
 	case g.reloads <- r:
+	case <-g.ended:
+		return errEnded
 	case <-ctx.Done():
 		return fmt.Errorf("reload: %w", ctx.Err())
 	}
 	select {
 	case err := <-r.done:
 		return err
+	case <-g.ended:
+		return errEnded
 	case <-ctx.Done():
 		return fmt.Errorf("reload: still under way: %w", ctx.Err())
 	}
 }
+
+var errEnded = errors.New("reload: the gateway has ended")
 
 // Load reads every document once, publishes what it gets and returns the outcome of each API in the order of the
 // configuration. It is for commands that look at the tools or make one call; [Gateway.Run] does it by itself, and
@@ -178,9 +185,9 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	}
 	wg.Wait()
 	for i, s := range d.sources {
-		s.loaded, s.err = outcomes[i].loaded, outcomes[i].Err
+		s.loaded, s.err, s.tried = outcomes[i].loaded, outcomes[i].Err, true
 	}
-	g.publish(d, time.Now(), "")
+	g.publish(d, "")
 	tools := map[string]int{}
 	for _, p := range g.Plans() {
 		tools[p.Tool.API]++

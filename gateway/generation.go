@@ -130,11 +130,10 @@ func prefix(p config.Prefix) catalog.Prefix {
 	return catalog.Auto
 }
 
-// publish builds a generation of the deployment and makes it the current one, if there is anything to serve. Only
-// one goroutine at a time calls it.
-// configError tells why a newer configuration is not in use.
-func (g *Gateway) publish(d *deployment, loadedAt time.Time, configError string) {
-	d.loadedAt = loadedAt
+// publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
+// configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
+func (g *Gateway) publish(d *deployment, configError string) {
+	g.guard.Store(d.guard)
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
 	if !served && old == nil {
@@ -142,7 +141,6 @@ func (g *Gateway) publish(d *deployment, loadedAt time.Time, configError string)
 		return
 	}
 	gen := g.build(d)
-	g.guard.Store(d.guard)
 	g.current.Store(gen)
 	g.isServed.Do(func() { close(g.serving) })
 	if old != nil {
@@ -150,6 +148,9 @@ func (g *Gateway) publish(d *deployment, loadedAt time.Time, configError string)
 		if len(diff.Added)+len(diff.Removed)+len(diff.Changed) > 0 {
 			g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
 				"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
+		}
+		for _, name := range diff.Removed {
+			old.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
 		}
 	}
 	g.setStatus(gen, d, configError)

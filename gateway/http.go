@@ -24,6 +24,11 @@ func (g *Gateway) routes() (http.Handler, error) {
 	r.Use(g.secured)
 	r.With(origins).HandleFunc("/mcp", g.serveMCP)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
+	if g.first.guard != nil {
+		for _, path := range g.first.guard.MetadataPaths() { // with the path of public_url, if it has one
+			r.HandleFunc(path, g.metadata)
+		}
+	}
 	r.HandleFunc("/.well-known/oauth-protected-resource", g.metadata)
 	r.HandleFunc("/.well-known/oauth-protected-resource/mcp", g.metadata)
 	return r, nil

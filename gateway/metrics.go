@@ -100,6 +100,13 @@ func (c *callMetrics) count(o outcome) {
 	c.m.calls.WithLabelValues(c.api, c.tool, string(o)).Inc()
 }
 
+// forget removes the series of a tool that is no longer served. Calls of it that still run may bring one back.
+func (c *callMetrics) forget() {
+	labels := prometheus.Labels{"api": c.api, "tool": c.tool}
+	c.m.calls.DeletePartialMatch(labels)
+	c.m.drift.DeletePartialMatch(labels)
+}
+
 // forget removes the series of an API that is no longer served.
 func (m *metrics) forget(api string) {
 	labels := prometheus.Labels{"api": api}

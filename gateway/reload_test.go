@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -122,4 +124,116 @@ func TestNewCredentialWhileTheDocumentIsDown(t *testing.T) {
 		t.Errorf("state = %+v, want stale", s)
 	}
 	call("Bearer new")
+}
+
+// TestReloadNeverOpensTheGateway: a file without auth is good for a loopback address, but the process listens where it
+// did when it started.
+func TestReloadNeverOpensTheGateway(t *testing.T) {
+	auth := "auth: {issuers: [{issuer: 'https://idp.example.com'}], default_scopes: [x]}\n"
+	r := run(t, map[string]string{
+		"drawbridge.yaml": "server: {listen: '0.0.0.0:8080', public_url: 'https://mcp.example.com'}\napis: [{spec: a.yaml}]\n" + auth,
+		"a.yaml":          document("A", "one"),
+	})
+	r.served()
+	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}]\n"})
+	err := r.Reload(t.Context())
+	const want = "auth: the gateway listens on 0.0.0.0:8080, and a configuration without auth is for loopback addresses; keep auth, or restart the gateway"
+	if err == nil || err.Error() != want {
+		t.Errorf("reload = %v, want %s", err, want)
+	}
+	if r.current.Load().guard == nil || r.guard.Load() == nil {
+		t.Error("the guard is gone")
+	}
+}
+
+// TestReloadSeesTheNewestDocument: an attempt that began before the reload is no answer to it.
+func TestReloadSeesTheNewestDocument(t *testing.T) {
+	var text atomic.Pointer[string]
+	set := func(s string) { text.Store(&s) }
+	set(document("A", "one"))
+	slow := make(chan chan struct{}, 1) // an answer that is held back
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body := *text.Load()
+		select {
+		case release := <-slow:
+			<-release
+		default:
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	defer server.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + server.URL + "/a.yaml, name: a, refresh: 100ms}]\n"})
+	r.served()
+	release := make(chan struct{})
+	slow <- release // the next refresh reads the old document and is slow about it
+	r.eventually("a refresh begins", func() bool { return len(slow) == 0 })
+	set(document("A", "two"))
+	done := make(chan error, 1)
+	go func() { done <- r.Reload(t.Context()) }()
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if r.Plan("two") == nil {
+		t.Error("the reload returned before the new document was served")
+	}
+}
+
+// TestRefusalDuringAReload: what was refused last is told, also when an older reload ends after it.
+func TestRefusalDuringAReload(t *testing.T) {
+	arrived, release := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		signal(arrived)
+		<-release
+		_, _ = io.WriteString(w, document("B", "two"))
+	}))
+	defer server.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")})
+	r.served()
+	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/b.yaml}]\n"})
+	done := make(chan error, 1)
+	go func() { done <- r.Reload(t.Context()) }()
+	<-arrived // the reload is under way
+	r.write(map[string]string{"drawbridge.yaml": "nonsense\n"})
+	r.eventually("the second one is refused", func() bool {
+		_ = r.Reload(t.Context())
+		return r.Status().Config.Error != ""
+	})
+	close(release)
+	r.eventually("the first one is served", func() bool { return r.Status().Tools == 2 })
+	if r.Status().Config.Error == "" {
+		t.Error("the refusal is forgotten")
+	}
+	<-done
+}
+
+// TestToolSeriesAreBounded changes the names of tools again and again: what counted the old ones is gone.
+func TestToolSeriesAreBounded(t *testing.T) {
+	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")})
+	r.served()
+	for i := range 5 {
+		r.write(map[string]string{"a.yaml": document("A", fmt.Sprintf("op%d", i))})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lines := metricLines(r.Gateway, "drawbridge_tool_calls_total{"); len(lines) != 1 {
+		t.Errorf("series of one tool: %q", lines)
+	}
+}
+
+// TestReloadAfterTheEnd: nobody waits for a gateway that has ended.
+func TestReloadAfterTheEnd(t *testing.T) {
+	g, err := New(Options{Config: configure(t, t.TempDir(), document("A", "one"), "", "http://127.0.0.1:1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Reload(t.Context()); !errors.Is(err, errEnded) {
+		t.Errorf("reload = %v, want %v", err, errEnded)
+	}
 }

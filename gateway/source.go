@@ -2,24 +2,20 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
@@ -33,20 +29,22 @@ type source struct {
 	config    config.API
 	label     string // its name in logs before its document is known
 	limits    config.Limits
+	pem       []byte // of ca_file
 	roots     *x509.CertPool
-	documents *upstream.Client // fetches the document; nil for a file
-	poke      chan chan<- struct{}
+	documents *upstream.Client   // fetches the document; nil for a file
+	asked     atomic.Int64       // the turn that its next update answers
+	poke      chan struct{}      // one place: look at the document now
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
-	ended     chan struct{}      // closed when its goroutine has ended
 	calls     callClients
 	redact    *strings.Replacer // takes its secrets out of a text; nil: it has none
 
 	// state
-	name    string // from the configuration, else from the document's title, made unique in its deployment
-	loaded  *loaded
-	err     error // of the last attempt
-	tried   bool
-	nextTry time.Time
+	name     string // from the configuration, else from the document's title, made unique in its deployment
+	loaded   *loaded
+	err      error // of the last attempt
+	tried    bool
+	answered int64 // the turn of the last attempt
+	nextTry  time.Time
 }
 
 // loaded is what one good document gave. It is immutable.
@@ -60,7 +58,7 @@ type loaded struct {
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error) {
-	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan chan<- struct{}), ended: make(chan struct{})}
+	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}
@@ -71,7 +69,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		if err != nil {
 			return nil, fmt.Errorf("api %q: ca_file: %w", s.label, err)
 		}
-		s.roots = x509.NewCertPool()
+		s.pem, s.roots = pem, x509.NewCertPool()
 		if !s.roots.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("api %q: ca_file %q holds no PEM certificate", s.label, c.CAFile)
 		}
@@ -106,72 +104,6 @@ func originOf(u *url.URL) string {
 		return ""
 	}
 	return parsed.Origin()
-}
-
-// credentialOrigin is the only origin that gets the API's credential: that of base_url, else that of the document's
-// URL. A document never decides it (E4); for one from a file the configuration must have base_url.
-func (s *source) credentialOrigin() *url.URL {
-	if s.config.BaseURL != nil {
-		return s.config.BaseURL.URL()
-	}
-	u, err := url.Parse(s.config.Spec.String())
-	if err != nil {
-		return &url.URL{}
-	}
-	return u
-}
-
-// wrap makes the credential for an origin; nil without a credential.
-func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTripper, error) {
-	c := s.config.Credential
-	if c == nil {
-		return nil, nil
-	}
-	o := credential.Options{Origin: origin, Name: c.Name}
-	switch c.Type {
-	case config.CredentialBearer:
-		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
-	case config.CredentialBasic:
-		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
-	case config.CredentialAPIKey:
-		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
-		switch c.In {
-		case config.KeyInHeader:
-			o.In = credential.Header
-		case config.KeyInQuery:
-			o.In = credential.Query
-		case config.KeyInCookie:
-			o.In = credential.Cookie
-		}
-	}
-	return credential.New(o)
-}
-
-// redactor takes a credential's secrets out of a text, in the forms in which a request carries them.
-func redactor(c *config.Credential) *strings.Replacer {
-	if c == nil {
-		return nil
-	}
-	var pairs []string
-	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
-		if secret == "" {
-			continue
-		}
-		basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
-			pairs = append(pairs, form, "[redacted]")
-		}
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// reserved names what the credential sends, so that no argument can (R5, R7).
-func (s *source) reserved() []openapi.Reserved {
-	c := s.config.Credential
-	if c == nil || c.Type != config.CredentialAPIKey {
-		return nil
-	}
-	return []openapi.Reserved{{In: string(c.In), Name: c.Name}}
 }
 
 func (s *source) clientOptions(name string, wrap func(http.RoundTripper) http.RoundTripper) upstream.Options {
@@ -230,7 +162,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	if err != nil {
 		return nil, err
 	}
-	c := openapi.CompileOptions{MaxOperations: s.limits.MaxOperations, Reserved: s.reserved()}
+	c := openapi.CompileOptions{MaxOperations: s.limits.MaxOperations, Reserved: reserved(s.config.Credential)}
 	if s.config.BaseURL != nil {
 		c.BaseURL = s.config.BaseURL.URL()
 	}
@@ -340,102 +272,4 @@ func (s *source) status() admin.API {
 		a.NextTryAt = &next
 	}
 	return a
-}
-
-// display is a document's location without what may be secret in it.
-func display(location string) string {
-	if before, _, found := strings.Cut(location, "?"); found {
-		return before + "?…"
-	}
-	return location
-}
-
-// hideQuery takes the query of a document's URL out of an error: it may hold a key, and the error goes to the log and to
-// the pages of the admin listener.
-func hideQuery(err error, location string) error {
-	_, query, _ := strings.Cut(location, "?")
-	query, _, _ = strings.Cut(query, "#")
-	if err == nil || query == "" || !strings.Contains(err.Error(), query) {
-		return err
-	}
-	return &hiddenError{text: strings.ReplaceAll(err.Error(), query, "…"), err: err}
-}
-
-// hiddenError is an error that shows another text.
-type hiddenError struct {
-	text string
-	err  error
-}
-
-func (e *hiddenError) Error() string { return e.text }
-func (e *hiddenError) Unwrap() error { return e.err }
-
-// nameFromLocation names an API until its document is known.
-func nameFromLocation(location string) string {
-	if u, err := url.Parse(location); err == nil && u.Host != "" {
-		return apiName(u.Hostname())
-	}
-	base := filepath.Base(location)
-	return apiName(strings.TrimSuffix(base, filepath.Ext(base)))
-}
-
-// maxAPIName is the most characters of an API's name, so that tool names have room for the operation.
-const maxAPIName = 24
-
-// apiName makes a name of a title: lower case letters and digits, words joined by "-".
-func apiName(title string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range strings.ToLower(title) {
-		if ('a' > r || r > 'z') && ('0' > r || r > '9') {
-			gap = b.Len() > 0
-			continue
-		}
-		if gap && b.Len() < maxAPIName-1 {
-			b.WriteByte('-')
-		}
-		gap = false
-		if b.Len() >= maxAPIName {
-			break
-		}
-		b.WriteRune(r)
-	}
-	if b.Len() == 0 {
-		return "api"
-	}
-	return strings.TrimRight(b.String(), "-")
-}
-
-// nameFor names the API when its document's title is known.
-func (s *source) nameFor(title string) string {
-	if s.config.Name != "" || title == "" {
-		return s.label
-	}
-	return apiName(title)
-}
-
-// nameSources names the sources that the configuration leaves unnamed, after their documents' titles. Sources of
-// the same title all get a suffix that depends on where their documents come from, so that names do not depend on
-// the order of the configuration or of arrival.
-func (d *deployment) nameSources() {
-	members := map[string][]*source{}
-	for _, s := range d.sources {
-		name := s.label
-		if s.loaded != nil {
-			name = s.nameFor(s.loaded.title)
-		}
-		s.name = name
-		members[name] = append(members[name], s)
-	}
-	for name, sources := range members {
-		if len(sources) == 1 {
-			continue
-		}
-		for _, s := range sources {
-			if s.config.Name == "" {
-				sum := sha256.Sum256([]byte(s.config.Spec.String()))
-				s.name = name + "-" + hex.EncodeToString(sum[:4])
-			}
-		}
-	}
 }

@@ -207,7 +207,7 @@ func FuzzQuery(f *testing.F) {
 	f.Add("key=1&k%65y=2&&=", "key", "a&key=b")
 	f.Add("%zz=1&+=2", "+ &", "=")
 	f.Fuzz(func(t *testing.T, query, name, value string) {
-		if name == "" {
+		if name == "" || strings.Contains(name, ";") { // which half of the servers take for "&"
 			return
 		}
 		got, err := url.ParseQuery(setQuery(query, name, value))

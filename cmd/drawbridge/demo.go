@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -253,9 +254,15 @@ func (d *demonstration) observe(r *http.Request) {
 }
 
 func (d *demonstration) awaitEnd(ctx context.Context) {
-	select {
-	case <-d.signals:
-	case <-ctx.Done():
+	for {
+		select {
+		case sig := <-d.signals:
+			if sig != syscall.SIGHUP { // there is nothing to read anew
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -80,16 +81,16 @@ A document's URL or path may stand for a configuration everywhere.`,
 	case errors.As(err, &exit):
 		return int(exit)
 	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, err)
+		fmt.Fprintln(p.stderr, err)
 		if usage.command != nil {
-			fmt.Fprintf(stderr, "See '%s --help'.\n", usage.command.CommandPath())
+			fmt.Fprintf(p.stderr, "See '%s --help'.\n", usage.command.CommandPath())
 		}
 		return exitUsage
 	case ctx.Err() == nil && isUnknownCommand(err):
-		fmt.Fprintf(stderr, "%v\nSee 'drawbridge --help'.\n", err)
+		fmt.Fprintf(p.stderr, "%v\nSee 'drawbridge --help'.\n", err)
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "drawbridge: %v\n", err)
+	fmt.Fprintf(p.stderr, "drawbridge: %v\n", err)
 	return exitFail
 }
 
@@ -107,11 +108,8 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// errNoCommand is cobra's own way of refusing an unknown command: it has no type for it.
-func isUnknownCommand(err error) bool {
-	const prefix = "unknown command"
-	return len(err.Error()) >= len(prefix) && err.Error()[:len(prefix)] == prefix
-}
+// isUnknownCommand recognizes cobra's own refusal of a command, for which it has no type.
+func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command") }
 
 // configFlag gives a command --config, and a document as its first argument instead.
 func (p *program) configFlag(c *cobra.Command) {

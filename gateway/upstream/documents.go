@@ -5,24 +5,20 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
-// Limits on fetching a document (S1).
-const (
-	documentBytes     = 64 << 20
-	documentTime      = 30 * time.Second
-	documentRedirects = 3
-)
+// documentRedirects is how many redirects of a document are followed (S1).
+const documentRedirects = 3
 
 // Documents returns a client that loads spec documents, and key sets, through
-// the same pool, guard and credential: bodies are decoded, up to 64 MiB; the
-// whole takes at most 30 s; up to three redirects within one origin are followed.
+// the same pool, guard and credential: bodies are decoded, up to the client's
+// MaxBytes; the whole takes at most its Timeout; up to three redirects within
+// one origin are followed.
 func (c *Client) Documents() *http.Client {
 	return &http.Client{
 		Transport:     documents{c},
 		CheckRedirect: sameOrigin,
-		Timeout:       documentTime,
+		Timeout:       c.timeout,
 	}
 }
 
@@ -48,7 +44,7 @@ func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	if own.Header == nil {
 		own.Header = make(http.Header)
 	}
-	resp, err := d.c.do(own, limits{bytes: documentBytes, ratio: d.c.limits.ratio})
+	resp, err := d.c.do(own, d.c.limits)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestDocuments(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	base := parse(t, server.URL)
-	client := NewClient(Options{Name: "orders", BaseURL: base})
+	client := NewClient(Options{Name: "orders", BaseURL: base, MaxBytes: 64 << 20})
 	defer client.Close()
 	for _, c := range []struct{ path, want string }{
 		{"/hop/-", "200 arrived"},

@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+)
+
+// deployment is one configuration on its way to be served: its guard and its sources. It belongs to the goroutine
+// of [Gateway.Run].
+type deployment struct {
+	config   *config.Config
+	guard    *auth.Guard
+	sources  []*source
+	loadedAt time.Time
+	turn     int64 // what its sources must have answered before it is served in the place of another
+
+	stopGuard context.CancelFunc
+	waiters   []chan<- error // reloads that wait for it to be served
+}
+
+// settled tells whether every source has looked at its document since it was asked to.
+func (d *deployment) settled() bool {
+	return !slices.ContainsFunc(d.sources, func(s *source) bool { return s.answered < d.turn })
+}
+
+func (d *deployment) has(s *source) bool { return slices.Contains(d.sources, s) }
+
+// deploy makes a deployment of a configuration. What did not change since old is taken over: a source with its
+// connections and its document, a guard with its keys and its cache. The error tells all that is wrong.
+func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error) {
+	d := &deployment{config: c, loadedAt: time.Now()}
+	var errs []error
+	for _, api := range c.APIs {
+		s := old.sourceOf(api, c.Limits)
+		if s == nil {
+			var err error
+			if s, err = g.newSource(api, c.Limits); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if err := s.adopt(old.similar(api)); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		d.sources = append(d.sources, s)
+	}
+	if c.Auth != nil && !c.Auth.Anonymous {
+		if old != nil && old.guard != nil && reflect.DeepEqual(old.config.Auth, c.Auth) {
+			d.guard, d.stopGuard = old.guard, old.stopGuard
+		} else if guard, err := g.newGuard(c); err != nil {
+			errs = append(errs, err)
+		} else {
+			d.guard = guard
+		}
+	}
+	return d, errors.Join(errs...)
+}
+
+// newGuard makes the guard of a configuration. The resource identifier is the one that the process started with:
+// public_url also decides which hosts are let in, and the two change together, at the next start.
+func (g *Gateway) newGuard(c *config.Config) (*auth.Guard, error) {
+	o := auth.Options{
+		Resource: g.o.Config.Resource(), DefaultScopes: c.Auth.DefaultScopes, AllowUnscoped: c.Auth.AllowUnscoped,
+		Implies: c.Auth.Implies, Logger: g.log,
+	}
+	var hosts []string
+	for _, i := range c.Auth.Issuers {
+		hosts = append(hosts, i.Issuer.URL().Hostname())
+		issuer := auth.Issuer{URL: i.Issuer.String(), Audiences: i.Audiences, Types: i.AcceptTyp, Skew: time.Duration(i.Skew)}
+		if slices.Equal(i.Audiences, []string{c.Resource()}) {
+			issuer.Audiences = []string{o.Resource}
+		}
+		for _, a := range i.Algorithms {
+			issuer.Algorithms = append(issuer.Algorithms, string(a))
+		}
+		o.Issuers = append(o.Issuers, issuer)
+	}
+	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts}).Documents()
+	return auth.New(o)
+}
+
+// sourceOf returns the source with the same configuration and the same certificates, nil if there is none.
+func (d *deployment) sourceOf(api config.API, limits config.Limits) *source {
+	if d == nil {
+		return nil
+	}
+	for _, s := range d.sources {
+		if reflect.DeepEqual(s.config, api) && reflect.DeepEqual(s.limits, limits) && s.trustsTheSame() {
+			return s
+		}
+	}
+	return nil
+}
+
+// trustsTheSame tells whether the file with the certificates is still what the source has read.
+func (s *source) trustsTheSame() bool {
+	if s.config.CAFile == "" {
+		return true
+	}
+	pem, err := os.ReadFile(s.config.CAFile.String())
+	return err == nil && bytes.Equal(pem, s.pem)
+}
+
+// similar returns what a source has loaded from the same place under the same rules for what may be called, nil if
+// there is none.
+func (d *deployment) similar(api config.API) *loaded {
+	if d == nil {
+		return nil
+	}
+	for _, s := range d.sources {
+		c := s.config
+		if c.Spec == api.Spec && reflect.DeepEqual(c.BaseURL, api.BaseURL) && slices.Equal(c.AllowServers, api.AllowServers) &&
+			c.OutputSchemas == api.OutputSchemas && slices.Equal(reserved(c.Credential), reserved(api.Credential)) {
+			return s.loaded
+		}
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package gateway
+
+import (
+	"reflect"
+	"slices"
+
+	"drawbridge/config"
+)
+
+// restartKeys lists the settings in which two configurations differ and which are read at the start alone.
+func restartKeys(old, c *config.Config) []string {
+	var keys []string
+	for key, values := range map[string][2]any{
+		"server.listen":          {old.Server.Listen, c.Server.Listen},
+		"server.public_url":      {old.Server.PublicURL, c.Server.PublicURL},
+		"server.seal_keys":       {revealed(old.Server.SealKeys), revealed(c.Server.SealKeys)},
+		"server.allowed_hosts":   {old.Server.AllowedHosts, c.Server.AllowedHosts},
+		"server.allowed_origins": {old.Server.AllowedOrigins, c.Server.AllowedOrigins},
+		"server.shutdown_delay":  {old.Server.ShutdownDelay, c.Server.ShutdownDelay},
+		"server.drain_timeout":   {old.Server.DrainTimeout, c.Server.DrainTimeout},
+		"admin.listen":           {old.Admin.Listen, c.Admin.Listen},
+		"admin.token":            {old.Admin.Token.Reveal(), c.Admin.Token.Reveal()},
+		"limits.max_body":        {old.Limits.MaxBody, c.Limits.MaxBody},
+		"limits.max_depth":       {old.Limits.MaxDepth, c.Limits.MaxDepth},
+		"limits.max_header":      {old.Limits.MaxHeader, c.Limits.MaxHeader},
+		"telemetry":              {old.Telemetry, c.Telemetry},
+	} {
+		if !reflect.DeepEqual(values[0], values[1]) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func revealed(secrets []config.Secret) []string {
+	var texts []string
+	for _, s := range secrets {
+		texts = append(texts, s.Reveal())
+	}
+	return texts
+}
