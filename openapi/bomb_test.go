@@ -74,6 +74,7 @@ func TestBombs(t *testing.T) {
 			"it has 1600 parameters and variables in its path; at most 1000 are allowed"},
 		{"a body of 55 KB, 9,000 times", document(`{"post":{`+body+`,"responses":{}}}`, properties(1_100), 9_000), 1_270, schemas},
 		{"a body of 55 KB and a parameter, 9,000 times", document(`{"post":{"parameters":[{"name":"q","in":"query"}],`+body+`,"responses":{}}}`, properties(1_100), 9_000), 307, schemas},
+		{"a body that is too large, 2,000 times", document(`{"post":{`+body+`,"responses":{}}}`, properties(3_000), 2_000), 0, schemas},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := write(t, t.TempDir(), "spec.json", tt.data)

@@ -8,6 +8,7 @@ const (
 	maxOperationBytes = 64 << 20 // Operation.size of all operations
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
+	wastedBytes       = 1 << 20  // charged for a schema that was found too large after all ways of reducing it were tried
 )
 
 // budget is what the operations up to now have used. It is asked in the document's order.
@@ -28,9 +29,10 @@ func (b *budget) parameters(f found) error {
 	return nil
 }
 
-// memory charges what an operation keeps; op is nil for one that is not served. The error says why it is skipped, and
+// memory charges what an operation keeps, or has wasted; op is nil for one that is not served. The error says why it is skipped, and
 // with it all that follow.
-func (b *budget) memory(op *Operation) error {
+func (b *budget) memory(op *Operation, wasted int64) error {
+	b.bytes += wasted
 	if op != nil {
 		b.bytes += op.size()
 	}

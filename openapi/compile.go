@@ -89,6 +89,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	type result struct {
 		operation *Operation
 		skipped   *Skipped
+		wasted    int64
 	}
 	results := make([]result, len(found))
 	var budget budget
@@ -112,6 +113,10 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			if err != nil {
 				s := f.skipped(err)
 				results[i].skipped = &s
+				if size := (*schema.SizeError)(nil); errors.As(err, &size) {
+					results[i].wasted = wastedBytes
+					emitted.Add(wastedBytes)
+				}
 				return nil
 			}
 			emitted.Add(op.size())
@@ -125,7 +130,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	api := &API{Skipped: skipped, Schemes: c.security.schemes}
 	for i, r := range results {
 		// In the document's order, so that the same operations are skipped each time.
-		if err := budget.memory(r.operation); err != nil {
+		if err := budget.memory(r.operation, r.wasted); err != nil {
 			api.Skipped = append(api.Skipped, found[i].skipped(err))
 		} else if r.skipped != nil {
 			api.Skipped = append(api.Skipped, *r.skipped)

@@ -52,8 +52,7 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, write func(e
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("the input schema takes %d bytes even when all but names and types are left out; at most %d are allowed",
-		size, c.limits.MaxBytes)
+	return nil, &SizeError{size, c.limits.MaxBytes}
 }
 
 // String tells what a cut has taken away.
@@ -362,4 +361,12 @@ func (a *assembly) unique(name string) string {
 	}
 	a.names[unique] = true
 	return unique
+}
+
+// SizeError refuses a schema that is too large in its shortest form. To find that out takes time, so a document that
+// has many of them is dear.
+type SizeError struct{ Bytes, Max int }
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the input schema takes %d bytes even when all but names and types are left out; at most %d are allowed", e.Bytes, e.Max)
 }
