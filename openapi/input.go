@@ -130,7 +130,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	op.variables = variables(op)
 	op.Input, err = c.schema.Object(properties)
 	if err != nil {
-		return skip(nil, "the schema of its arguments can't be made: %v", err)
+		return skip(nil, "the schema of its arguments can't be made: %w", err)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	op.variables = variables(op)
 	var err error
 	if op.Input, err = c.schema.Root(content.schema, rename); err != nil {
-		return skip(content.node, "the schema of its arguments can't be made: %v", err)
+		return skip(content.node, "the schema of its arguments can't be made: %w", err)
 	}
 	return nil
 }

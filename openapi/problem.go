@@ -87,13 +87,16 @@ func problemAt(at *tree.Node, code, format string, args ...any) Problem {
 // the operation itself.
 type skipError struct {
 	at     *tree.Node
-	reason string
+	reason error
 }
 
-func (e *skipError) Error() string { return e.reason }
+func (e *skipError) Error() string { return e.reason.Error() }
+
+// Unwrap returns what was wrapped into the reason.
+func (e *skipError) Unwrap() error { return errors.Unwrap(e.reason) }
 
 func skip(at *tree.Node, format string, args ...any) error {
-	return &skipError{at, fmt.Sprintf(format, args...)}
+	return &skipError{at, fmt.Errorf(format, args...)}
 }
 
 // cause returns why a reference can't be followed. Its position is left out: it stands before the message already.
