@@ -24,7 +24,7 @@ type generation struct {
 	entry   http.Handler // the guard, then the endpoint
 	catalog *catalog.Catalog
 	plans   map[string]*Plan
-	digest  [32]byte // of the list, so that cursors of another list are recognized
+	digest  func() [32]byte // of the list, so that cursors of another list are recognized; worked out if there are pages
 
 	mu    sync.Mutex
 	views map[catalog.Features]*view
@@ -103,11 +103,14 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		gen.plans[t.Name] = p
 	}
-	h := sha256.New()
-	for _, page := range gen.catalog.Pages(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, d.config.Server.PageSize, nil) {
-		h.Write(page)
-	}
-	h.Sum(gen.digest[:0])
+	gen.digest = sync.OnceValue(func() (sum [32]byte) {
+		h := sha256.New()
+		for _, page := range gen.catalog.Pages(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, d.config.Server.PageSize, nil) {
+			h.Write(page)
+		}
+		h.Sum(sum[:0])
+		return sum
+	})
 	return gen
 }
 

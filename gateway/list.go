@@ -29,7 +29,7 @@ func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	page := 0
 	if req.Cursor != "" {
 		var err error
-		if page, err = g.cursors.open(req.Cursor, req.Principal, gen.digest); err != nil || page >= len(view.pages) {
+		if page, err = g.cursors.open(req.Cursor, req.Principal, gen.digest()); err != nil || page >= len(view.pages) {
 			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
 		}
 	}
@@ -39,7 +39,7 @@ func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"tools":`)}, {Bytes: view.pages[page]}}
 	if page+1 < len(view.pages) {
-		next := g.cursors.seal(page+1, req.Principal, gen.digest)
+		next := g.cursors.seal(page+1, req.Principal, gen.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
 	}
 	return reply.Result(chunks...)

@@ -84,12 +84,8 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		if err != nil {
 			return nil, fmt.Errorf("api %q: spec: %w", s.label, err)
 		}
-		if wrap != nil && c.BaseURL != nil && c.BaseURL.Origin() != originOf(u) {
+		if c.BaseURL != nil && c.BaseURL.Origin() != originOf(u) {
 			wrap = nil // the document comes from elsewhere: it gets no credential (E4)
-		} else if wrap != nil {
-			if wrap, err = s.wrap(u); err != nil {
-				return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
-			}
 		}
 		o := s.clientOptions(s.label, wrap)
 		o.Timeout, o.MaxBytes = time.Duration(limits.SpecTimeout), int64(limits.MaxSpec)

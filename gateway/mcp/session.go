@@ -2,11 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -75,46 +70,23 @@ type session struct {
 	capabilities ClientCapabilities
 }
 
-// sealer makes session ids and opens them: base64url(nonce, AES-256-GCM(session)),
-// with the principal as additional data. Every replica with the keys can open an
-// id, none keeps a record (design: sealed handles), and an id that was altered or
-// belongs to somebody else does not open at all. It is immutable.
-type sealer struct {
-	keys []cipher.AEAD // the first seals, all open
-}
+// sealer makes session ids and opens them. The principal is what an id is bound to, so that one that belongs to
+// somebody else does not open at all (design: sealed handles).
+type sealer struct{ *Sealer }
 
 // sealedSize is the length of a session in the clear.
 const sealedSize = 16 + 8 + 1 + 2
 
-// sealLabel separates these keys from others derived of the same secret, and is
-// the version of the format: a new layout takes a new label.
+// sealLabel is the version of the format: a new layout takes a new label.
 const sealLabel = "drawbridge mcp session 1"
 
-// newSealer panics only where a process that is restricted to FIPS 140 refuses a
-// secret for being short; nothing else in it can fail.
+// newSealer panics only where [NewSealer] has an error.
 func newSealer(secrets [][]byte) *sealer {
-	if len(secrets) == 0 {
-		secret := make([]byte, 32)
-		rand.Read(secret) // never fails (crypto/rand)
-		secrets = [][]byte{secret}
+	s, err := NewSealer(secrets, sealLabel)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: session keys: %v", err))
 	}
-	s := &sealer{}
-	for _, secret := range secrets {
-		key, err := hkdf.Key(sha256.New, secret, nil, sealLabel, 32)
-		if err != nil {
-			panic(fmt.Sprintf("mcp: derive session key: %v", err))
-		}
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			panic(fmt.Sprintf("mcp: session key: %v", err))
-		}
-		aead, err := cipher.NewGCMWithRandomNonce(block)
-		if err != nil {
-			panic(fmt.Sprintf("mcp: session key: %v", err))
-		}
-		s.keys = append(s.keys, aead)
-	}
-	return s
+	return &sealer{s}
 }
 
 // seal makes the id of a new session.
@@ -124,7 +96,7 @@ func (s *sealer) seal(principal string, ss session) string {
 	plain = binary.BigEndian.AppendUint64(plain, uint64(ss.expiry.Unix()))
 	plain = append(plain, byte(ss.revision))
 	plain = binary.BigEndian.AppendUint16(plain, uint16(ss.capabilities))
-	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, []byte(principal)))
+	return s.Seal(plain, []byte(principal))
 }
 
 var errSession = errors.New("not a session id of this principal")
@@ -135,27 +107,20 @@ func (s *sealer) open(principal, id string) (session, error) {
 	if len(id) != base64.RawURLEncoding.EncodedLen(size) {
 		return session{}, errSession
 	}
-	var sealed [size]byte
-	if n, err := base64.RawURLEncoding.Strict().Decode(sealed[:], []byte(id)); err != nil || n != size {
+	plain, err := s.Open(id, []byte(principal))
+	if err != nil {
 		return session{}, errSession
 	}
-	for _, key := range s.keys {
-		plain, err := key.Open(nil, nil, sealed[:], []byte(principal))
-		if err != nil {
-			continue
-		}
-		ss := session{
-			expiry:       time.Unix(int64(binary.BigEndian.Uint64(plain[16:])), 0),
-			revision:     int(plain[24]),
-			capabilities: ClientCapabilities(binary.BigEndian.Uint16(plain[25:])),
-		}
-		copy(ss.id[:], plain)
-		if ss.revision >= len(legacyRevisions) { // sealed by a newer version of this program
-			return session{}, errSession
-		}
-		return ss, nil
+	ss := session{
+		expiry:       time.Unix(int64(binary.BigEndian.Uint64(plain[16:])), 0),
+		revision:     int(plain[24]),
+		capabilities: ClientCapabilities(binary.BigEndian.Uint16(plain[25:])),
 	}
-	return session{}, errSession
+	copy(ss.id[:], plain)
+	if ss.revision >= len(legacyRevisions) { // sealed by a newer version of this program
+		return session{}, errSession
+	}
+	return ss, nil
 }
 
 // resume finds the session of a legacy request. Without an id the request is bad

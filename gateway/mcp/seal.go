@@ -1,0 +1,68 @@
+package mcp
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+)
+
+// Sealer makes handles that clients carry and bring back: base64url(nonce, AES-256-GCM(text)). A handle that was
+// altered, or is brought under other circumstances than it was made for, does not open (T20). Every process with the
+// same secrets can open it, and none keeps a record. It is immutable.
+type Sealer struct {
+	keys []cipher.AEAD // the first seals, all open
+}
+
+var errSeal = errors.New("the handle does not open")
+
+// NewSealer derives keys from the secrets; without one it makes a random one, good for this process alone. The label
+// separates the handles of one purpose from all others, and is the version of their format. The error is for
+// processes that are restricted to FIPS 140 and secrets that are too short for it.
+func NewSealer(secrets [][]byte, label string) (*Sealer, error) {
+	if len(secrets) == 0 {
+		secret := make([]byte, 32)
+		rand.Read(secret) // never fails (crypto/rand)
+		secrets = [][]byte{secret}
+	}
+	s := &Sealer{}
+	for _, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, secret, nil, label, 32)
+		if err != nil {
+			return nil, fmt.Errorf("derive key: %w", err)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, aead)
+	}
+	return s, nil
+}
+
+// Seal makes a handle of text that opens only with the same bound.
+func (s *Sealer) Seal(text, bound []byte) string {
+	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, text, bound))
+}
+
+// Open returns the text of a handle.
+func (s *Sealer) Open(handle string, bound []byte) ([]byte, error) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(handle)
+	if err != nil {
+		return nil, errSeal
+	}
+	for _, key := range s.keys {
+		if text, err := key.Open(nil, nil, sealed, bound); err == nil {
+			return text, nil
+		}
+	}
+	return nil, errSeal
+}
