@@ -4,42 +4,23 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // Kind is the JSON type of a Node.
-type Kind uint8
+type Kind = jsonscan.Kind
 
 // The kinds. Invalid is the kind of a nil *Node, which stands for "absent".
 const (
-	Invalid Kind = iota
-	Null
-	Bool
-	Number
-	String
-	Array
-	Object
+	Invalid Kind = 0
+	Null         = jsonscan.Null
+	Bool         = jsonscan.Bool
+	Number       = jsonscan.Number
+	String       = jsonscan.String
+	Array        = jsonscan.Array
+	Object       = jsonscan.Object
 )
-
-// String returns the JSON Schema name of the kind ("object", "array", …), and
-// "nothing" for Invalid.
-func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case Bool:
-		return "boolean"
-	case Number:
-		return "number"
-	case String:
-		return "string"
-	case Array:
-		return "array"
-	case Object:
-		return "object"
-	default:
-		return "nothing"
-	}
-}
 
 // Position is a place in a source file. Line and Column count from 1; Column
 // counts characters. The zero Position is unknown.
