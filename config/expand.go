@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,6 +68,7 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 		if open {
 			e.open = append(e.open, path)
 		}
+		l.hide(value, "${file:"+path+"}")
 		return value, nil
 	}
 	name, fallback, hasFallback := strings.Cut(name, ":-")
@@ -79,12 +82,43 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 	}
 	switch {
 	case value != "":
+		l.hide(value, "${"+name+"}")
 		return value, nil
 	case hasFallback:
 		e.literal = e.literal || fallback != ""
 		return fallback, nil
 	}
 	return "", fmt.Errorf("${%s}: the environment variable is not set, or is empty", name)
+}
+
+// hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.
+type hidden struct {
+	forms     []string // in lower and upper case too, since hosts and methods are folded; and as quoted in a message
+	reference string
+}
+
+// hide keeps a value out of every later message, whatever the check that writes it repeats. A shorter value is no secret,
+// and would be found in the words of the message.
+func (l *loader) hide(value, reference string) {
+	const shortest = 6
+	if len(value) < shortest || slices.ContainsFunc(l.hidden, func(h hidden) bool { return h.reference == reference }) {
+		return
+	}
+	forms := []string{value, strings.ToLower(value), strings.ToUpper(value)}
+	for _, form := range forms {
+		forms = append(forms, strings.Trim(strconv.Quote(form), `"`))
+	}
+	l.hidden = append(l.hidden, hidden{forms, reference})
+}
+
+// masked returns a message with references where it has the values that they stand for.
+func (l *loader) masked(message string) string {
+	for _, h := range l.hidden {
+		for _, form := range h.forms {
+			message = strings.ReplaceAll(message, form, h.reference)
+		}
+	}
+	return message
 }
 
 // secretFile returns the content of a file without the newline at its end, and whether every user can read it.

@@ -83,6 +83,7 @@ type loader struct {
 	seen     map[string]position // where each key path that the file gives stands
 	failed   map[string]bool     // key paths with an error, so that validation does not add to it
 	files    []string            // files read
+	hidden   []hidden            // values that no message shows
 	values   int
 }
 
@@ -101,7 +102,7 @@ func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 	}
 	l.problems = append(l.problems, Problem{
 		Severity: s, File: l.file, Line: at.line, Column: at.column,
-		Key: oneLine(key, 200), Message: oneLine(fmt.Sprintf(format, args...), 600),
+		Key: oneLine(key, 200), Message: oneLine(l.masked(fmt.Sprintf(format, args...)), 600),
 	})
 }
 

@@ -119,7 +119,10 @@ func (l *loader) strangers(cfg *Config, list string, selectors Selectors) {
 	}
 	for i, sel := range selectors {
 		for j, p := range sel.API {
-			if !slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }) && p.text != "" {
+			if p.text == "" { // it could not be read, which was said
+				continue
+			}
+			if !slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }) {
 				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API is named %s%s", quote(p.text),
 					didYouMean(nearest(p.text, names)))
 			}
