@@ -116,11 +116,29 @@ type API struct {
 	// What the gateway sends to authenticate itself, only ever to the origin of base_url, else of the document's URL; also
 	// with the fetch of a document of that origin. A document from a file, or allow_servers, needs base_url beside it.
 	Credential *Credential `yaml:"credential,omitempty" absent:"nothing is sent"`
+	// What authenticates the fetch of the document instead of credential, for a document that is behind another lock than
+	// its API. It goes to the origin of the document's URL alone.
+	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential, if the document has the origin of the API"`
+	// The time to fetch the document.
+	SpecTimeout Duration `yaml:"spec_timeout" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
 	// Which operations become tools.
 	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
+	// Which keywords the published schemas may use: full has all of JSON Schema 2020-12 that the document needs, portable
+	// only those that every known model and client takes. Names of arguments and their checks are the same.
+	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"full"`
 	// Whether tools get an output schema: loose gives one that every answer of the documented shape fits, off gives
 	// none.
 	OutputSchemas OutputSchemas `yaml:"output_schemas" default:"loose"`
+	// How a JSON answer is passed on: both as compact text and as structuredContent, text alone, or structured with a
+	// short text beside it. An answer that has no structuredContent is always passed on as text.
+	Answers Answers `yaml:"answers" default:"both"`
+	// How an HTML answer is passed on: raw as it came, text reduced to what a reader sees.
+	HTML HTML `yaml:"html" default:"raw"`
+	// Values for the variables of the document's servers. A variable with an enum takes only values of it.
+	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults"`
+	// The path parameters whose values may hold slashes, such as a path in a repository; each slash is then sent as it
+	// is. Segments . and .. are refused all the same.
+	SlashParameters []string `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
 	// The time that a call may take in all. A rule's timeout wins.
 	Timeout Duration `yaml:"timeout" min:"1ms" max:"1h" absent:"limits.timeout"`
 	// The most bytes of an answer, after decompression.
@@ -129,6 +147,8 @@ type API struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// Servers, besides the document's own origin, that a document from a URL may send calls to: scheme://host[:port].
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none besides"`
+	// Origins, besides the document's own, from which the document may take parts by reference: scheme://host[:port].
+	AllowRefs []Origin `yaml:"allow_refs,omitempty" absent:"none besides"`
 	// Networks (CIDR) or addresses on which every host of this API may stand. Without it, hosts that this file names
 	// may have any address but link-local ones and those of cloud metadata services, and all others need public ones.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
@@ -213,6 +233,9 @@ type Limits struct {
 	MaxRatio int `yaml:"max_ratio" default:"200" min:"1" max:"10000"`
 	// The most bytes of a document with all the files that it refers to.
 	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
+	// The most bytes of a tool's input schema. A larger one is reduced: descriptions of deep levels go first, then
+	// optional deep branches, which then take any value.
+	MaxSchema ByteSize `yaml:"max_schema" default:"64KiB" min:"1KiB" max:"1MiB"`
 	// The time to fetch a document.
 	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
 	// The most operations of a document.

@@ -58,6 +58,40 @@ const (
 
 func (OutputSchemas) values() []string { return []string{"loose", "off"} }
 
+// SchemaProfile says which keywords published schemas may use.
+type SchemaProfile string
+
+// The values of [SchemaProfile].
+const (
+	ProfileFull     SchemaProfile = "full"     // all of JSON Schema 2020-12
+	ProfilePortable SchemaProfile = "portable" // what every known model and client takes
+)
+
+func (SchemaProfile) values() []string { return []string{"full", "portable"} }
+
+// Answers says how a JSON answer is passed on.
+type Answers string
+
+// The values of [Answers].
+const (
+	AnswersBoth       Answers = "both"       // text and structuredContent
+	AnswersText       Answers = "text"       // text alone
+	AnswersStructured Answers = "structured" // structuredContent, and a short text for clients that don't read it
+)
+
+func (Answers) values() []string { return []string{"both", "text", "structured"} }
+
+// HTML says how an HTML answer is passed on.
+type HTML string
+
+// The values of [HTML].
+const (
+	HTMLRaw  HTML = "raw"  // as it came
+	HTMLText HTML = "text" // reduced to its text
+)
+
+func (HTML) values() []string { return []string{"raw", "text"} }
+
 // Prefix says whether tool names begin with the name of their API.
 type Prefix string
 

@@ -193,6 +193,9 @@ func (l *loader) derive(cfg *Config) {
 		if api.MaxAnswer == 0 {
 			api.MaxAnswer = cfg.Limits.MaxAnswer
 		}
+		if api.SpecTimeout == 0 {
+			api.SpecTimeout = cfg.Limits.SpecTimeout
+		}
 	}
 	if cfg.Auth != nil {
 		for i := range cfg.Auth.Issuers {

@@ -182,6 +182,16 @@ func (l *loader) apis(cfg *Config) {
 			l.credential(key+".credential", api.Credential)
 			l.credentialOrigin(key, api)
 		}
+		if api.SpecCredential != nil {
+			l.credential(key+".spec_credential", api.SpecCredential)
+			if !api.Spec.IsURL() && l.ok(key+".spec") {
+				l.errorf(key+".spec_credential", "has no use: the document is a file")
+			}
+		}
+		l.slashes(key+".slash_parameters", api.SlashParameters)
+		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {
+			l.errorf(key+".output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
+		}
 		if api.CAFile != "" && l.ok(key+".ca_file") {
 			l.files = append(l.files, string(api.CAFile))
 			if err := checkCertificates(string(api.CAFile)); err != nil {
@@ -200,6 +210,14 @@ func (l *loader) apis(cfg *Config) {
 					l.errorf(at, "can't stand here: the selector is for this API alone")
 				}
 			}
+		}
+	}
+}
+
+func (l *loader) slashes(key string, names []string) {
+	for i, name := range names {
+		if k := fmt.Sprintf("%s[%d]", key, i); l.ok(k) && slices.Contains(names[:i], name) {
+			l.errorf(k, "%s is listed twice", quote(name))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 				errs = append(errs, err)
 				continue
 			}
-			if err := s.adopt(old.similar(api)); err != nil {
+			if err := s.adopt(old.similar(api, c.Limits)); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -111,16 +111,26 @@ func (s *source) trustsTheSame() bool {
 	return err == nil && bytes.Equal(pem, s.pem)
 }
 
+// compiledBy returns the configuration without what only calls and the list depend on.
+func compiledBy(c config.API) config.API {
+	sent := reserved(c.Credential)
+	c.Credential = nil
+	if len(sent) > 0 {
+		c.Credential = &config.Credential{In: config.KeyLocation(sent[0].In), Name: sent[0].Name}
+	}
+	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
+	c.SpecCredential, c.SpecTimeout, c.AllowAddresses = nil, 0, nil
+	return c
+}
+
 // similar returns what a source has loaded from the same place under the same rules for what may be called, nil if
 // there is none.
-func (d *deployment) similar(api config.API) *loaded {
+func (d *deployment) similar(api config.API, limits config.Limits) *loaded {
 	if d == nil {
 		return nil
 	}
 	for _, s := range d.sources {
-		c := s.config
-		if c.Spec == api.Spec && reflect.DeepEqual(c.BaseURL, api.BaseURL) && slices.Equal(c.AllowServers, api.AllowServers) &&
-			c.OutputSchemas == api.OutputSchemas && slices.Equal(reserved(c.Credential), reserved(api.Credential)) {
+		if reflect.DeepEqual(compiledBy(s.config), compiledBy(api)) && s.limits.MaxSchema == limits.MaxSchema {
 			return s.loaded
 		}
 	}

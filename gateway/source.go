@@ -88,7 +88,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 			wrap = nil // the document comes from elsewhere: it gets no credential (E4)
 		}
 		o := s.clientOptions(s.label, wrap)
-		o.Timeout, o.MaxBytes = time.Duration(limits.SpecTimeout), int64(limits.MaxSpec)
+		o.Timeout, o.MaxBytes = time.Duration(c.SpecTimeout), int64(limits.MaxSpec)
 		s.documents = upstream.NewClient(o)
 	}
 	return s, nil
@@ -146,7 +146,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		}
 		err = hideQuery(err, s.config.Spec.String())
 	}()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.limits.SpecTimeout))
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
 	defer cancel()
 	o := openapi.LoadOptions{Previous: previous, Limits: openapi.Limits{
 		Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations,
@@ -158,14 +158,20 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	if err != nil {
 		return nil, err
 	}
-	c := openapi.CompileOptions{MaxOperations: s.limits.MaxOperations, Reserved: reserved(s.config.Credential)}
+	c := openapi.CompileOptions{
+		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config.Credential),
+		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
+	}
+	if s.config.SchemaProfile == config.ProfilePortable {
+		c.Profile = openapi.ProfilePortable
+	}
 	if s.config.BaseURL != nil {
 		c.BaseURL = s.config.BaseURL.URL()
 	}
 	for _, origin := range s.config.AllowServers {
 		c.AllowServers = append(c.AllowServers, origin.String())
 	}
-	if s.config.OutputSchemas == config.OutputOff {
+	if s.config.OutputSchemas == config.OutputOff || s.config.Answers == config.AnswersText {
 		c.Output = openapi.OutputOff
 	}
 	api, err := doc.Compile(ctx, c)

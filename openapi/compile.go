@@ -26,6 +26,15 @@ const (
 	OutputOff                     // none
 )
 
+// Profile says which keywords the published schemas may use.
+type Profile uint8
+
+// The profiles.
+const (
+	ProfileFull     Profile = iota // all of JSON Schema 2020-12
+	ProfilePortable                // what every known model and client takes
+)
+
 // DefaultMaxOperations is the most operations of one document when CompileOptions.MaxOperations is zero (S3).
 const DefaultMaxOperations = 10_000
 
@@ -42,6 +51,14 @@ type CompileOptions struct {
 	// Reserved names the parameters that the gateway itself sends, its credential above all (R5, R7): operations
 	// don't offer them as arguments.
 	Reserved []Reserved
+	// Profile is which keywords the published schemas may use. It changes no name and no check.
+	Profile Profile
+	// MaxSchema is the most bytes of an input schema; 0: 64 KiB. A larger one is reduced, and API.Problems says how.
+	MaxSchema int
+	// ServerVariables are values for variables of the document's servers, by name (S7).
+	ServerVariables map[string]string
+	// SlashParameters names the path parameters whose values may hold slashes (R2).
+	SlashParameters []string
 }
 
 // Reserved is the name of a parameter that is never an argument.
@@ -74,7 +91,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if c.servers, err = newServers(d, o, &c.problems); err != nil {
 		return nil, err
 	}
-	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn)
+	c.schema = schema.NewLimitedConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema})
 	c.security.init(d.set, &c.problems)
 
 	found, skipped := c.walk()
