@@ -60,7 +60,7 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 // Bare returns the configuration that has the OpenAPI document at location, a URL or a path, as its one API and the
 // defaults for all else.
 func Bare(location string) (*Config, Problems) {
-	l := &loader{file: location}
+	l := &loader{file: withoutUser(location)}
 	cfg := Config{APIs: make([]API, 1)}
 	l.defaults(reflect.ValueOf(&cfg).Elem())
 	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())
@@ -70,6 +70,16 @@ func Bare(location string) (*Config, Problems) {
 		l.add(Error, position{}, "", "%s", err)
 	}
 	return l.finish(&cfg)
+}
+
+// withoutUser returns a location for messages: a password in a URL is refused, and not repeated.
+func withoutUser(location string) string {
+	scheme, rest, ok := strings.Cut(location, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); ok && at >= 0 {
+		return scheme + "://…" + rest[at:]
+	}
+	return location
 }
 
 // loader is the state of one Load.
