@@ -1,0 +1,391 @@
+package schema
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// A demand is what several schemas together ask of one value, references and composition followed. Where there are
+// alternatives, round says which of them is taken.
+type demand struct {
+	x            *exampler
+	round        int
+	alternatives int // rounds that make a difference
+	refs         int // followed
+	failed       bool
+
+	given  [][]byte // const, examples, default, enum: in this order, compact JSON
+	listed bool     // no other values are allowed
+	types  types
+
+	properties   []demandedProperty
+	required     []string
+	needs        map[string][]string // dependentRequired
+	additional   []byte
+	leastMembers int
+
+	items, prefix, contains [][]byte
+	leastItems, mostItems   int
+	unique                  bool
+
+	least, most  *big.Rat // numbers
+	above, below bool     // the bound itself is not allowed
+	steps        []*big.Rat
+
+	shortest, longest int // texts; longest 0: any
+	patterns          []string
+	format            string
+}
+
+type demandedProperty struct {
+	name    string
+	schemas [][]byte
+}
+
+func (d *demand) property(name string) [][]byte {
+	for i := range d.properties {
+		if d.properties[i].name == name {
+			return d.properties[i].schemas
+		}
+	}
+	return nil
+}
+
+// take adds a schema to the demand.
+func (d *demand) take(s []byte) {
+	if d.refs++; d.refs > maxExampleRefs {
+		d.failed = true
+		return
+	}
+	s = bytes.TrimSpace(s)
+	if jsonscan.KindOf(s) != jsonscan.Object {
+		d.failed = d.failed || string(s) == "false"
+		return
+	}
+	d.values(s)
+	for name, value := range jsonscan.Members(s) {
+		switch string(name) {
+		case "$ref":
+			if target, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/"); ok {
+				if target := jsonscan.Lookup(d.x.program.defs, target); target != nil {
+					d.take(target)
+				}
+			}
+		case "allOf":
+			for item := range jsonscan.Elements(value) {
+				d.take(item)
+			}
+		case "anyOf", "oneOf":
+			d.choose(slices.Collect(jsonscan.Elements(value)))
+		case "if":
+			// A value for which the condition is of no account, else one for which it holds, else one for which it does not.
+			then, other := jsonscan.Lookup(s, "then"), jsonscan.Lookup(s, "else")
+			both := [][]byte{[]byte("{}"), []byte("{}"), []byte("{}")}
+			if then != nil {
+				both[1] = then
+			}
+			if other != nil {
+				both[2] = other
+			}
+			d.choose(both)
+		case "type":
+			scratch := &check{}
+			if set := d.x.program.types(scratch, value); d.types == 0 {
+				d.types = set
+			} else {
+				d.types &= set
+				d.failed = d.failed || d.types == 0
+			}
+		default:
+			d.keyword(string(name), value)
+		}
+	}
+}
+
+// choose takes one of several alternatives.
+func (d *demand) choose(all [][]byte) {
+	if len(all) == 0 {
+		return
+	}
+	d.alternatives = max(d.alternatives, len(all))
+	d.take(all[min(d.round, len(all)-1)])
+}
+
+// values adds what the schema itself gives for values.
+func (d *demand) values(s []byte) {
+	add := func(value []byte) { d.given = append(d.given, jsonscan.AppendCompact(nil, value)) }
+	if value := jsonscan.Lookup(s, "const"); value != nil {
+		d.listed = true
+		add(value)
+	}
+	for value := range jsonscan.Elements(jsonscan.Lookup(s, "examples")) {
+		add(value)
+	}
+	if value := jsonscan.Lookup(s, "default"); value != nil {
+		add(value)
+	}
+	if list := jsonscan.Lookup(s, "enum"); list != nil {
+		d.listed = true
+		n := 0
+		for value := range jsonscan.Elements(list) {
+			if n++; n <= maxExampleItems {
+				add(value)
+			}
+		}
+	}
+}
+
+func (d *demand) keyword(name string, value []byte) {
+	switch name {
+	case "properties":
+		for property, s := range jsonscan.Members(value) {
+			i := slices.IndexFunc(d.properties, func(p demandedProperty) bool { return p.name == string(property) })
+			if i < 0 {
+				i = len(d.properties)
+				d.properties = append(d.properties, demandedProperty{name: string(property)})
+			}
+			d.properties[i].schemas = append(d.properties[i].schemas, s)
+		}
+	case "required":
+		for item := range jsonscan.Elements(value) {
+			if s := string(jsonscan.Unquote(item)); !slices.Contains(d.required, s) {
+				d.required = append(d.required, s)
+			}
+		}
+	case "dependentRequired":
+		for property, list := range jsonscan.Members(value) {
+			if d.needs == nil {
+				d.needs = map[string][]string{}
+			}
+			for item := range jsonscan.Elements(list) {
+				d.needs[string(property)] = append(d.needs[string(property)], string(jsonscan.Unquote(item)))
+			}
+		}
+	case "additionalProperties":
+		if jsonscan.KindOf(value) == jsonscan.Object {
+			d.additional = value
+		}
+	case "minProperties":
+		d.leastMembers = max(d.leastMembers, whole(value))
+	case "items":
+		d.items = append(d.items, value)
+	case "prefixItems":
+		d.prefix = slices.Collect(jsonscan.Elements(value))
+	case "contains":
+		d.contains = append(d.contains, value)
+	case "minItems":
+		d.leastItems = max(d.leastItems, whole(value))
+	case "maxItems":
+		d.mostItems = min(d.mostItems, whole(value))
+	case "uniqueItems":
+		d.unique = string(value) == "true"
+	case "minLength":
+		d.shortest = max(d.shortest, whole(value))
+	case "maxLength":
+		if n := whole(value); d.longest == 0 || n < d.longest {
+			d.longest = n
+		}
+	case "pattern":
+		d.patterns = append(d.patterns, string(jsonscan.Unquote(value)))
+	case "format":
+		d.format = string(jsonscan.Unquote(value))
+	case "contentEncoding":
+		if d.format == "" {
+			d.format = "byte"
+		}
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		d.bound(name, value)
+	}
+}
+
+func whole(value []byte) int {
+	n, err := strconv.Atoi(string(value))
+	if err != nil {
+		return math.MaxInt32
+	}
+	return n
+}
+
+func (d *demand) bound(keyword string, value []byte) {
+	if !saneNumber(string(value)) {
+		return
+	}
+	r, ok := new(big.Rat).SetString(string(value))
+	switch {
+	case !ok:
+	case keyword == "multipleOf":
+		if r.Sign() > 0 {
+			d.steps = append(d.steps, r)
+		}
+	case strings.HasSuffix(strings.ToLower(keyword), "minimum"):
+		if d.least == nil || r.Cmp(d.least) >= 0 {
+			d.least, d.above = r, keyword == "exclusiveMinimum"
+		}
+	default:
+		if d.most == nil || r.Cmp(d.most) <= 0 {
+			d.most, d.below = r, keyword == "exclusiveMaximum"
+		}
+	}
+}
+
+// kinds lists the types that are worth trying.
+func (d *demand) kinds() []types {
+	set := d.types
+	if set == 0 {
+		switch {
+		case len(d.properties)+len(d.required)+d.leastMembers > 0 || d.additional != nil:
+			set = objectType
+		case len(d.items)+len(d.prefix)+d.leastItems > 0:
+			set = arrayType
+		case d.least != nil || d.most != nil || len(d.steps) > 0:
+			set = numberType
+		default:
+			set = stringType
+		}
+	}
+	var out []types
+	for t := stringType; t <= nullType; t <<= 1 {
+		if set&t != 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// number returns a number within the bounds: 1 where it is allowed, else one near a bound.
+func (d *demand) number(kind types, nth int) ([]byte, bool) {
+	var candidates []*big.Rat
+	one, step := big.NewRat(1, 1), big.NewRat(1, 1)
+	for _, s := range d.steps {
+		if s.Cmp(step) > 0 || !s.IsInt() {
+			step = s
+		}
+	}
+	near := func(r *big.Rat) { // the multiples of step next to r
+		q := new(big.Rat).Quo(r, step)
+		floor := new(big.Int).Div(q.Num(), q.Denom()) // Euclidean: rounds down, since Denom is above zero
+		for _, add := range []int64{0, 1, -1} {
+			n := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(add)))
+			candidates = append(candidates, n.Mul(n, step))
+		}
+	}
+	candidates = append(candidates, one)
+	if d.least != nil {
+		near(d.least)
+		candidates = append(candidates, d.least)
+	}
+	if d.most != nil {
+		near(d.most)
+		candidates = append(candidates, d.most)
+	}
+	if d.least != nil && d.most != nil {
+		candidates = append(candidates, new(big.Rat).Mul(new(big.Rat).Add(d.least, d.most), big.NewRat(1, 2)))
+	}
+	candidates = append(candidates, step, new(big.Rat))
+	by := new(big.Rat).Mul(step, big.NewRat(int64(nth), 1))
+	for _, r := range candidates {
+		r = new(big.Rat).Add(r, by)
+		if !d.allows(r) || kind == integerType && !r.IsInt() {
+			continue
+		}
+		if r.IsInt() {
+			return []byte(r.Num().String()), true
+		}
+		if digits, exact := r.FloatPrec(); exact && digits < 20 {
+			return []byte(r.FloatString(digits)), true
+		}
+	}
+	return nil, false
+}
+
+func (d *demand) allows(r *big.Rat) bool {
+	if d.least != nil && (r.Cmp(d.least) < 0 || d.above && r.Cmp(d.least) == 0) ||
+		d.most != nil && (r.Cmp(d.most) > 0 || d.below && r.Cmp(d.most) == 0) {
+		return false
+	}
+	for _, s := range d.steps {
+		if !new(big.Rat).Quo(r, s).IsInt() {
+			return false
+		}
+	}
+	return true
+}
+
+// text returns a text of the format, one that the pattern describes, or the name of what it is for.
+func (d *demand) text(name string, nth int) ([]byte, bool) {
+	if d.shortest > 200 {
+		return nil, false
+	}
+	var candidates []string
+	if text := formatExamples[d.format]; text != "" {
+		candidates = append(candidates, text)
+	}
+	candidates = append(candidates, d.stretch(plainWord(name), nth))
+	var checks []*regexp.Regexp
+	for _, p := range d.patterns {
+		parsed, err := parsePattern(p)
+		if err != nil || parsed.re2 == "" {
+			return nil, false // nobody can say whether a text fits
+		}
+		re, err := regexp.Compile(parsed.re2)
+		if err != nil {
+			return nil, false
+		}
+		checks = append(checks, re)
+		candidates = append(candidates, patternTexts(parsed.re2)...)
+	}
+	for _, text := range candidates {
+		if n := utf8.RuneCountInString(text); n < d.shortest || d.longest > 0 && n > d.longest {
+			continue
+		}
+		if slices.ContainsFunc(checks, func(re *regexp.Regexp) bool { return !re.MatchString(text) }) {
+			continue
+		}
+		return jsonscan.AppendString(nil, text), true
+	}
+	return nil, false
+}
+
+// stretch gives a text the length that is asked for, and a number if it has to differ from others.
+func (d *demand) stretch(text string, nth int) string {
+	if n := d.shortest - len(text); n > 0 {
+		text += strings.Repeat("x", n)
+	}
+	if nth > 0 {
+		text += strconv.Itoa(nth + 1)
+	}
+	if d.longest > 0 && len(text) > d.longest {
+		text = text[len(text)-d.longest:] // the end is where texts differ
+	}
+	return text
+}
+
+// plainWord makes a placeholder of a property's name: a model sees what belongs there.
+func plainWord(name string) string {
+	if name == "" || len(name) > 40 {
+		return "text"
+	}
+	for i := range len(name) {
+		if c := name[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return "text"
+		}
+	}
+	return name
+}
+
+// formatExamples are texts of the formats of JSON Schema (validation, section 7.3) and of the OpenAPI registry.
+var formatExamples = map[string]string{
+	"date-time": "2026-01-31T12:00:00Z", "date": "2026-01-31", "time": "12:00:00Z", "duration": "P1D",
+	"email": "user@example.com", "idn-email": "user@example.com", "hostname": "example.com", "idn-hostname": "example.com",
+	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "uri": "https://example.com/", "url": "https://example.com/", "iri": "https://example.com/",
+	"uri-reference": "/path", "iri-reference": "/path", "uri-template": "/path/{id}", "json-pointer": "/name", "relative-json-pointer": "0",
+	"uuid": "123e4567-e89b-12d3-a456-426614174000", "byte": "aGVsbG8=", "binary": "aGVsbG8=", "base64url": "aGVsbG8", "regex": "^a",
+}
