@@ -1,0 +1,103 @@
+package generate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"drawbridge/openapi/schema"
+)
+
+// Options say what kind of values are wanted.
+type Options struct {
+	// Plain keeps texts to letters and digits, prefers examples, and makes null only where nothing else fits.
+	Plain bool
+	// SafeNumbers keeps numbers to those that JavaScript holds exactly and prints as they are written.
+	SafeNumbers bool
+	// NoEmpty keeps texts, arrays and objects from being empty where the schema allows something in them.
+	NoEmpty bool
+	// Depth is how deep optional members go; 0: 4.
+	Depth int
+	// Attempts is how often a value that does not fit is made again; 0: 12.
+	Attempts int
+}
+
+// A Schema makes values. It is safe for concurrent use.
+type Schema struct {
+	root      any
+	validator *schema.Validator
+}
+
+// New reads a JSON Schema as the gateway publishes it: with references to its own "$defs" alone.
+func New(source json.RawMessage) (*Schema, error) {
+	v, err := schema.Compile(source)
+	if err != nil {
+		return nil, err
+	}
+	root, err := decode(source)
+	if err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	return &Schema{root: root, validator: v}, nil
+}
+
+// errUnfit is the end of one attempt.
+var errUnfit = errors.New("no value fits")
+
+// Instance makes one value that the schema accepts, as JSON text with the members of objects in alphabetical order.
+// The error is the reason why none was found.
+func (s *Schema) Instance(r *rand.Rand, o Options) (json.RawMessage, error) {
+	if o.Depth <= 0 {
+		o.Depth = 4
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 12
+	}
+	var last error
+	for attempt := range o.Attempts {
+		m := maker{r: r, o: o, root: s.root, left: 400}
+		switch late := attempt * 3 / o.Attempts; {
+		case late == 2: // only what is required
+		case late == 1:
+			m.optional = 0.3
+		default:
+			m.optional = []float64{0.2, 0.5, 0.8, 1}[r.IntN(4)]
+		}
+		m.examples = o.Plain && attempt < 2
+		if !o.Plain && attempt%2 == 0 {
+			m.examples = r.IntN(4) == 0
+		}
+		value, err := m.value([]any{s.root}, 0)
+		if err != nil {
+			last = err
+			continue
+		}
+		faults := s.validator.Validate(value)
+		if len(faults) == 0 {
+			return encode(value)
+		}
+		last = fmt.Errorf("%w: %s: %s", errUnfit, faults[0].Pointer, faults[0].Message)
+	}
+	return nil, last
+}
+
+// decode reads JSON with numbers as they are written.
+func decode(text []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
