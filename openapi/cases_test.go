@@ -115,6 +115,8 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 			o.Reserved = append(o.Reserved, Reserved{In: in, Name: name})
 		case "output":
 			o.Output = OutputOff
+		case "html":
+			o.ReadableHTML = true
 		case "max_operations":
 			fmt.Sscan(value, &o.MaxOperations)
 		case "":
@@ -263,7 +265,7 @@ func TestCompile(t *testing.T) {
 }
 
 // TestAnswers: an HTTP answer → its parts. The files *.answer hold answers as they come; the first line names the
-// operation.
+// operation. With the header Test-Deadline the body does not end before the deadline.
 func TestAnswers(t *testing.T) {
 	eachCase(t, "answers", func(t *testing.T, a *txtar.Archive) map[string]string {
 		api, err := compileCase(t, a)
@@ -297,6 +299,9 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 		resp.Header.Set(key, value)
 	}
 	closed := &closeRecorder{Reader: strings.NewReader(body)}
+	if resp.Header.Get("Test-Deadline") != "" {
+		closed.Reader = io.MultiReader(closed.Reader, timeoutReader{})
+	}
 	resp.Body = closed
 	var b strings.Builder
 	kinds := map[PartKind]string{JSON: "json", Text: "text", Image: "image", Audio: "audio", Binary: "binary"}
@@ -307,6 +312,18 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 		}
 		if p.Drift != "" {
 			fmt.Fprintf(&b, " drift(%s)", p.Drift)
+		}
+		if p.File != "" {
+			fmt.Fprintf(&b, " file(%s)", p.File)
+		}
+		if p.Field != "" {
+			fmt.Fprintf(&b, " field(%s)", p.Field)
+		}
+		if p.Events > 0 {
+			fmt.Fprintf(&b, " cut after %d", p.Events)
+		}
+		if p.More {
+			b.WriteString(" more")
 		}
 		switch p.Kind {
 		case JSON, Text:
@@ -334,6 +351,11 @@ type closeRecorder struct {
 }
 
 func (c *closeRecorder) Close() error { c.closed = true; return nil }
+
+// timeoutReader is a stream that was silent until the deadline.
+type timeoutReader struct{}
+
+func (timeoutReader) Read([]byte) (int, error) { return 0, context.DeadlineExceeded }
 
 // unescapeBytes replaces \xNN and \n at the end of a line, so that cases can hold bytes that are not text.
 func unescapeBytes(t *testing.T, text string) string {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // toText returns data as valid UTF-8. The byte order mark decides, then the charset that the service names; text that
@@ -25,6 +27,11 @@ func toText(data []byte, charset string) []byte {
 		return fromUTF16(data, binary.LittleEndian)
 	case "iso-8859-1", "latin1", "iso8859-1", "windows-1252", "cp1252":
 		return fromWindows1252(data) // the two are one on the web (WHATWG Encoding, section 4.2)
+	case "", "utf-8", "utf8":
+	default:
+		if text, ok := fromCharset(data, charset); ok {
+			return text
+		}
 	}
 	if utf8.Valid(data) {
 		return data
@@ -33,6 +40,74 @@ func toText(data []byte, charset string) []byte {
 		return bytes.ToValidUTF8(data, []byte("\uFFFD")) // one bad byte doesn't make all of it another charset
 	}
 	return fromWindows1252(data)
+}
+
+// fromCharset decodes the charsets that browsers know (WHATWG Encoding, section 4); ok tells whether it is one.
+func fromCharset(data []byte, charset string) (text []byte, ok bool) {
+	encoding, err := htmlindex.Get(charset)
+	if err != nil {
+		return nil, false
+	}
+	if text, err = encoding.NewDecoder().Bytes(data); err != nil {
+		return nil, false
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD")), true
+}
+
+// declaredWithin is how far into a text a declaration of its charset is looked for (HTML, section 4.2.5.4).
+const declaredWithin = 1024
+
+// declaredCharset returns the charset that XML or HTML declares within itself, "" when there is none. It counts where
+// the service names none (RFC 7303 section 3; HTML, section 13.2.3.2). Text that is UTF-8 and has no escape sequence is
+// taken for UTF-8 whatever it says: proxies and templates change the one and leave the other.
+func declaredCharset(media string, data []byte) string {
+	if !isXML(media) && !isHTML(media) || utf8.Valid(data) && bytes.IndexByte(data, 0x1b) < 0 {
+		return ""
+	}
+	head := bytes.ToLower(data[:min(len(data), declaredWithin)])
+	if bytes.HasPrefix(head, []byte("<?xml")) {
+		declaration, _, _ := bytes.Cut(head, []byte("?>"))
+		if name := assigned(declaration, "encoding"); name != "" {
+			return asciiCharset(name)
+		}
+	}
+	if isHTML(media) {
+		for {
+			_, after, found := bytes.Cut(head, []byte("<meta"))
+			if !found {
+				break
+			}
+			tag, _, _ := bytes.Cut(after, []byte(">"))
+			if name := assigned(tag, "charset"); name != "" {
+				return asciiCharset(name)
+			}
+			head = after
+		}
+	}
+	return ""
+}
+
+// asciiCharset replaces what can't be true of a declaration that was read as ASCII.
+func asciiCharset(name string) string {
+	switch name {
+	case "utf-16", "utf-16le", "utf-16be", "utf16":
+		return "utf-8"
+	}
+	return name
+}
+
+// assigned returns the value in name=value, with or without quotes around it, "" when there is none.
+func assigned(text []byte, name string) string {
+	_, after, _ := bytes.Cut(text, []byte(name))
+	after, found := bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte("="))
+	if !found {
+		return ""
+	}
+	after = bytes.TrimLeft(after, " \t\r\n\"'")
+	if i := bytes.IndexAny(after, " \t\r\n\"';/>"); i >= 0 {
+		after = after[:i]
+	}
+	return string(after)
 }
 
 func fromUTF16(data []byte, order binary.ByteOrder) []byte {
@@ -63,4 +138,14 @@ func fromWindows1252(data []byte) []byte {
 		}
 	}
 	return out
+}
+
+// isReadable tells whether bytes of which nobody says what they are can be shown as text: UTF-8 without controls.
+func isReadable(data []byte) bool {
+	for _, c := range data {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
+			return false
+		}
+	}
+	return utf8.Valid(data)
 }

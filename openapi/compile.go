@@ -46,6 +46,8 @@ type CompileOptions struct {
 	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
 	AllowServers []string
 	Output       OutputMode
+	// ReadableHTML reduces answers that are HTML to the text that a reader sees.
+	ReadableHTML bool
 	// MaxOperations is the most operations that a document may have; 0: DefaultMaxOperations.
 	MaxOperations int
 	// Reserved names the parameters that the gateway itself sends, its credential above all (R5, R7): operations

@@ -10,14 +10,17 @@ func mediaType(s string) string {
 }
 
 // charset returns the parameter of that name, lower case, "" when there is none.
-func charset(s string) string {
+func charset(s string) string { return strings.ToLower(mediaParameter(s, "charset")) }
+
+// mediaParameter returns a parameter of a media type, "" when there is none.
+func mediaParameter(s, wanted string) string {
 	_, parameters, _ := strings.Cut(s, ";")
 	for parameters != "" {
 		var p string
 		p, parameters, _ = strings.Cut(parameters, ";")
 		name, value, _ := strings.Cut(p, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "charset") {
-			return strings.ToLower(strings.Trim(strings.TrimSpace(value), `"'`))
+		if strings.EqualFold(strings.TrimSpace(name), wanted) {
+			return strings.Trim(strings.TrimSpace(value), `"'`)
 		}
 	}
 	return ""
@@ -35,14 +38,51 @@ func isXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml")
 }
 
+// isHTML tells whether a media type is a page for people.
+func isHTML(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
+
+// isLines tells whether a media type is JSON texts, one on a line. It has many names and no registration.
+func isLines(media string) bool {
+	switch media {
+	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/x-jsonlines", "application/x-jsonl",
+		"application/x-json-stream", "application/stream+json", "application/json-lines", "text/x-ndjson", "text/ndjson", "text/jsonl":
+		return true
+	}
+	return false
+}
+
+// isSequence tells whether a media type is JSON texts with a separator before each (RFC 7464, RFC 8091).
+func isSequence(media string) bool {
+	return media == "application/json-seq" || strings.HasSuffix(media, "+json-seq")
+}
+
+// eventStream is the media type of server-sent events.
+const eventStream = "text/event-stream"
+
+// isSequential tells whether a media type is a row of values of which each stands for itself (OAS 3.2, sequential
+// media types).
+func isSequential(media string) bool {
+	return isLines(media) || isSequence(media) || media == eventStream
+}
+
+// canBeJSON tells whether an answer of a documented media type, which may be a range, can be JSON.
+func canBeJSON(media string) bool {
+	return isJSON(media) && !isLines(media) || media == "*/*" || media == "*" || media == "application/*"
+}
+
+// isGeneric tells whether a media type says no more than that there are bytes.
+func isGeneric(media string) bool {
+	return media == "" || media == "application/octet-stream" || media == "binary/octet-stream"
+}
+
 // isText tells whether the bytes of a media type are meant to be read as text.
 func isText(media string) bool {
-	if strings.HasPrefix(media, "text/") || isXML(media) || strings.HasSuffix(media, "+yaml") || strings.HasSuffix(media, "+json-seq") {
+	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || isXML(media) || strings.HasSuffix(media, "+yaml") || isSequential(media) {
 		return true
 	}
 	switch media {
 	case "application/yaml", "application/x-yaml", "application/javascript", "application/ecmascript", "application/graphql",
-		"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/json-seq",
+		"application/http", // the parts of a batch
 		"application/x-www-form-urlencoded", "application/sql", "application/toml", "application/rtf", "application/csv",
 		"application/x-sh", "application/x-pem-file", "application/jwt", "application/jose", "application/sdp":
 		return true

@@ -54,6 +54,7 @@ type Operation struct {
 	body      *body // nil: none is sent
 	accept    []string
 	answer    answerPlan
+	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
 }

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
+	"drawbridge/openapi/tree"
 )
 
 // answerPlan is what ReadResponse knows of the answers of an operation.
@@ -15,6 +16,8 @@ type answerPlan struct {
 	media   string          // the only media type that it promises for success, "" if there are several or none
 	shape   *jsonscan.Shape // of the answer as it comes, nil when there is no output schema
 	wrapped bool
+	// readHTML is CompileOptions.ReadableHTML. It holds for failures too.
+	readHTML bool
 }
 
 // output plans the answers: the output schema, the phrase for the description, what to ask for in Accept.
@@ -29,6 +32,7 @@ func (c *compiler) output(op *Operation, m *model) {
 			}
 		}
 	}
+	op.answer.readHTML = c.options.ReadableHTML
 	op.answer.json = slices.ContainsFunc(medias, isJSON)
 	if len(medias) == 1 && !isWildcard(medias[0]) {
 		op.answer.media = strings.Clone(medias[0])
@@ -38,14 +42,50 @@ func (c *compiler) output(op *Operation, m *model) {
 		return
 	}
 	op.Returns = c.returns(main, ct)
-	if ct == nil || c.options.Output == OutputOff || !isJSON(mediaType(ct.media)) && !isWildcard(mediaType(ct.media)) {
+	if ct == nil || c.options.Output == OutputOff {
 		return
 	}
-	if s := ct.schema; s != nil {
-		if out := c.schema.Output(s); out != nil {
-			op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
+	out := c.answerSchema(ct)
+	if out != nil {
+		op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
+	}
+}
+
+// answerSchema returns the output schema of an answer, nil when there is none: nothing is known of it, or it can't be JSON.
+func (c *compiler) answerSchema(ct *content) *schema.Output {
+	media := mediaType(ct.media)
+	switch {
+	case isSequential(media) && ct.node != nil:
+		return c.schema.Output(c.array(ct, media))
+	case canBeJSON(media) && ct.schema != nil:
+		return c.schema.Output(ct.schema)
+	}
+	return nil
+}
+
+// array returns the schema of the array that a sequential answer is put together to. Its elements are what itemSchema
+// says (OAS 3.2); documents of before describe the array, or else an element. Of events nothing is said: itemSchema has
+// their data as strings, whatever is in them.
+func (c *compiler) array(ct *content, media string) *tree.Node {
+	array := tree.NewObject(ct.node)
+	array.Set("type", tree.NewString(ct.node, "array"))
+	if media == eventStream {
+		return array
+	}
+	element := ct.node.Get("itemSchema")
+	if element == nil {
+		switch c.follow(ct.schema).Get("type").Text() {
+		case "array":
+			return ct.schema
+		case "string":
+		default:
+			element = ct.schema
 		}
 	}
+	if element != nil {
+		array.Set("items", element)
+	}
+	return array
 }
 
 // successes returns the answers of status 2xx, the most usual first; "default" counts when there is none.
@@ -73,7 +113,7 @@ func successes(all []answer) []answer {
 func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
 	for i := range success {
 		for j := range success[i].contents {
-			if ct := &success[i].contents[j]; isJSON(mediaType(ct.media)) || isWildcard(ct.media) && ct.schema != nil {
+			if ct := &success[i].contents[j]; isJSON(mediaType(ct.media)) || canBeJSON(mediaType(ct.media)) && ct.schema != nil {
 				return &success[i], ct
 			}
 		}
@@ -110,10 +150,11 @@ func (c *compiler) phrase(a *answer, ct *content) string {
 		return firstLine(a.node.Get("description").Text())
 	}
 	what := ""
-	if isJSON(mediaType(ct.media)) || isWildcard(ct.media) {
-		if ct.schema != nil {
-			what = c.schema.Summary(ct.schema)
-		}
+	switch media := mediaType(ct.media); {
+	case ct.schema != nil && (isJSON(media) || isWildcard(media)):
+		what = c.schema.Summary(ct.schema)
+	case isSequential(media) && media != eventStream && ct.node != nil:
+		what = c.schema.Summary(c.array(ct, media))
 	}
 	switch {
 	case isWildcard(ct.media):

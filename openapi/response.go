@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
@@ -30,60 +29,73 @@ const (
 type Part struct {
 	Kind      PartKind
 	MediaType string // without parameters, lower case; "" when the service didn't say and the document doesn't know
-	Data      []byte // valid until emit returns
+	Data      []byte // valid until ReadResponse returns
 	// Drift says where a JSON answer of status 2xx leaves the shape of Operation.Output, "" when it fits:
 	// "/items/0/id: expected number, got string".
 	Drift   string
 	Wrapped bool // JSON: Operation.Output has the answer under "result"
+	More    bool // another part follows
+	// File is the name of the file that the part is, "" when it has none: one segment, without anything unseen in it.
+	File string
+	// Field is the name under which a part of multipart/form-data stands, cleaned like File.
+	Field string
+	// Events is how many events of a stream the part holds, if the deadline cut the stream off; else 0.
+	Events int
 }
 
-// ReadResponse reads and closes resp.Body, and hands its parts to emit. An empty answer has no part. The body is
+// ReadResponse reads and closes resp.Body, and hands its parts to emit, in order. An empty answer has no part. The body is
 // expected to be decoded and limited by the client already; an error while reading it is wrapped and returned, and no
-// part is emitted of an answer that was cut off (P2). Reading ends with the context of the request; the one given here is
-// for answers that are streams.
+// part is emitted of an answer that was cut off (P2). An answer that breaks the rules of its media type in such a way that
+// nothing whole is left of it is an [*AnswerError].
+//
+// There is one exception: a stream of events (text/event-stream) may be meant never to end, and the call has a deadline.
+// If the body fails with an error whose Timeout method says so, and events came before, these are the answer, and
+// Part.Events counts them.
+//
+// Reading ends with the context of the request; the one given here is for answers that are streams.
 func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit func(Part) error) error {
 	defer resp.Body.Close()
-	buffer := o.buffers.get(resp.ContentLength)
-	defer o.buffers.put(buffer)
-	if err := buffer.readFrom(resp.Body); err != nil {
-		return fmt.Errorf("read answer: %w", err)
+	length := resp.ContentLength
+	if o.Method == http.MethodHead {
+		length = 0 // it is that of an answer to GET
 	}
-	data := buffer.data
-	if len(data) == 0 {
+	buffer := o.buffers.get(length)
+	defer o.buffers.put(buffer)
+	contentType := resp.Header.Get("Content-Type")
+	e := entity{contentType: contentType, media: mediaType(contentType)}
+	if err := buffer.readFrom(resp.Body); err != nil {
+		if e.cut = e.media == eventStream && isTimeout(err) && hasEvent(buffer.data); !e.cut {
+			return fmt.Errorf("read answer: %w", err)
+		}
+	}
+	if e.data = buffer.data; len(e.data) == 0 {
 		return nil
 	}
-	contentType := resp.Header.Get("Content-Type")
-	media := mediaType(contentType)
-	success := resp.StatusCode >= 200 && resp.StatusCode < 300
-	if media == "" && success {
-		media = o.answer.media
-	}
-	switch {
-	case success && o.Output == nil && isJSON(media) && isCompactText(data):
-		// Nobody will read it as JSON, so it need not be proved to be: it goes out as the text that it is.
-		return emit(Part{Kind: Text, MediaType: media, Data: data})
-	case isJSON(media), media == "", success && o.answer.json && media == "text/plain":
-		// Services that promise JSON label it text/plain now and then; what is not JSON after all is text.
-		if part, empty, ok := o.jsonPart(data, charset(contentType), success); ok {
-			part.MediaType = cmp.Or(media, "application/json")
-			if empty {
-				return nil
-			}
-			return emit(part)
+	r := answerReader{o: o, known: &o.unplanned}
+	defer r.release()
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		r.known = &o.answer
+		if o.Output == nil && isJSON(e.media) && isCompactText(e.data) && !isLines(e.media) {
+			// Nobody will read it as JSON, so it need not be proved to be: it goes out as the text that it is.
+			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
 		}
-		if media == "" && !utf8.Valid(data) {
-			return emit(Part{Kind: Binary, Data: data})
-		}
-		return emit(Part{Kind: Text, MediaType: media, Data: toText(data, charset(contentType))})
-	case isText(media):
-		return emit(Part{Kind: Text, MediaType: media, Data: toText(data, charset(contentType))})
-	case strings.HasPrefix(media, "image/"):
-		return emit(Part{Kind: Image, MediaType: media, Data: data})
-	case strings.HasPrefix(media, "audio/"):
-		return emit(Part{Kind: Audio, MediaType: media, Data: data})
-	default:
-		return emit(Part{Kind: Binary, MediaType: media, Data: data})
 	}
+	if strings.HasPrefix(e.media, "multipart/") {
+		return o.multipart(e, emit)
+	}
+	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
+		e.disposition = disposition[0]
+	}
+	part, found, err := r.part(e)
+	if err != nil || !found {
+		return err
+	}
+	return emit(part)
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
 }
 
 // isCompactText tells whether a JSON answer is UTF-8 and seems to have no white space between its tokens: there is no
@@ -94,23 +106,112 @@ func isCompactText(data []byte) bool {
 		!bytes.Contains(data[:min(len(data), begin)], []byte(`": `)) && utf8.Valid(data)
 }
 
-// jsonPart reads data as JSON; ok tells whether it is. A text of white space alone is empty.
-func (o *Operation) jsonPart(data []byte, charset string, success bool) (part Part, empty, ok bool) {
-	if charset != "" || data[0] >= utf8.RuneSelf || data[0] == 0 {
+// An answerReader reads one answer.
+type answerReader struct {
+	o *Operation
+	// known is what the document says of the answer: nothing if it is a failure, or a part among several.
+	known *answerPlan
+	spare []*buffer // hold what was made of the bytes that came
+}
+
+func (r *answerReader) release() {
+	for _, b := range r.spare {
+		r.o.buffers.put(b)
+	}
+}
+
+// buffer returns a buffer that lasts as long as the reader.
+func (r *answerReader) buffer(length int) *buffer {
+	b := r.o.buffers.get(int64(length))
+	r.spare = append(r.spare, b)
+	return b
+}
+
+// An entity is an answer, or one of several parts of it: bytes, and what its headers say of them.
+type entity struct {
+	media       string // Content-Type without parameters
+	contentType string
+	disposition string // Content-Disposition
+	data        []byte
+	cut         bool // a stream of events that the deadline cut off
+	inForm      bool // a part of multipart/form-data
+}
+
+// part makes a part of an entity that is not multipart. found is false if it is empty.
+func (r *answerReader) part(e entity) (p Part, found bool, err error) {
+	known, generic := r.known, isGeneric(e.media)
+	if generic && known.media != "" {
+		e.media = known.media
+	}
+	switch {
+	case isLines(e.media), isSequence(e.media):
+		return r.sequence(e)
+	case e.media == eventStream:
+		return r.events(e)
+	case isJSON(e.media), e.media == "", generic && known.json, known.json && labelsJSON(e.media, e.data):
+		part, empty, ok := r.json(e)
+		if ok {
+			part.MediaType = cmp.Or(e.media, "application/json")
+			return part, !empty, nil
+		}
+	}
+	switch {
+	case isHTML(e.media) && r.o.answer.readHTML:
+		return Part{Kind: Text, MediaType: e.media, Data: readableHTML(r.text(e))}, true, nil
+	case strings.HasPrefix(e.media, "image/") && !isXML(e.media):
+		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
+	case strings.HasPrefix(e.media, "audio/"):
+		return Part{Kind: Audio, MediaType: e.media, Data: e.data}, true, nil
+	case generic && (isGeneric(e.media) || isJSON(e.media)):
+		if isReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
+			return Part{Kind: Text, MediaType: e.media, Data: toText(e.data, charset(e.contentType))}, true, nil
+		}
+		e.media = mediaType(e.contentType)
+	case isText(e.media), isJSON(e.media):
+		return Part{Kind: Text, MediaType: e.media, Data: r.text(e)}, true, nil
+	}
+	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition)}, true, nil
+}
+
+// text returns an entity as UTF-8.
+func (r *answerReader) text(e entity) []byte {
+	return toText(e.data, cmp.Or(charset(e.contentType), declaredCharset(e.media, e.data)))
+}
+
+// labelsJSON tells whether a service that promises JSON may mean it by the label: text/plain now and then, and the default
+// of some platforms, text/html. What is not JSON after all is text.
+func labelsJSON(media string, data []byte) bool {
+	switch media {
+	case "text/plain":
+		return true
+	case "text/html", "text/javascript", "application/javascript", "application/x-javascript":
+		data = bytes.TrimLeft(data, " \t\r\n\ufeff")
+		return len(data) > 0 && (data[0] == '{' || data[0] == '[')
+	}
+	return false
+}
+
+// json reads an entity as JSON; ok tells whether it is. A text of white space alone is empty.
+func (r *answerReader) json(e entity) (part Part, empty, ok bool) {
+	data, charset := e.data, charset(e.contentType)
+	if charset == "" && len(data) > 1 && (data[0] == 0 || data[1] == 0) {
+		// The first two characters of JSON are ASCII but in a text of one string: RFC 4627 section 3.
+		charset = "utf-16le"
+		if data[0] == 0 {
+			charset = "utf-16be"
+		}
+	}
+	if charset != "" || data[0] >= utf8.RuneSelf {
 		data = toText(data, charset) // JSON is UTF-8 without a mark (RFC 8259 section 8.1); some services disagree
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Part{}, true, true
 	}
-	options := jsonscan.Options{}
-	if success {
-		options.Shape = o.answer.shape
-	}
-	info, err := jsonscan.Scan(data, options)
+	info, err := jsonscan.Scan(data, jsonscan.Options{Shape: r.known.shape})
 	if err != nil {
 		return Part{}, false, false
 	}
-	part = Part{Kind: JSON, Wrapped: success && o.answer.wrapped}
+	part = Part{Kind: JSON, Wrapped: r.known.wrapped}
 	if info.Mismatch != nil {
 		part.Drift = drift(data, info.Mismatch)
 	}
@@ -126,59 +227,13 @@ func drift(data []byte, m *jsonscan.Mismatch) string {
 	if where == "" {
 		where = "the answer"
 	}
+	return describe(where, m)
+}
+
+func describe(where string, m *jsonscan.Mismatch) string {
 	want := m.Want.String()
 	if m.Integer {
 		want = strings.Replace(want, "number", "integer", 1)
 	}
 	return fmt.Sprintf("%s: expected %s, got %s", where, want, m.Got)
-}
-
-// buffers keeps the buffers of answers between calls; all operations of an API share one.
-type buffers struct{ pool sync.Pool }
-
-// A buffer holds one answer.
-type buffer struct{ data []byte }
-
-const (
-	smallestBuffer = 4 << 10
-	// A buffer that one large answer has grown is not kept: the next million answers are small.
-	largestKept = 1 << 20
-	// What a service promises is believed up to here before it has sent it.
-	largestTrusted = 8 << 20
-)
-
-// get returns an empty buffer with room for an answer of that length; -1: unknown.
-func (bs *buffers) get(length int64) *buffer {
-	b, _ := bs.pool.Get().(*buffer)
-	if b == nil {
-		b = &buffer{}
-	}
-	// One byte more, so that the end is seen without growing.
-	if room := max(smallestBuffer, int(min(length, largestTrusted))+1); cap(b.data) < room {
-		b.data = make([]byte, 0, room)
-	}
-	b.data = b.data[:0]
-	return b
-}
-
-func (bs *buffers) put(b *buffer) {
-	if cap(b.data) <= largestKept {
-		bs.pool.Put(b)
-	}
-}
-
-func (b *buffer) readFrom(r io.Reader) error {
-	for {
-		if len(b.data) == cap(b.data) {
-			b.data = append(b.data, 0)[:len(b.data)]
-		}
-		n, err := r.Read(b.data[len(b.data):cap(b.data)])
-		b.data = b.data[:len(b.data)+n]
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

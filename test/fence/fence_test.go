@@ -45,7 +45,7 @@ const leaf = "openapi/jsonscan"
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree"}, modules: []string{"github.com/getkin/kin-openapi"}},
+	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/tree":     {modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":   {arrows: []string{"openapi/tree"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":     {},

@@ -1,0 +1,147 @@
+package openapi
+
+import (
+	"bytes"
+	"iter"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// An event is one server-sent event (HTML, section 9.2).
+type event struct {
+	name, id []byte // nil: the stream gives none
+	data     []byte // valid until the next event
+}
+
+// endOfEvents is the data that some services send last, as OpenAI's does. It says nothing but that, and is not JSON where
+// all before it is.
+const endOfEvents = "[DONE]"
+
+// events reads a stream of events as one JSON array. Its elements are the data of the events: as JSON if that of every
+// event is, else as strings. If any event has a name or an id, the elements are objects {"event", "id", "data"}
+// instead, as in the schemas of OAS 3.2 (server-sent event streams); "retry" is for the transport, and left out.
+func (r *answerReader) events(e entity) (p Part, found bool, err error) {
+	data := bytes.ToValidUTF8(bytes.TrimPrefix(e.data, []byte("\xef\xbb\xbf")), []byte("\uFFFD")) // always UTF-8
+	asJSON, asObjects, ended := true, false, false
+	count := 0
+	for ev := range events(data, !e.cut) {
+		count++
+		asObjects = asObjects || ev.name != nil || ev.id != nil
+		if ended = string(ev.data) == endOfEvents; ended {
+			count--
+			continue
+		}
+		if asJSON {
+			_, err := jsonscan.Scan(ev.data, jsonscan.Options{})
+			asJSON = err == nil
+		}
+	}
+	_, root := r.elements()
+	out := append(r.buffer(len(data)+2).data, '[')
+	for ev := range events(data, !e.cut) {
+		if string(ev.data) == endOfEvents {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if asObjects {
+			out = append(out, '{')
+			if ev.name != nil {
+				out = append(jsonscan.AppendString(append(out, `"event":`...), ev.name), ',')
+			}
+			if ev.id != nil {
+				out = append(jsonscan.AppendString(append(out, `"id":`...), ev.id), ',')
+			}
+			out = append(out, `"data":`...)
+		}
+		if asJSON {
+			out = jsonscan.AppendCompact(out, ev.data)
+		} else {
+			out = jsonscan.AppendString(out, ev.data)
+		}
+		if asObjects {
+			out = append(out, '}')
+		}
+	}
+	if count == 0 {
+		return Part{}, false, nil
+	}
+	p = r.array(e.media, append(out, ']'), root)
+	if e.cut && !ended {
+		p.Events = count
+	}
+	return p, true, nil
+}
+
+// hasEvent tells whether a stream that was cut off holds one whole event.
+func hasEvent(data []byte) bool {
+	for range events(data, false) {
+		return true
+	}
+	return false
+}
+
+// events yields the events of a stream. Those without data are none. The last one needs no blank line behind it if the
+// stream came to its end: the standard drops it then, but many services leave the line out.
+func events(data []byte, ended bool) iter.Seq[event] {
+	return func(yield func(event) bool) {
+		var ev event
+		var joined []byte // data of several lines
+		several := false
+		for len(data) > 0 {
+			line, rest, whole := cutLine(data)
+			if data = rest; !whole && !ended {
+				return
+			}
+			if len(line) == 0 {
+				if len(ev.data) > 0 && !yield(ev) {
+					return
+				}
+				ev, several = event{}, false
+				continue
+			}
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch string(field) {
+			case "data":
+				switch {
+				case ev.data == nil:
+					ev.data = value
+				default:
+					if !several {
+						joined, several = append(joined[:0], ev.data...), true
+					}
+					joined = append(append(joined, '\n'), value...)
+					ev.data = joined
+				}
+			case "event":
+				ev.name = nil
+				if len(value) > 0 && string(value) != "message" {
+					ev.name = value
+				}
+			case "id":
+				if bytes.IndexByte(value, 0) < 0 {
+					ev.id = value
+				}
+			}
+		}
+		if ended && len(ev.data) > 0 {
+			yield(ev)
+		}
+	}
+}
+
+// cutLine returns the first line without its end, which is LF, CR LF or CR, and what follows it; whole tells that the line
+// has an end.
+func cutLine(data []byte) (line, rest []byte, whole bool) {
+	i := bytes.IndexAny(data, "\r\n")
+	switch {
+	case i < 0:
+		return data, nil, false
+	case data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n':
+		return data[:i], data[i+2:], true
+	default:
+		return data[:i], data[i+1:], true
+	}
+}

@@ -1,0 +1,42 @@
+package openapi
+
+import (
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"drawbridge/openapi/schema"
+)
+
+// maxFileName is the most bytes of a file's name: that of most file systems.
+const maxFileName = 255
+
+// fileName returns the name of a file that Content-Disposition gives, cleaned, "" when there is none.
+func fileName(disposition string) string {
+	if disposition == "" {
+		return ""
+	}
+	_, parameters, err := mime.ParseMediaType(disposition) // knows filename*, too (RFC 8187)
+	if err != nil {
+		return ""
+	}
+	return cleanName(parameters["filename"])
+}
+
+// cleanName makes a name that a service chose fit to be shown and to be one segment of a URI: the last segment of what
+// may be a path (RFC 6266 section 4.3), without anything unseen or any dots and spaces around it.
+func cleanName(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = schema.Clean(strings.ToValidUTF8(name, ""), 0)
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, name)
+	for len(name) > maxFileName {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return strings.Trim(name, ". ")
+}
