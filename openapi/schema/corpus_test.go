@@ -128,7 +128,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 	})
 	schemas := schemasOf(set.Root())
 	var all []json.RawMessage
-	bytes, largest := 0, 0
+	bytes, largest, portableBytes := 0, 0, 0
 	start := time.Now()
 	outputs := 0
 	slowest := time.Duration(0)
@@ -140,6 +140,9 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			continue
 		}
 		all = append(all, property)
+		portable := Portable(property, 0)
+		checkClients(t, portable)
+		portableBytes += len(portable)
 		c.Plain(n)
 		c.Summary(n)
 		if c.IsObject(n) {
@@ -149,6 +152,8 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 				continue
 			}
 			all = append(all, root)
+			checkClients(t, Portable(root, 0))
+			Example(root, ExampleOptions{}) // must not take long
 		}
 		if out := c.Output(n); out != nil {
 			outputs++
@@ -156,6 +161,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 				t.Errorf("%s: the output schema takes %d bytes", n.Pointer(), len(out.Schema))
 			}
 			all = append(all, out.Schema)
+			checkPortableOutput(t, PortableOutput(out.Schema))
 		}
 		slowest = max(slowest, time.Since(began))
 	}
@@ -167,7 +173,8 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			t.Errorf("a schema takes %d bytes: %.200s", len(s), s)
 		}
 	}
-	t.Logf("%d schemas in %v (slowest %v), %d bytes, largest %d, outputs %d, warnings %v", len(schemas), elapsed, slowest, bytes, largest, outputs, codes)
+	t.Logf("%d schemas in %v (slowest %v), %d bytes, largest %d, %d bytes of arguments in the portable profile, outputs %d, warnings %v",
+		len(schemas), elapsed, slowest, bytes, largest, portableBytes, outputs, codes)
 	if dump != nil {
 		if err := json.NewEncoder(dump).Encode(all); err != nil {
 			t.Fatal(err)
