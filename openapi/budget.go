@@ -21,10 +21,10 @@ type budget struct {
 func (b *budget) parameters(f found) error {
 	n := f.item.Get("parameters").Len() + f.node.Get("parameters").Len()
 	if n > maxParameters {
-		return skip(nil, "it has %d parameters; at most %d are allowed", n, maxParameters)
+		return coded(codeSkipLimit, skip(nil, "it has %d parameters; at most %d are allowed", n, maxParameters))
 	}
 	if b.listed += n; b.listed > maxAllParameters {
-		return skip(nil, "the operations up to this one have more than %d parameters together; split the document", maxAllParameters)
+		return coded(codeSkipLimit, skip(nil, "the operations up to this one have more than %d parameters together; split the document", maxAllParameters))
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (b *budget) memory(op *Operation, wasted int64) error {
 		b.bytes += op.size()
 	}
 	if b.bytes > maxOperationBytes {
-		return skip(nil, "the schemas of the operations up to this one take more than %d MiB together; split the document", maxOperationBytes>>20)
+		return coded(codeSkipLimit, skip(nil, "the schemas of the operations up to this one take more than %d MiB together; split the document", maxOperationBytes>>20))
 	}
 	return nil
 }

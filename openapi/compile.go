@@ -85,16 +85,16 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
 		}
 	}
-	c := &compiler{doc: d, set: d.set, options: o, buffers: &buffers{}}
+	c := &compiler{doc: d, set: d.set, options: o, buffers: &buffers{}, problems: &problems{}, typed: &sync.Map{}}
 	for _, p := range d.problems {
 		c.problems.add(p)
 	}
 	var err error
-	if c.servers, err = newServers(d, o, &c.problems); err != nil {
+	if c.servers, err = newServers(d, o, c.problems); err != nil {
 		return nil, err
 	}
 	c.schema = schema.NewLimitedConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema})
-	c.security.init(d.set, &c.problems)
+	c.security.init(d.set, c.problems)
 
 	found, skipped := c.walk()
 	limit := o.MaxOperations
@@ -108,6 +108,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	type result struct {
 		operation *Operation
 		skipped   *Skipped
+		met       *problems
 		wasted    int64
 	}
 	results := make([]result, len(found))
@@ -128,7 +129,8 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			if emitted.Load() > maxOperationBytes {
 				return nil // those before it have used up the budget
 			}
-			op, err := c.operation(f)
+			own := c.alone(f)
+			op, err := own.operation(f)
 			if err != nil {
 				s := f.skipped(err)
 				results[i].skipped = &s
@@ -139,7 +141,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 				return nil
 			}
 			emitted.Add(op.size())
-			results[i].operation = op
+			results[i].operation, results[i].met = op, own.problems
 			return nil
 		})
 	}
@@ -147,6 +149,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		return nil, err
 	}
 	api := &API{Skipped: skipped, Schemes: c.security.schemes}
+	var touched []touch
 	for i, r := range results {
 		// In the document's order, so that the same operations are skipped each time.
 		if err := budget.memory(r.operation, r.wasted); err != nil {
@@ -155,9 +158,11 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			api.Skipped = append(api.Skipped, *r.skipped)
 		} else {
 			api.Operations = append(api.Operations, r.operation)
+			touched = append(touched, touch{found[i], r.operation, r.met})
 		}
 	}
 	api.Problems = c.problems.sorted()
+	attribute(c.set, api.Problems, touched)
 	return api, nil
 }
 
@@ -169,9 +174,17 @@ type compiler struct {
 	schema   *schema.Converter
 	servers  *servers
 	security security
-	problems problems
+	problems *problems
 	buffers  *buffers
-	typed    sync.Map // *tree.Node of a parameter → *openapi3.Parameter
+	typed    *sync.Map // *tree.Node of a parameter → *openapi3.Parameter
+}
+
+// alone returns the compiler for one operation, which notes the problems that it meets.
+func (c *compiler) alone(f found) *compiler {
+	own := *c
+	own.problems = &problems{all: c.problems}
+	own.schema = c.schema.For(f.node, own.problems.warn)
+	return &own
 }
 
 func schemaDialect(d dialect) schema.Dialect {
@@ -200,6 +213,9 @@ func (f found) skipped(err error) Skipped {
 	if errors.As(err, &e) && e.at != nil {
 		s.Position, s.Pointer = e.at.Position(), strings.Clone(e.at.Pointer())
 	}
+	if s.Code = codeSkipKind; e != nil && e.code != "" {
+		s.Code = e.code
+	}
 	return s
 }
 
@@ -215,7 +231,7 @@ func (c *compiler) walk() (all []found, skipped []Skipped) {
 		item, err := c.set.Follow(node)
 		if err != nil {
 			skipped = append(skipped, Skipped{Path: strings.Clone(path), Position: node.Position(),
-				Pointer: strings.Clone(node.Pointer()), Reason: "the path item is missing: " + cause(err)})
+				Pointer: strings.Clone(node.Pointer()), Reason: "the path item is missing: " + cause(err), Code: codeSkipMissing})
 			continue
 		}
 		all = c.walkItem(path, item, all)

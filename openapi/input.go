@@ -29,27 +29,32 @@ const (
 	inMember       // the argument is a member of the body
 )
 
+// String returns the word for a place in a request.
+func (p place) String() string {
+	return [...]string{"path", "query", "header", "cookie", "body", "body"}[p]
+}
+
 var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
 
 // input plans the arguments of an operation: their names, their schema, and where each goes (D10).
 func (c *compiler) input(op *Operation, m *model) error {
 	if len(op.Path) > maxPath {
-		return skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath)
+		return coded(codeSkipLimit, skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath))
 	}
 	var err error
 	if op.template, err = wire.ParseTemplate(strings.Clone(op.Path)); err != nil {
-		return skip(nil, "%v", err)
+		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
 	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
-		return skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters)
+		return coded(codeSkipLimit, skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters))
 	}
 	bound, err := c.bind(op, m)
 	if err != nil {
-		return err
+		return coded(codeSkipParameter, err)
 	}
 	content, kind, err := c.chooseBody(op, m)
 	if err != nil {
-		return err
+		return coded(codeSkipBody, err)
 	}
 
 	var members []schema.Member
@@ -130,7 +135,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	op.variables = variables(op)
 	op.Input, err = c.schema.Object(properties)
 	if err != nil {
-		return skip(nil, "the schema of its arguments can't be made: %w", err)
+		return coded(codeSkipSchema, skip(nil, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
 }
@@ -182,7 +187,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	op.variables = variables(op)
 	var err error
 	if op.Input, err = c.schema.Root(content.schema, rename); err != nil {
-		return skip(content.node, "the schema of its arguments can't be made: %w", err)
+		return coded(codeSkipSchema, skip(content.node, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
 }

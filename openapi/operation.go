@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -47,6 +48,11 @@ type Operation struct {
 	Position tree.Position // where the operation stands
 	Pointer  string        // RFC 6901 pointer from the root of Position.File
 
+	// Problems are places in API.Problems, in order: what was found in the parts of the document that the operation is
+	// made of. They are its parameters, body and servers, the answers that Output and Returns are made of, and all that
+	// these refer to. At most 100 are kept.
+	Problems []int
+
 	arguments []argument
 	index     map[string]int // argument name → place in arguments
 	template  *wire.Template
@@ -66,21 +72,42 @@ func (o *Operation) CheckSchema() error {
 	return err
 }
 
+// A Renamed argument has another name than the parameter or property that it becomes.
+type Renamed struct {
+	Argument, Name string
+	In             string // where Name stands: "path", "query", "header", "cookie" or "body"
+}
+
+// Renamed lists the arguments that could not keep their names, in the order of the arguments.
+func (o *Operation) Renamed() (all []Renamed) {
+	for _, a := range o.arguments {
+		if a.name != a.wire {
+			all = append(all, Renamed{a.name, a.wire, a.place.String()})
+		}
+	}
+	if o.body != nil {
+		for _, name := range slices.Sorted(maps.Keys(o.body.rename)) {
+			all = append(all, Renamed{name, o.body.rename[name], inBody.String()})
+		}
+	}
+	return all
+}
+
 // operation compiles one operation. A panic is one operation's misfortune, not that of the document (S4, S5).
 func (c *compiler) operation(f found) (op *Operation, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			op, err = nil, fmt.Errorf("internal error while compiling it: %v at %s", r, panicSite(debug.Stack()))
+			op, err = nil, coded(codeSkipInternal, fmt.Errorf("internal error while compiling it: %v at %s", r, panicSite(debug.Stack())))
 		}
 	}()
 	if _, err := c.set.Follow(f.node); err != nil {
-		return nil, skip(f.node, "the operation is missing: %s", cause(err))
+		return nil, coded(codeSkipMissing, skip(f.node, "the operation is missing: %s", cause(err)))
 	}
 	if f.node.Kind() != tree.Object {
-		return nil, skip(f.node, "the operation is not an object")
+		return nil, coded(codeSkipKind, skip(f.node, "the operation is not an object"))
 	}
 	if !validMethod(f.method) {
-		return nil, skip(f.node, "%q is not a method that can be called", f.method)
+		return nil, coded(codeSkipMethod, skip(f.node, "%q is not a method that can be called", f.method))
 	}
 	op = &Operation{
 		Method: f.method, Path: strings.Clone(f.path),
@@ -102,7 +129,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
 	}
-	op.Security = c.security.of(m, &c.problems)
+	op.Security = c.security.of(m, c.problems)
 	if err := c.input(op, m); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,10 @@ type Problem struct {
 	Pointer  string        // RFC 6901 pointer from the root of the file that Position names
 	Code     string        // one of a closed set of kebab-case words, for counting and for tests
 	Message  string        // what was found and what was done about it
+
+	// Of the code "more": how many problems of which code are not listed, because there are too many.
+	Count int
+	Of    string
 }
 
 // The codes of the problems that are found here; those of the packages tree and schema come beside them.
@@ -48,17 +53,17 @@ const (
 // String returns "file:line:col: pointer: message", so that editors jump to the place.
 func (p Problem) String() string { return prefix(p.Position, p.Pointer) + p.Message }
 
-// Skipped is an operation that could not be made callable.
-type Skipped struct {
-	Method, Path, ID string // as in the document; ID is "" when it has none
-	Position         tree.Position
-	Pointer, Reason  string
-}
-
-// String returns "file:line:col: pointer: GET /path is skipped: reason".
-func (s Skipped) String() string {
-	name := strings.TrimSpace(s.Method + " " + s.Path) // a path item that is missing has no method
-	return fmt.Sprintf("%s%s is skipped: %s", prefix(s.Position, s.Pointer), name, s.Reason)
+// ProblemCounts returns how many problems of each code the document has, with those that are not listed.
+func (a *API) ProblemCounts() map[string]int {
+	counts := make(map[string]int)
+	for _, p := range a.Problems {
+		if p.Code == tree.CodeMore {
+			counts[p.Of] += p.Count
+		} else {
+			counts[p.Code]++
+		}
+	}
+	return counts
 }
 
 func prefix(at tree.Position, pointer string) string {
@@ -76,27 +81,11 @@ func prefix(at tree.Position, pointer string) string {
 
 // newProblem copies what a warning of the tree holds, whose strings may be slices of the source.
 func newProblem(w tree.Warning) Problem {
-	return Problem{Position: w.Position, Pointer: strings.Clone(w.Pointer), Code: w.Code, Message: strings.Clone(w.Message)}
+	return Problem{Position: w.Position, Pointer: strings.Clone(w.Pointer), Code: w.Code, Message: strings.Clone(w.Message), Count: w.Count, Of: w.Of}
 }
 
 func problemAt(at *tree.Node, code, format string, args ...any) Problem {
 	return Problem{Position: at.Position(), Pointer: strings.Clone(at.Pointer()), Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// A skipError ends the compilation of one operation, for the reason it holds. at is where the cause stands, nil for
-// the operation itself.
-type skipError struct {
-	at     *tree.Node
-	reason error
-}
-
-func (e *skipError) Error() string { return e.reason.Error() }
-
-// Unwrap returns what was wrapped into the reason.
-func (e *skipError) Unwrap() error { return errors.Unwrap(e.reason) }
-
-func skip(at *tree.Node, format string, args ...any) error {
-	return &skipError{at, fmt.Errorf(format, args...)}
 }
 
 // cause returns why a reference can't be followed. Its position is left out: it stands before the message already.
@@ -111,17 +100,35 @@ func cause(err error) string {
 // problems collects what the compilation of operations finds, from several goroutines. What several operations share
 // is found several times and kept once.
 type problems struct {
-	mu   sync.Mutex
-	seen map[Problem]struct{}
+	all *problems // of the document, if these are of one operation; they are added there too
+
+	mu     sync.Mutex
+	seen   map[Problem]struct{}
+	counts map[string]int // by code, beyond what is kept too
 }
 
+// Bounds of one kind of mistake, which a generated document repeats ten thousand times: how many are listed, and how
+// many are kept to choose those from, the first of the document.
+const (
+	mostOfOneCode = 500
+	keptOfOneCode = 20 * mostOfOneCode
+)
+
 func (ps *problems) add(p Problem) {
+	if ps.all != nil {
+		ps.all.add(p)
+	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if ps.seen == nil {
-		ps.seen = make(map[Problem]struct{})
+		ps.seen, ps.counts = make(map[Problem]struct{}), make(map[string]int)
 	}
-	ps.seen[p] = struct{}{}
+	if _, known := ps.seen[p]; known {
+		return
+	}
+	if ps.counts[p.Code]++; ps.counts[p.Code] <= keptOfOneCode {
+		ps.seen[p] = struct{}{}
+	}
 }
 
 // warn is add for a warning of another package.
@@ -166,5 +173,23 @@ func (ps *problems) sorted() []Problem {
 			cmp.Compare(a.Pointer, b.Pointer),
 		)
 	})
-	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Position == b.Position && a.Message == b.Message })
+	return ps.few(slices.CompactFunc(all, func(a, b Problem) bool { return a.Position == b.Position && a.Message == b.Message }))
+}
+
+// few shortens the list to the first of each code, and says at its end what is left out.
+func (ps *problems) few(all []Problem) []Problem {
+	listed := make(map[string]int)
+	kept := slices.DeleteFunc(all, func(p Problem) bool {
+		listed[p.Code]++
+		return listed[p.Code] > mostOfOneCode
+	})
+	for _, code := range slices.Sorted(maps.Keys(listed)) {
+		n := listed[code]
+		if n > mostOfOneCode {
+			n += max(0, ps.counts[code]-keptOfOneCode)
+			kept = append(kept, Problem{Code: tree.CodeMore, Of: code, Count: n - mostOfOneCode,
+				Message: fmt.Sprintf("%d more problems of the kind %q are left out", n-mostOfOneCode, code)})
+		}
+	}
+	return kept
 }

@@ -63,13 +63,13 @@ func (c *compiler) model(f found) (*model, error) {
 	}
 	c.answers(m)
 	if err := json.Unmarshal(m.appendJSON(nil, c.security.root), &m.typed); err != nil {
-		return nil, fmt.Errorf("the operation can't be read: %w", err)
+		return nil, coded(codeSkipKind, fmt.Errorf("the operation can't be read: %w", err))
 	}
 	for i := range m.parameters {
 		p := &m.parameters[i]
 		typed, err := c.typedParameter(p.node)
 		if err != nil {
-			return nil, skip(p.node, "the parameter can't be read: %v", err)
+			return nil, coded(codeSkipParameter, skip(p.node, "the parameter can't be read: %v", err))
 		}
 		p.typed = typed
 	}
@@ -170,7 +170,7 @@ func (c *compiler) requestBody(m *model) error {
 	}
 	body, err := c.set.Follow(node)
 	if err != nil {
-		return skip(node, "the request body is missing: %s", cause(err))
+		return coded(codeSkipBody, skip(node, "the request body is missing: %s", cause(err)))
 	}
 	if body.Kind() != tree.Object {
 		c.problems.at(node, codeBodyKind, "request body is left out: it is not an object")

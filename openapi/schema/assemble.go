@@ -48,6 +48,9 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, write func(e
 			continue
 		}
 		if i > 0 {
+			if c.at != nil {
+				where = c.at
+			}
 			c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stage))
 		}
 		return out, nil

@@ -55,7 +55,13 @@ type Converter struct {
 	dialect Dialect
 	warn    func(tree.Warning)
 	limits  Limits
+	at      *tree.Node // what is converted for, see For
 
+	*converted
+}
+
+// converted is what has been converted so far.
+type converted struct {
 	fragments sync.Map // fragmentKey → *fragment
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
@@ -72,7 +78,16 @@ func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Li
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}
-	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults()}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), converted: &converted{}}
+}
+
+// For returns a converter for one owner of schemas, such as an operation, at the node at: what concerns all of a tool's
+// schema is reported there, and everything to warn. It shares with c what has been converted; what was reported
+// about a part before is not reported again.
+func (c *Converter) For(at *tree.Node, warn func(tree.Warning)) *Converter {
+	own := *c
+	own.at, own.warn = at, warn
+	return &own
 }
 
 // A Property is one argument of an operation.

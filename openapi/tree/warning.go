@@ -8,6 +8,9 @@ type Warning struct {
 	Pointer  string // JSON pointer within Position.File
 	Code     string // one of the Code constants
 	Message  string
+
+	Of    string // of CodeMore: the code of the warnings that are left out
+	Count int    // of CodeMore: how many these are
 }
 
 // String returns "file:line:col: pointer: message".
@@ -116,7 +119,7 @@ func (w *warnings) duplicate(first, last *Node) {
 func (w *warnings) all(root Position) []Warning {
 	for code, n := range w.counts {
 		if n > mostOfOneCode {
-			w.list = append(w.list, Warning{Position: root, Code: CodeMore,
+			w.list = append(w.list, Warning{Position: root, Code: CodeMore, Of: code, Count: n - mostOfOneCode,
 				Message: fmt.Sprintf("%d more warnings of the kind %q are left out", n-mostOfOneCode, code)})
 		}
 	}

@@ -1,0 +1,65 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// The codes of the reasons for which an operation is skipped.
+const (
+	codeSkipBody      = "operation-body"      // its request body can't be sent
+	codeSkipInternal  = "operation-internal"  // a fault of ours
+	codeSkipKind      = "operation-kind"      // something else than an operation object
+	codeSkipLimit     = "operation-limit"     // one of the limits of S3
+	codeSkipMethod    = "operation-method"    // a method that can't be called
+	codeSkipMissing   = "operation-missing"   // a reference to it, or to its path item, leads nowhere
+	codeSkipParameter = "operation-parameter" // a required parameter can't be sent
+	codeSkipPath      = "operation-path"      // a path that can't be written
+	codeSkipSchema    = "operation-schema"    // no schema of the arguments can be made
+)
+
+// Skipped is an operation that could not be made callable.
+type Skipped struct {
+	Method, Path, ID string // as in the document; ID is "" when it has none
+	Position         tree.Position
+	Pointer, Reason  string
+	Code             string // of a closed set, as that of a Problem
+}
+
+// String returns "file:line:col: pointer: GET /path is skipped: reason".
+func (s Skipped) String() string {
+	name := strings.TrimSpace(s.Method + " " + s.Path) // a path item that is missing has no method
+	return fmt.Sprintf("%s%s is skipped: %s", prefix(s.Position, s.Pointer), name, s.Reason)
+}
+
+// A skipError ends the compilation of one operation, for the reason it holds. at is where the cause stands, nil for
+// the operation itself. code is "" until somebody knows it.
+type skipError struct {
+	at     *tree.Node
+	reason error
+	code   string
+}
+
+func (e *skipError) Error() string { return e.reason.Error() }
+
+// Unwrap returns what was wrapped into the reason.
+func (e *skipError) Unwrap() error { return errors.Unwrap(e.reason) }
+
+func skip(at *tree.Node, format string, args ...any) error {
+	return &skipError{at: at, reason: fmt.Errorf(format, args...)}
+}
+
+// coded gives a reason to skip an operation its code, if it has none.
+func coded(code string, err error) error {
+	switch e := (*skipError)(nil); {
+	case err == nil:
+	case !errors.As(err, &e):
+		return &skipError{reason: err, code: code}
+	case e.code == "":
+		e.code = code
+	}
+	return err
+}
