@@ -85,7 +85,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
 		}
 	}
-	c := &compiler{doc: d, set: d.set, options: o, buffers: &buffers{}, problems: &problems{}, typed: &sync.Map{}}
+	c := &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{buffers: &buffers{}}}
 	for _, p := range d.problems {
 		c.problems.add(p)
 	}
@@ -175,16 +175,13 @@ type compiler struct {
 	servers  *servers
 	security security
 	problems *problems
-	buffers  *buffers
-	typed    *sync.Map // *tree.Node of a parameter → *openapi3.Parameter
+	*memory
 }
 
-// alone returns the compiler for one operation, which notes the problems that it meets.
-func (c *compiler) alone(f found) *compiler {
-	own := *c
-	own.problems = &problems{all: c.problems}
-	own.schema = c.schema.For(f.node, own.problems.warn)
-	return &own
+// memory is what the compilers of all operations write, see alone.
+type memory struct {
+	buffers *buffers
+	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 }
 
 func schemaDialect(d dialect) schema.Dialect {
@@ -196,6 +193,14 @@ func schemaDialect(d dialect) schema.Dialect {
 	default:
 		return schema.OpenAPI31
 	}
+}
+
+// alone returns the compiler for one operation, which notes the problems that it meets.
+func (c *compiler) alone(f found) *compiler {
+	own := *c
+	own.problems = &problems{all: c.problems}
+	own.schema = c.schema.For(f.node, own.problems.warn)
+	return &own
 }
 
 // found is an operation in the document, before anything in it is understood.
