@@ -115,6 +115,8 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 			o.Reserved = append(o.Reserved, Reserved{In: in, Name: name})
 		case "output":
 			o.Output = OutputOff
+		case "profile":
+			o.Profile = ProfilePortable
 		case "html":
 			o.ReadableHTML = true
 		case "max_operations":
@@ -250,6 +252,10 @@ func TestCompile(t *testing.T) {
 			}
 			show("input", string(op.Input))
 			show("output", string(op.Output))
+			if input, output := op.Published(ProfileFull); string(input) != string(op.Input) {
+				show("published input", string(input))
+				show("published output", string(output))
+			}
 			if err := op.CheckSchema(); err != nil {
 				t.Errorf("%s %s: %v", op.Method, op.Path, err)
 			}

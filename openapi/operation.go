@@ -33,7 +33,7 @@ type Operation struct {
 	Returns string
 
 	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
-	// answer in the loose form of decision D8, nil when there is none.
+	// answer in the loose form of decision D8, nil when there is none. Published says what clients see of them.
 	Input, Output json.RawMessage
 
 	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document.
@@ -63,6 +63,7 @@ type Operation struct {
 	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
+	portable  *shown // what is published instead of Input and Output; nil: those themselves
 }
 
 // CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that
@@ -134,6 +135,9 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	c.output(op, m)
+	if c.options.Profile == ProfilePortable {
+		op.portable = op.inPortable(c.options.MaxSchema)
+	}
 	op.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(op.Input) })
 	return op, nil
 }

@@ -112,8 +112,10 @@ func (c *Catalog) Diff(old *Catalog) Diff {
 }
 
 func (t *Tool) equal(old *Tool) bool {
+	input, output := t.Operation.Published(openapi.ProfileFull)
+	oldInput, oldOutput := old.Operation.Published(openapi.ProfileFull)
 	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
 		t.Hidden == old.Hidden && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
-		bytes.Equal(t.Operation.Input, old.Operation.Input) && bytes.Equal(t.Operation.Output, old.Operation.Output) &&
+		bytes.Equal(input, oldInput) && bytes.Equal(output, oldOutput) &&
 		t.Annotations == old.Annotations
 }

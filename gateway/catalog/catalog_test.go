@@ -350,3 +350,22 @@ func BenchmarkBuild(b *testing.B) {
 		Build([]API{api}, Options{})
 	}
 }
+
+// TestProfile: a view may ask for a profile that the API was not configured with, as an endpoint for one kind of client
+// would; the profile is part of the features by which views are kept.
+func TestProfile(t *testing.T) {
+	input := json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"],"default":"x"}},"additionalProperties":false}`)
+	c := Build([]API{{Name: "a", Operations: []*openapi.Operation{{ID: "get", Method: "GET", Path: "/", Input: input}}}}, Options{})
+	views := map[Features]string{}
+	for _, p := range []openapi.Profile{openapi.ProfileFull, openapi.ProfilePortable} {
+		f := Features{Profile: p}
+		views[f] = string(c.View(f, nil))
+	}
+	want := map[Features]string{
+		{}:                                 `[{"name":"get","description":"GET /. Returns the answer of the service.","inputSchema":` + string(input) + `}]`,
+		{Profile: openapi.ProfilePortable}: `[{"name":"get","description":"GET /. Returns the answer of the service.","inputSchema":{"type":"object","properties":{"a":{"type":"string","description":"Default: \"x\". May be null."}}}}]`,
+	}
+	if diff := cmp.Diff(want, views); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -40,7 +40,8 @@ func (t *Tool) Definition(f Features) []byte {
 	return t.appendDefinition(make([]byte, 0, t.size(f)), f)
 }
 
-// Tokens estimates how many tokens the tool takes in a model's context: a quarter of the bytes of its definition.
+// Tokens estimates how many tokens the tool takes in a model's context: a quarter of the bytes of its definition, in the
+// profile that its API is configured with.
 func (t *Tool) Tokens() int {
 	return t.size(Features{Title: true, Annotations: true, OutputSchema: true}) / 4
 }
@@ -50,9 +51,10 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	if f.Title {
 		dst = append(append(dst, titleKey...), t.title...)
 	}
-	dst = append(append(dst, t.middle...), t.Operation.Input...)
-	if f.OutputSchema && t.Operation.Output != nil {
-		dst = append(append(dst, outputKey...), t.Operation.Output...)
+	input, output := t.Operation.Published(f.Profile)
+	dst = append(append(dst, t.middle...), input...)
+	if f.OutputSchema && output != nil {
+		dst = append(append(dst, outputKey...), output...)
 	}
 	if f.Annotations {
 		dst = append(dst, t.annotate...)
@@ -65,14 +67,16 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	return append(dst, '}')
 }
 
-// size returns the length of appendDefinition.
+// size returns the length of appendDefinition in the profile that the API is configured with. In another one it is about
+// that, and good enough to make room.
 func (t *Tool) size(f Features) int {
-	n := len(t.head) + len(t.middle) + len(t.Operation.Input) + 1
+	input, output := t.Operation.Published(openapi.ProfileFull)
+	n := len(t.head) + len(t.middle) + len(input) + 1
 	if f.Title || f.Annotations {
 		n += len(titleKey) + len(t.title)
 	}
-	if f.OutputSchema && t.Operation.Output != nil {
-		n += len(outputKey) + len(t.Operation.Output)
+	if f.OutputSchema && output != nil {
+		n += len(outputKey) + len(output)
 	}
 	if f.Annotations {
 		n += len(t.annotate) + 1

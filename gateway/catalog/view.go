@@ -1,10 +1,16 @@
 package catalog
 
-// Features are the members of a tool's definition that a protocol revision knows.
+import "drawbridge/openapi"
+
+// Features say what a client understands: the members of a tool's definition that its protocol revision knows, and the
+// keywords of schemas. Views that differ in any of them differ in bytes, so it is the key by which they are kept.
 type Features struct {
 	Title        bool // title, since 2025-06-18; without it the title goes into the annotations
 	Annotations  bool // since 2025-03-26
 	OutputSchema bool // since 2025-06-18
+	// Profile is the least that schemas are reduced to. APIs that are configured with the portable profile are shown in
+	// it whatever stands here.
+	Profile openapi.Profile
 }
 
 // View returns the definitions of all tools that are visible as a JSON array, by name. A nil visible means all.

@@ -125,6 +125,7 @@ func TestConvert(t *testing.T) {
 				return err.Error() + "\n", true
 			}
 			checkSchema(t, s)
+			checkPortable(t, Portable(s, 0))
 			return indented(t, s), true
 		}
 		return func(name string) (string, bool) {
