@@ -67,6 +67,7 @@ type call struct {
 	span  trace.Span // nil: no tracing
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
+	parts    []openapi.Part // of an answer with several, until the last of them is there
 }
 
 // run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
@@ -113,6 +114,14 @@ func (c *call) failed(err error) error {
 	var e *upstream.Error
 	if errors.As(err, &e) {
 		return c.fail(outcome(e.Kind.String()), err, e.ToolMessage())
+	}
+	var broken *openapi.AnswerError
+	if errors.As(err, &broken) {
+		kind := upstream.Protocol
+		if broken.Truncated {
+			kind = upstream.Truncated
+		}
+		return c.fail(outcome(kind.String()), err, broken.ToolMessage())
 	}
 	return c.internal(err)
 }

@@ -96,6 +96,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		p := &Plan{
 			Tool: t, Operation: t.Operation, Scopes: set.Scopes,
 			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
+			longestSecret: s.longest, echoes: s.echoes, short: s.config.Answers == config.AnswersStructured,
 			safe: safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
 		}
 		if set.Timeout > 0 {

@@ -23,11 +23,15 @@ type Plan struct {
 	// Timeout is the time for the whole call.
 	Timeout time.Duration
 
-	client  *upstream.Client
-	redact  *strings.Replacer // takes the API's secrets out of a text; nil: there are none
-	base    *url.URL          // nil: the operation has none, see Operation.BaseProblem
-	safe    bool              // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
-	metrics callMetrics
+	client *upstream.Client
+	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
+	echoes *echoes           // finds them in answers; nil: there are none
+	// longestSecret is the length of the longest form of a secret that redact knows.
+	longestSecret int
+	short         bool     // where an answer goes out as structuredContent, the text beside it is short
+	base          *url.URL // nil: the operation has none, see Operation.BaseProblem
+	safe          bool     // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
+	metrics       callMetrics
 }
 
 // Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't
@@ -48,13 +52,4 @@ func safeMethod(method string) bool {
 		return true
 	}
 	return false
-}
-
-// withoutSecrets removes the API's secrets from what its service says: services in trouble show the request that they
-// got, and with it the credential (P7).
-func (p *Plan) withoutSecrets(text string) string {
-	if p.redact == nil {
-		return text
-	}
-	return p.redact.Replace(text)
 }

@@ -1,10 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,31 +14,41 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxErrorBody is how much of an error answer is passed on, in bytes. Error pages can be large and rarely say
-// more in their second page.
-const maxErrorBody = 8 << 10
-
 var (
 	textOpen         = []byte(`"content":[{"type":"text","text":"`)
+	textNext         = []byte(`"},{"type":"text","text":"`)
 	textClose        = []byte(`"}]`)
 	structured       = []byte(`,"structuredContent":`)
 	structuredResult = []byte(`,"structuredContent":{"result":`)
 	structuredOdd    = []byte(`,"structuredContent":{"unexpected":`)
 	structuredEmpty  = []byte(`,"structuredContent":{}`)
 	closeBrace       = []byte(`}`)
+	contentOpen      = []byte(`"content":[`)
+	blockOpen        = []byte(`{"type":"text","text":"`)
+	blockClose       = []byte(`"}`)
+	listOpen         = []byte(`[`)
+	listClose        = []byte(`]`)
+	comma            = []byte(`,`)
 )
-
-// errManyParts is a plan that gives more parts than this version knows to pass on.
-var errManyParts = errors.New("the answer has more than one part")
 
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		if c.answered {
-			return errManyParts
+		if c.plan.echoes != nil && c.plan.echoes.hide(&part) {
+			c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
+				slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
+		}
+		if part.More || c.parts != nil {
+			c.parts = append(c.parts, part)
+			if part.More {
+				return nil
+			}
 		}
 		c.answered = true
 		c.done(outcomeOK, nil)
+		if c.parts != nil {
+			return c.manyParts()
+		}
 		return c.part(part)
 	})
 	if err != nil || c.answered {
@@ -47,12 +56,31 @@ func (c *call) succeed(resp *http.Response) error {
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
-	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: textClose}}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp)), Escape: true}, {Bytes: textClose}}
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}
 	return c.reply.Result(chunks...)
+}
+
+// emptyText says what an answer without a body says: its status, where the thing is that was made, and, of an answer to
+// HEAD, which has nothing but headers, what was asked for. All other headers stay here (E9).
+func emptyText(resp *http.Response) string {
+	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
+	header := func(name string) {
+		if value := resp.Header.Get(name); value != "" {
+			text += " " + name + ": " + cut(strings.ToValidUTF8(value, "\uFFFD"), 200) + "."
+		}
+	}
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" {
+		text += " Location: " + cut(u.EscapedPath(), 200) + "."
+	}
+	if resp.Request != nil && resp.Request.Method == http.MethodHead {
+		header("Content-Type")
+		header("Content-Length")
+		header("Last-Modified")
+	}
+	return text
 }
 
 // structured tells whether the client was told an output schema, so that it expects structuredContent (D8).
@@ -63,31 +91,30 @@ func (c *call) structured() bool {
 // part writes the result for the only part of an answer. The part's bytes go out as they are: escaped once into
 // the text, and as they came in as structuredContent.
 func (c *call) part(p openapi.Part) error {
-	switch p.Kind {
-	case openapi.JSON, openapi.Text:
-		return c.textPart(p)
-	case openapi.Image:
-		return c.binaryPart(p, `"content":[{"type":"image","mimeType":`, `,"data":"`, `"}]`)
-	case openapi.Audio:
-		if c.req.Revision >= "2025-03-26" { // the first revision that has audio
-			return c.binaryPart(p, `"content":[{"type":"audio","mimeType":`, `,"data":"`, `"}]`)
+	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}, {Bytes: listClose}}
+		if c.structured() {
+			return c.unexpected(chunks, notJSON(p), valueOf(p))
 		}
-	case openapi.Binary:
-	}
-	uri := jsonscan.AppendString(nil, "drawbridge://"+c.plan.Tool.API+"/"+url.PathEscape(c.plan.Tool.Name))
-	return c.binaryPart(p, `"content":[{"type":"resource","resource":{"uri":`+string(uri)+`,"mimeType":`, `,"blob":"`, `"}}]`)
-}
-
-func (c *call) textPart(p openapi.Part) error {
-	chunks := append(make([]mcp.Chunk, 0, 8), mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: textClose})
-	if !c.structured() {
 		return c.reply.Result(chunks...)
 	}
+	chunks := append(make([]mcp.Chunk, 0, 8), mcp.Chunk{Bytes: textOpen})
+	with := c.structured()
+	if with && c.plan.short && p.Kind == openapi.JSON {
+		chunks = append(chunks, mcp.Chunk{Bytes: []byte(shortText(p)), Escape: true})
+	} else {
+		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true})
+	}
+	if p.Events > 0 {
+		chunks = append(chunks, mcp.Chunk{Bytes: textNext}, mcp.Chunk{Bytes: []byte(cutOff(p.Events)), Escape: true})
+	}
+	chunks = append(chunks, mcp.Chunk{Bytes: textClose})
 	switch {
+	case !with:
 	case p.Kind == openapi.Text:
-		return c.unexpected(chunks, mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Data)}, "the answer is "+orUnknown(p.MediaType)+", not JSON")
+		return c.unexpected(chunks, notJSON(p), valueOf(p))
 	case p.Drift != "":
-		return c.unexpected(chunks, mcp.Chunk{Bytes: p.Data}, p.Drift)
+		return c.unexpected(chunks, p.Drift, valueOf(p))
 	case p.Wrapped:
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, mcp.Chunk{Bytes: p.Data}, mcp.Chunk{Bytes: closeBrace})
 	default:
@@ -96,27 +123,119 @@ func (c *call) textPart(p openapi.Part) error {
 	return c.reply.Result(chunks...)
 }
 
+// shortText stands for an answer whose bytes go out as structuredContent alone.
+func shortText(p openapi.Part) string {
+	where := "structuredContent"
+	switch {
+	case p.Drift != "":
+		where += ".unexpected"
+	case p.Wrapped:
+		where += ".result"
+	}
+	return "The answer is in " + where + ": " + summary(p.Data) + "."
+}
+
+// cutOff tells that a stream was still going on. Nobody may take what came for all there is (P5).
+func cutOff(events int) string {
+	if events == 1 {
+		return "The stream of events had not ended when the time for this call was up: this is the first event, more may follow."
+	}
+	return fmt.Sprintf("The stream of events had not ended when the time for this call was up: these are the first %d events, more may follow.", events)
+}
+
+// manyParts writes the result for an answer of several parts: one block for each, in order.
+func (c *call) manyParts() error {
+	chunks := make([]mcp.Chunk, 0, 4+5*len(c.parts))
+	chunks = append(chunks, mcp.Chunk{Bytes: contentOpen})
+	for i, p := range c.parts {
+		if i > 0 {
+			chunks = append(chunks, mcp.Chunk{Bytes: comma})
+		}
+		if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+			chunks = append(chunks, mcp.Chunk{Bytes: c.binaryBlock(p, i+1)})
+			continue
+		}
+		chunks = append(chunks, mcp.Chunk{Bytes: blockOpen})
+		if p.Field != "" { // what a value of a form is is told by its name alone
+			chunks = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true})
+		}
+		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: blockClose})
+	}
+	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
+	if !c.structured() {
+		return c.reply.Result(chunks...)
+	}
+	values := []mcp.Chunk{{Bytes: listOpen}}
+	for i, p := range c.parts {
+		if i > 0 {
+			values = append(values, mcp.Chunk{Bytes: comma})
+		}
+		values = append(values, valueOf(p))
+	}
+	values = append(values, mcp.Chunk{Bytes: listClose})
+	return c.unexpected(chunks, "the answer has "+strconv.Itoa(len(c.parts))+" parts, and is not JSON", values...)
+}
+
 // unexpected delivers an answer that breaks the published output schema: whole, under a key that no schema
 // declares, with the mismatch named in _meta (D8).
-func (c *call) unexpected(chunks []mcp.Chunk, value mcp.Chunk, why string) error {
+func (c *call) unexpected(chunks []mcp.Chunk, why string, value ...mcp.Chunk) error {
 	c.g.metrics.drift.WithLabelValues(c.plan.metrics.api, c.plan.metrics.tool).Inc()
 	meta := jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
-	chunks = append(chunks, mcp.Chunk{Bytes: structuredOdd}, value, mcp.Chunk{Bytes: closeBrace})
+	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
 	return c.reply.ResultMeta(meta, chunks...)
 }
 
-func (c *call) binaryPart(p openapi.Part, open, data, end string) error {
-	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+16)
+// notJSON names the mismatch of an answer that should be JSON.
+func notJSON(p openapi.Part) string {
+	if strings.Contains(p.MediaType, "json") {
+		return "the answer is labelled " + p.MediaType + ", and is not JSON"
+	}
+	return "the answer is " + orUnknown(p.MediaType) + ", not JSON"
+}
+
+// valueOf is a part as a JSON value; of what is no text, its media type.
+func valueOf(p openapi.Part) mcp.Chunk {
+	switch p.Kind {
+	case openapi.JSON:
+		return mcp.Chunk{Bytes: p.Data}
+	case openapi.Text:
+		return mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Data)}
+	case openapi.Image, openapi.Audio, openapi.Binary:
+	}
+	return mcp.Chunk{Bytes: jsonscan.AppendString(nil, orUnknown(p.MediaType))}
+}
+
+// binaryBlock makes the content block of bytes. n is the number of the part among several, 0 if it is alone.
+func (c *call) binaryBlock(p openapi.Part, n int) []byte {
+	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
+	switch {
+	case p.Kind == openapi.Image:
+		open, data, end = `{"type":"image"`, `,"data":"`, `"}`
+	case p.Kind == openapi.Audio && c.req.Revision >= "2025-03-26": // the first revision that has audio
+		open, data, end = `{"type":"audio"`, `,"data":"`, `"}`
+	}
+	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)
 	b = append(b, open...)
+	if strings.HasSuffix(open, ":") {
+		b = jsonscan.AppendString(b, c.uri(p, n))
+	}
+	b = append(b, `,"mimeType":`...)
 	b = jsonscan.AppendString(b, orUnknown(p.MediaType))
 	b = append(b, data...)
 	b = base64.StdEncoding.AppendEncode(b, p.Data)
-	b = append(b, end...)
-	chunks := []mcp.Chunk{{Bytes: b}}
-	if c.structured() {
-		return c.unexpected(chunks, mcp.Chunk{Bytes: jsonscan.AppendString(nil, orUnknown(p.MediaType))}, "the answer is "+orUnknown(p.MediaType)+", not JSON")
+	return append(b, end...)
+}
+
+// uri names a part: by its file's name if it has one.
+func (c *call) uri(p openapi.Part, n int) string {
+	uri := "drawbridge://" + c.plan.Tool.API + "/" + url.PathEscape(c.plan.Tool.Name)
+	if n > 0 {
+		uri += "/" + strconv.Itoa(n)
 	}
-	return c.reply.Result(chunks...)
+	if p.File != "" {
+		uri += "/" + url.PathEscape(p.File)
+	}
+	return uri
 }
 
 func orUnknown(mediaType string) string {
@@ -124,83 +243,6 @@ func orUnknown(mediaType string) string {
 		return "application/octet-stream"
 	}
 	return mediaType
-}
-
-// refused passes on an answer with a status of 300 or more as isError: what the service said, and what to try next.
-func (c *call) refused(resp *http.Response) error {
-	var body []byte
-	short := false
-	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		if part.Kind != openapi.JSON && part.Kind != openapi.Text {
-			return nil
-		}
-		body = append(body, part.Data...)
-		if len(body) > maxErrorBody {
-			body, short = bytes.ToValidUTF8(body[:maxErrorBody], nil), true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
-	if len(bytes.TrimSpace(body)) > 0 {
-		b.WriteString(":\n")
-		b.WriteString(c.plan.withoutSecrets(string(body)))
-		if short {
-			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", maxErrorBody)
-		}
-	} else {
-		b.WriteString(", without a body.")
-	}
-	if hint := hint(resp); hint != "" {
-		b.WriteString("\n")
-		b.WriteString(hint)
-	}
-	o := outcomeServerError
-	switch {
-	case resp.StatusCode < 400:
-		o = outcomeRedirect
-	case resp.StatusCode < 500:
-		o = outcomeClientError
-	}
-	return c.fail(o, nil, b.String())
-}
-
-// hint says what to try next. It speaks to the model, which can change arguments, wait, or tell its user.
-func hint(resp *http.Response) string {
-	switch code := resp.StatusCode; {
-	case code < 400:
-		return "The gateway does not follow redirects" + redirectPath(resp) + "; the operator can correct base_url."
-	case code == http.StatusBadRequest, code == http.StatusUnprocessableEntity:
-		return "Correct the arguments by what the service says, then call again."
-	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusProxyAuthRequired:
-		return "The service does not let the gateway do this; other arguments may be allowed, else the operator must help."
-	case code == http.StatusNotFound, code == http.StatusGone:
-		return "Check the identifiers in the arguments; a list or search tool may tell which exist."
-	case code == http.StatusConflict, code == http.StatusPreconditionFailed:
-		return "The resource is in another state than this call needs; read it, then decide."
-	case code == http.StatusRequestEntityTooLarge:
-		return "Send less in one call."
-	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable:
-		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s >= 0 {
-			return fmt.Sprintf("Wait %d seconds before the next call.", s)
-		}
-		return "Wait a while before the next call."
-	case code >= 500:
-		return "The service failed; the same call may work later."
-	}
-	return ""
-}
-
-// redirectPath names where a redirect points by its path alone (E9).
-func redirectPath(resp *http.Response) string {
-	u, err := url.Parse(resp.Header.Get("Location"))
-	if err != nil || u.Path == "" {
-		return ""
-	}
-	return " (this one points to " + cut(u.EscapedPath(), 200) + ")"
 }
 
 func statusText(code int) string {

@@ -50,10 +50,11 @@ func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTrippe
 	return credential.New(o)
 }
 
-// redactor takes a credential's secrets out of a text, in the forms in which a request carries them.
-func redactor(c *config.Credential) *strings.Replacer {
+// redactor takes a credential's secrets out of a text, in the forms in which a request carries them; longest is the
+// length of the longest of these.
+func redactor(c *config.Credential) (r *strings.Replacer, longest int) {
 	if c == nil {
-		return nil
+		return nil, 0
 	}
 	var pairs []string
 	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
@@ -62,10 +63,10 @@ func redactor(c *config.Credential) *strings.Replacer {
 		}
 		basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
-			pairs = append(pairs, form, "[redacted]")
+			pairs, longest = append(pairs, form, redacted), max(longest, len(form))
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return strings.NewReplacer(pairs...), longest
 }
 
 // reserved names what the credential sends, so that no argument can (R5, R7).

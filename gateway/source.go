@@ -37,6 +37,8 @@ type source struct {
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
 	calls     callClients
 	redact    *strings.Replacer // takes its secrets out of a text; nil: it has none
+	longest   int               // the longest text that redact takes out, in bytes
+	echoes    *echoes           // finds its secrets in answers; nil: it has none
 
 	// state
 	name     string // from the configuration, else from the document's title, made unique in its deployment
@@ -63,7 +65,8 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		s.label = nameFromLocation(c.Spec.String())
 	}
 	s.name = s.label
-	s.redact = redactor(c.Credential)
+	s.redact, s.longest = redactor(c.Credential)
+	s.echoes = newEchoes(c.Credential)
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
 		if err != nil {
@@ -174,6 +177,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	if s.config.OutputSchemas == config.OutputOff || s.config.Answers == config.AnswersText {
 		c.Output = openapi.OutputOff
 	}
+	c.ReadableHTML = s.config.HTML == config.HTMLText
 	api, err := doc.Compile(ctx, c)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ const (
 	maxOperationBytes = 64 << 20 // Operation.size of all operations
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
+	meaningBytes      = 24       // what a status takes beside its text, which is shared
 	wastedBytes       = 1 << 20  // charged for a schema that was found too large after all ways of reducing it were tried
 )
 
@@ -45,5 +46,5 @@ func (b *budget) memory(op *Operation, wasted int64) error {
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.
 func (o *Operation) size() int64 {
-	return int64(len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments))
+	return int64(len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings))
 }

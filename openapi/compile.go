@@ -182,6 +182,7 @@ type compiler struct {
 type memory struct {
 	buffers *buffers
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
+	texts   sync.Map // text of a meaning → the same, shared
 }
 
 func schemaDialect(d dialect) schema.Dialect {

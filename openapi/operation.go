@@ -61,6 +61,7 @@ type Operation struct {
 	accept    []string
 	answer    answerPlan
 	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
+	meanings  []meaning
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
 	portable  *shown // what is published instead of Input and Output; nil: those themselves
@@ -135,6 +136,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	c.output(op, m)
+	op.meanings = c.meanings(m.answers)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)
 	}

@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+const answerDocument = `
+openapi: 3.2.0
+info: {title: Answers, version: "1"}
+paths:
+  /watch:
+    get: {operationId: watch, responses: {"200": {description: Events., content: {text/event-stream: {}}}}}
+  /lines:
+    get: {operationId: lines, responses: {"200": {description: Lines., content: {application/jsonl: {}}}}}
+`
+
+// TestStreamCutByDeadline: of a stream of events that does not end, what came before the deadline is the answer, and it
+// says that it is not all there is (P3, P5). JSON lines are not meant to go on for ever: there it is an error.
+func TestStreamCutByDeadline(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := "data: {\"n\": 1}\n\ndata: {\"n\": 2}\n\ndata: {\"n\""
+		w.Header().Set("Content-Type", "text/event-stream")
+		if r.URL.Path == "/lines" {
+			w.Header().Set("Content-Type", "application/jsonl")
+			body = "{\"n\": 1}\n"
+		}
+		_, _ = io.WriteString(w, body)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done() // the connection is closed, not returned to the pool
+	}))
+	defer service.Close()
+	for _, c := range []struct{ answers, tool, want string }{
+		{"both", "watch", `"content":[{"type":"text","text":"[{\"n\":1},{\"n\":2}]"},{"type":"text","text":"The stream of events had not ended when the time for this call was up: these are the first 2 events, more may follow."}],"structuredContent":{"result":[{"n":1},{"n":2}]}`},
+		{"structured", "watch", `"content":[{"type":"text","text":"The answer is in structuredContent.result: an array of 2 elements."},{"type":"text","text":"The stream of events had not ended when the time for this call was up: these are the first 2 events, more may follow."}],"structuredContent":{"result":[{"n":1},{"n":2}]}`},
+		{"both", "lines", `The service \"answers\" did not answer in time.`},
+	} {
+		g := start(t, answerDocument, "apis: [{name: answers, spec: $SPEC, base_url: $BASE, timeout: 400ms, answers: "+c.answers+"}]", service.URL)
+		_, got := ask(t, g.Handler(), "2025-11-25", "tools/call", c.tool, fmt.Sprintf(`"name":%q,"arguments":{}`, c.tool))
+		if !strings.Contains(string(got), c.want) {
+			t.Errorf("%s: %s: %s", c.tool, c.answers, got)
+		}
+	}
+}
+
+// TestHints: for each status there is a sentence that a model can act on, and none is long.
+func TestHints(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	said := map[string]int{}
+	for code := 300; code < 600; code++ {
+		text := hint(&http.Response{StatusCode: code, Header: http.Header{}}, true, now)
+		if len(text) < 20 || len(text) > 160 || !strings.HasSuffix(text, ".") {
+			t.Errorf("%d: %q", code, text)
+		}
+		said[text] = code
+	}
+	if len(said) < 30 {
+		t.Errorf("%d different hints", len(said))
+	}
+	for value, want := range map[string]string{
+		"": "", "0": "Wait 1 second before the next call.", "90": "Wait 90 seconds before the next call.",
+		" 1200 ": "Wait 20 minutes before the next call.", "7201": "Wait 3 hours before the next call.",
+		"86401": "The service asks to wait more than a day; tell the user.", "-5": "", "soon": "", "1.5": "",
+		"18446744073709551616":          "The service asks to wait more than a day; tell the user.",
+		"Fri, 02 Jan 2026 03:05:00 GMT": "Wait 55 seconds before the next call.",
+		"Fri, 02 Jan 2026 03:00:00 GMT": "Wait 1 second before the next call.",
+		"Fri, 02 Jan 2099 03:00:00 GMT": "The service asks to wait more than a day; tell the user.",
+	} {
+		if got := retryAfter(&http.Response{Header: http.Header{"Retry-After": {value}}}, now); got != want {
+			t.Errorf("Retry-After %q: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// TestRefusalIsCutClean: a secret that stands where an error is cut is not shown in part, and neither is a character (P7).
+func TestRefusalIsCutClean(t *testing.T) {
+	const secret = "canary-0123456789-abcdefghij"
+	var body string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, body)
+	}))
+	defer service.Close()
+	for _, credential := range []string{", credential: {type: bearer, token: '${K:-" + secret + "}'}", ""} {
+		g := start(t, answerDocument, "apis: [{name: answers, spec: $SPEC, base_url: $BASE"+credential+"}]", service.URL)
+		for shift := range 80 {
+			fill := strings.Repeat("é", (maxErrorBody-shift)/2)
+			body = fill + strings.Repeat(secret+" ", 20)
+			if credential == "" {
+				body = strings.Repeat("x", shift%4) + strings.Repeat("€", maxErrorBody)
+			}
+			_, got := ask(t, g.Handler(), "2025-11-25", "tools/call", "watch", `"name":"watch","arguments":{}`)
+			text := string(got)
+			if strings.Contains(text, "canary") || strings.Contains(text, "\uFFFD") || !utf8.ValidString(text) || !json.Valid(got) {
+				t.Fatalf("shift %d: …%s", shift, text[max(0, len(text)-600):])
+			}
+			if !strings.Contains(text, "bytes are shown)") {
+				t.Fatalf("shift %d: it does not say that it was cut", shift)
+			}
+		}
+	}
+}
+
+// TestEchoes: no form of a secret comes through, whatever stands around it, and JSON stays JSON.
+func TestEchoes(t *testing.T) {
+	for _, secret := range []string{"secret-1", "ZZZZZZZZ", `a"b\c/d+e<f>&'`, "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"} {
+		cfg := t.TempDir() // only for a Secret, which is made by reading a configuration
+		c := configure(t, cfg, answerDocument, "apis: [{name: a, spec: $SPEC, base_url: 'http://127.0.0.1:1', credential: {type: bearer, token: \"${K:-"+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(secret)+"}\"}}]", "")
+		if got := c.APIs[0].Credential.Token.Reveal(); got != secret {
+			t.Fatalf("the secret became %q", got)
+		}
+		e := newEchoes(c.APIs[0].Credential)
+		quoted, _ := json.Marshal(secret)
+		for _, form := range []string{string(quoted), string(jsonscan.AppendString(nil, secret)), strings.ReplaceAll(string(jsonscan.AppendString(nil, secret)), "/", `\/`)} {
+			text := `{"a":` + form + `,"b":[` + form[:1] + `x` + form[1:len(form)-1] + form[1:] + `]}`
+			p := openapi.Part{Kind: openapi.JSON, Data: []byte(text)}
+			if !e.hide(&p) || p.Kind != openapi.JSON || string(p.Data) != `{"a":"[redacted]","b":["x[redacted][redacted]"]}` {
+				t.Errorf("%s\n→ %s", text, p.Data)
+			}
+		}
+		p := openapi.Part{Kind: openapi.Text, Data: []byte(secret[:len(secret)-1])}
+		if e.hide(&p) || string(p.Data) != secret[:len(secret)-1] {
+			t.Errorf("%q: the beginning alone became %q", secret, p.Data)
+		}
+	}
+	if e := newEchoes(&config.Credential{Type: config.CredentialBearer}); e != nil {
+		t.Error("no secret has echoes")
+	}
+}
+
+// TestSummary: what stands in the place of an answer is short whatever the answer is.
+func TestSummary(t *testing.T) {
+	many := `{"a":1` + strings.Repeat(`,"a long name of a member":{"b":[]}`, 50) + `}`
+	for text, want := range map[string]string{
+		`{}`: "an empty object", `{"a":1}`: "an object with the member a", `{"a":{"x":1},"b\n":[1]}`: "an object with the members a, b\n",
+		`[]`: "an array of 0 elements", `[[1,2]]`: "an array of 1 element", `"x"`: "a string", `1`: "a number", `true`: "a boolean", `null`: "null",
+		many: "an object with the members a, a long name of a member, a long name of a member, a long name of a member, a long name of a member, a long name of a member and more",
+	} {
+		if got := summary([]byte(text)); got != want || len(got) > 200 {
+			t.Errorf("%.40s: %q", text, got)
+		}
+	}
+}
+
+// BenchmarkEcho is what looking for a credential costs in an answer of 256 KiB that does not have it.
+func BenchmarkEcho(b *testing.B) {
+	var text strings.Builder
+	for i := 0; text.Len() < 256<<10; i++ {
+		fmt.Fprintf(&text, `{"id":%d,"name":"order number %d","note":"left at the \"back\" door"},`, i, i)
+	}
+	data := []byte(text.String())
+	for name, secret := range map[string]string{
+		"jwt":    "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9.abcdefghijk",
+		"hex":    "0123456789abcdef0123456789abcdef",
+		"letter": "nnnnnnnnnnnnnnnnnnnn",
+	} {
+		b.Run(name, func(b *testing.B) {
+			e := &echoes{}
+			e.add(secret)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				p := openapi.Part{Kind: openapi.JSON, Data: data}
+				if e.hide(&p) {
+					b.Fatal("found")
+				}
+			}
+		})
+	}
+}
+

@@ -1,0 +1,183 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// redacted stands in the place of a secret. In JSON it can stand where a part of a string stands.
+const redacted = "[redacted]"
+
+// echoes finds the API's credential in what its service answers with success: some services show the request that they
+// got, or the settings that they run with. The credential is the gateway's, and the caller is another party. It looks
+// at text and JSON in the forms in which a service may write a secret down; not into pictures, sound and other bytes,
+// which can't be changed without breaking them. It is immutable.
+type echoes struct{ forms []echo }
+
+// An echo is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, so that
+// looking for it is cheap: 256 KiB take about 10 µs, and at most some 130 µs.
+type echo struct {
+	text  []byte
+	probe []byte
+	at    int // where in text the probe is
+}
+
+const (
+	// A secret shorter than this may well be a word of the answer: a password "test" would garble what has
+	// nothing to do with it.
+	shortestEcho = 8
+	// The longest text that is looked for with vector instructions.
+	longestProbe = 32
+)
+
+// newEchoes returns nil where there is nothing to look for.
+func newEchoes(c *config.Credential) *echoes {
+	if c == nil {
+		return nil
+	}
+	e := &echoes{}
+	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
+		e.add(secret)
+		if secret != "" && c.Type == config.CredentialBasic {
+			e.add(base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret)))
+		}
+	}
+	if len(e.forms) == 0 {
+		return nil
+	}
+	return e
+}
+
+// add adds the forms of a secret: as it is, in a URL, and in the spellings that writers of JSON have for it. PHP's escapes
+// the slash, that of .NET some signs of HTML and the plus, Go's some signs of HTML.
+func (e *echoes) add(secret string) {
+	if len(secret) < shortestEcho {
+		return
+	}
+	goJSON, _ := json.Marshal(secret) // a string always has a JSON form
+	plain := string(jsonscan.AppendEscaped(nil, []byte(strings.ToValidUTF8(secret, "\uFFFD"))))
+	dotNET := strings.NewReplacer(`\"`, `\u0022`, `&`, `\u0026`, `'`, `\u0027`, `<`, `\u003C`, `>`, `\u003E`, `+`, `\u002B`, "`", `\u0060`).Replace(plain)
+	for _, form := range []string{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), plain, strings.ReplaceAll(plain, "/", `\/`), dotNET, string(goJSON[1 : len(goJSON)-1]),
+	} {
+		if len(form) < shortestEcho || slices.ContainsFunc(e.forms, func(known echo) bool { return string(known.text) == form }) {
+			continue
+		}
+		at := rarest(form[:len(form)-shortestEcho+1])
+		e.forms = append(e.forms, echo{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
+	}
+}
+
+// rarest returns where the byte stands that is rarest in JSON.
+func rarest(text string) int {
+	const common = ` "e,:atino0r1s2l3dc4u5m6h7p8g9byf.wkv-{}/_xjzq[]=+` // the most common first; capitals are rarer than all of these
+	best, rank := 0, -1
+	for i := range len(text) {
+		r := strings.IndexByte(common, text[i])
+		if r < 0 {
+			r = len(common)
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
+// in tells whether the form stands in data.
+func (e *echo) in(data []byte) bool {
+	for from := 0; ; {
+		i := bytes.Index(data[from:], e.probe)
+		if i < 0 {
+			return false
+		}
+		if start := from + i - e.at; start >= 0 && bytes.HasPrefix(data[start:], e.text) {
+			return true
+		}
+		from += i + 1
+	}
+}
+
+// hide takes the secrets out of a part and tells whether there were any. A part whose JSON would be broken by that,
+// because a secret is a number and stands in one, becomes a text.
+func (e *echoes) hide(p *openapi.Part) (found bool) {
+	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+		return false
+	}
+	for i := range e.forms {
+		if form := &e.forms[i]; form.in(p.Data) {
+			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(redacted)), true
+		}
+	}
+	if found && p.Kind == openapi.JSON {
+		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err != nil {
+			p.Kind = openapi.Text
+		}
+	}
+	return found
+}
+
+// refusal takes the API's secrets, however short, out of the beginning of what its service says; cut tells that more of
+// it follows. Services in trouble show the request that they got, and with it the credential (P7).
+func (p *Plan) refusal(body []byte, cut bool) string {
+	text := string(body)
+	if p.redact != nil {
+		text = p.redact.Replace(text)
+	}
+	if cut {
+		// The last bytes may be the beginning of a secret, or of a character.
+		text = strings.ToValidUTF8(text[:max(0, len(text)-p.longestSecret)], "")
+	}
+	return text
+}
+
+// summary says in a few words what a JSON text holds.
+func summary(data []byte) string {
+	const most = 140 // bytes of names
+	switch kind := jsonscan.KindOf(data); kind {
+	case jsonscan.Array:
+		n := 0
+		for range jsonscan.Elements(data) {
+			n++
+		}
+		if n == 1 {
+			return "an array of 1 element"
+		}
+		return fmt.Sprintf("an array of %d elements", n)
+	case jsonscan.Object:
+		names, n := "", 0
+		for name := range jsonscan.Members(data) {
+			shown := cut(strings.ToValidUTF8(string(name), "\uFFFD"), 40)
+			if len(names)+len(shown) > most {
+				names += " and more"
+				break
+			}
+			if names != "" {
+				names += ", "
+			}
+			names += shown
+			n++
+		}
+		switch n {
+		case 0:
+			return "an empty object"
+		case 1:
+			return "an object with the member " + names
+		}
+		return "an object with the members " + names
+	case jsonscan.Null:
+		return "null"
+	case jsonscan.Bool, jsonscan.Number, jsonscan.String:
+		return "a " + kind.String()
+	}
+	return "nothing"
+}

@@ -1,0 +1,290 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// maxErrorBody is how much of an error answer is passed on, in bytes. Error pages can be large and rarely say
+// more in their second page.
+const maxErrorBody = 8 << 10
+
+// refused passes on an answer with a status of 300 or more as isError: what the service said, what the document says of
+// the status, and what to try next.
+func (c *call) refused(resp *http.Response) error {
+	var body []byte
+	lead, other, short := "", "", false
+	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		switch {
+		case part.Kind != openapi.JSON && part.Kind != openapi.Text:
+			other = orUnknown(part.MediaType)
+			return nil
+		case short:
+			return nil
+		case part.Kind == openapi.JSON && lead == "":
+			lead = leadOf(part)
+		}
+		if len(body) > 0 {
+			body = append(body, '\n')
+		}
+		// As much more as the longest secret, so that one that the end would cut apart is found.
+		room := maxErrorBody + c.plan.longestSecret - len(body)
+		if short = len(part.Data) > room; short {
+			part.Data = part.Data[:max(0, room)]
+		}
+		body = append(body, part.Data...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
+	lead = c.plan.refusal([]byte(lead), false)
+	said := c.plan.refusal(body, short)
+	if room := maxErrorBody - len(lead); len(said) > room {
+		said, short = strings.ToValidUTF8(said[:room], ""), true
+	}
+	switch {
+	case strings.TrimSpace(said) != "":
+		b.WriteByte(':')
+		if lead != "" {
+			b.WriteByte(' ')
+			b.WriteString(lead)
+		}
+		b.WriteByte('\n')
+		b.WriteString(said)
+		if short {
+			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", len(said))
+		}
+	case other != "":
+		fmt.Fprintf(&b, ", with a body that is no text (%s).", cut(strings.ToValidUTF8(other, ""), 100))
+	default:
+		b.WriteString(", without a body.")
+	}
+	if text := c.plan.Operation.Meaning(resp.StatusCode); text != "" {
+		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, text)
+	}
+	b.WriteByte('\n')
+	b.WriteString(hint(resp, c.plan.safe, time.Now()))
+	o := outcomeServerError
+	switch {
+	case resp.StatusCode < 400:
+		o = outcomeRedirect
+	case resp.StatusCode < 500:
+		o = outcomeClientError
+	}
+	return c.fail(o, nil, b.String())
+}
+
+const (
+	maxTitle  = 200 // bytes
+	maxDetail = 600
+	// What a body of this length says is seen at once.
+	readAtOnce = 300
+)
+
+// leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
+// place. It comes first because much else may stand around it, and a long body is cut.
+func leadOf(p openapi.Part) string {
+	text := func(name string, most int) string {
+		value := jsonscan.Lookup(p.Data, name)
+		if jsonscan.KindOf(value) != jsonscan.String {
+			return ""
+		}
+		return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(value))), " "), most)
+	}
+	if title, detail := text("title", maxTitle), text("detail", maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
+		if title != "" && detail != "" && title != detail {
+			return strings.TrimRight(title, ".:") + ": " + detail
+		}
+		if detail != "" {
+			return detail
+		}
+		return title
+	}
+	if len(p.Data) <= readAtOnce {
+		return ""
+	}
+	for _, name := range []string{"message", "error_description", "errorMessage", "detail", "error", "msg", "title", "reason", "description"} {
+		if said := text(name, maxDetail); said != "" {
+			return said
+		}
+	}
+	inner := p
+	for _, name := range []string{"error", "errors"} {
+		inner.Data = jsonscan.Lookup(p.Data, name)
+		for first := range jsonscan.Elements(inner.Data) {
+			inner.Data = first
+			break
+		}
+		switch jsonscan.KindOf(inner.Data) {
+		case jsonscan.String:
+			return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(bytes.TrimSpace(inner.Data)))), " "), maxDetail)
+		case jsonscan.Object:
+			p.Data = inner.Data
+			for _, name := range []string{"message", "detail", "title", "description", "msg"} {
+				if said := text(name, maxDetail); said != "" {
+					return said
+				}
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// cutText shortens a text without breaking a character.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// hint says what to try next. It speaks to the model, which can change arguments, wait, or tell its user. safe tells that
+// the call can't have changed anything.
+func hint(resp *http.Response, safe bool, now time.Time) string {
+	code := resp.StatusCode
+	wait := retryAfter(resp, now)
+	switch {
+	case code == http.StatusNotModified:
+		return "Nothing has changed since the version that the arguments name: leave them out to get it."
+	case code == http.StatusMultipleChoices:
+		return "The service has several versions of this; an argument may choose one."
+	case code < 400:
+		return "The gateway does not follow redirects" + redirectPath(resp) + "; the operator can correct base_url."
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		if wait == "" {
+			wait = "Wait a while before the next call."
+		}
+		return wait
+	}
+	text := advice(code)
+	if code >= 500 && code != http.StatusNotImplemented && !safe {
+		text += " The call may have taken effect all the same: look before you repeat it."
+	}
+	if wait != "" {
+		text += " " + wait
+	}
+	return text
+}
+
+// advice is the table of hint: a sentence for each status of RFC 9110, and of those that came later, by which a
+// model can choose what to do.
+func advice(code int) string {
+	switch code {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return "Correct the arguments by what the service says, then call again."
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		return "The service does not accept the gateway's credential; tell the user that the operator must look at it."
+	case http.StatusPaymentRequired:
+		return "The account at the service does not cover this; tell the user, repeating the call does not help."
+	case http.StatusForbidden:
+		return "The service does not let the gateway do this; other arguments may be allowed, else the operator must help."
+	case http.StatusNotFound:
+		return "Check the identifiers in the arguments; a list or search tool may tell which exist."
+	case http.StatusMethodNotAllowed:
+		return "The service does not do this with this resource; use another tool, or another resource."
+	case http.StatusNotAcceptable:
+		return "The service has no answer in a format that was asked for; an argument that chooses the format may help."
+	case http.StatusRequestTimeout:
+		return "The request took the service too long to receive; the same call may work now, or one with less in it."
+	case http.StatusConflict:
+		return "The resource is in another state than this call needs; read it, then decide."
+	case http.StatusGone:
+		return "What the arguments name existed and was removed; look for another with a list or search tool."
+	case http.StatusLengthRequired:
+		return "The service wants a body, or its length; if the tool has arguments for a body, give one."
+	case http.StatusPreconditionFailed:
+		return "The resource has changed since the version that the arguments name; read it again, then decide."
+	case http.StatusRequestEntityTooLarge:
+		return "Send less in one call."
+	case http.StatusRequestURITooLong:
+		return "The arguments are too long for a URL; use fewer or shorter ones, or several calls."
+	case http.StatusUnsupportedMediaType:
+		return "The service does not take a body in this format; if an argument chooses the format, choose another, else tell the user."
+	case http.StatusRequestedRangeNotSatisfiable:
+		return "The range in the arguments lies outside the resource; ask for less, or from the start."
+	case http.StatusExpectationFailed:
+		return "The service can't do what a header of the request expects; leave such an argument out."
+	case http.StatusMisdirectedRequest:
+		return "The service is not the one for this request; the operator must look at base_url."
+	case http.StatusLocked:
+		return "Somebody else has locked the resource; try again later, or unlock it if there is a tool for that."
+	case http.StatusFailedDependency:
+		return "Another action, on which this one depends, failed; do that first."
+	case http.StatusTooEarly:
+		return "The service does not want to risk a repeated request; the same call may work in a moment."
+	case http.StatusUpgradeRequired:
+		return "The service wants another protocol; the operator must look at base_url."
+	case http.StatusPreconditionRequired:
+		return "Read the resource first, then give its version (an ETag, usually) in the argument that is made for it."
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return "The arguments that are sent as headers are too long; shorten them."
+	case http.StatusUnavailableForLegalReasons:
+		return "The service may not give this out for legal reasons; repeating the call does not help, tell the user."
+	case http.StatusNotImplemented:
+		return "The service does not have this function; use another tool."
+	case http.StatusBadGateway:
+		return "A service behind the service did not answer as it should; the same call may work in a minute."
+	case http.StatusGatewayTimeout:
+		return "A service behind the service was too slow; ask for less, or try again in a minute."
+	case http.StatusInsufficientStorage:
+		return "The service has no room for this; something must be removed there first, tell the user."
+	}
+	if code < 500 {
+		return "Look at what the service says, and correct the arguments by it."
+	}
+	return "The service failed; the same call may work later."
+}
+
+// longestWait is how long a model is told to wait at most: what is longer is for people.
+const longestWait = 24 * time.Hour
+
+// retryAfter reads the header of that name, in seconds or as a date (RFC 9110 section 10.2.3), and says it in a
+// sentence; "" where there is none.
+func retryAfter(resp *http.Response, now time.Time) string {
+	value := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	var wait time.Duration
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
+		wait = time.Duration(min(seconds, math.MaxInt32)) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	} else if isDigits(value) {
+		wait = longestWait + 1 // more digits than a number has
+	} else {
+		return ""
+	}
+	switch {
+	case wait > longestWait:
+		return "The service asks to wait more than a day; tell the user."
+	case wait > 2*time.Hour:
+		return fmt.Sprintf("Wait %d hours before the next call.", int(math.Ceil(wait.Hours())))
+	case wait > 10*time.Minute:
+		return fmt.Sprintf("Wait %d minutes before the next call.", int(math.Ceil(wait.Minutes())))
+	case wait <= time.Second:
+		return "Wait 1 second before the next call."
+	}
+	return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// redirectPath names where a redirect points by its path alone (E9).
+func redirectPath(resp *http.Response) string {
+	u, err := url.Parse(resp.Header.Get("Location"))
+	if err != nil || u.Path == "" {
+		return ""
+	}
+	return " (this one points to " + cut(u.EscapedPath(), 200) + ")"
+}
