@@ -41,12 +41,13 @@ func appendHeaderText(dst, text []byte) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// asciiJSON escapes what is not ASCII in a compact JSON text, so that it can stand in a header.
+// asciiJSON escapes what is not printable ASCII in a compact JSON text, so that it can stand in a header. JSON itself
+// allows one control character unescaped, DEL.
 func asciiJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
-		if r < utf8.RuneSelf {
+		if r < utf8.RuneSelf && r != 0x7f {
 			out = append(out, text[i])
 		} else {
 			for _, unit := range utf16.AppendRune(nil, r) {

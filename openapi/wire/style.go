@@ -308,6 +308,9 @@ func (w *writer) memberName(name []byte) error {
 	if len(name) == 0 {
 		return refuse("must not have a member without a name")
 	}
+	if w.e.p.In == Header && w.e.p.Explode && bytes.IndexByte(name, '=') >= 0 {
+		return refuse("must not have a member %q: its name would end at \"=\", which can't be escaped in a header", name)
+	}
 	if err := w.e.checkMember(name); err != nil {
 		return err
 	}
@@ -324,6 +327,10 @@ func (w *writer) member(t []byte, not class) error {
 
 // checkMember refuses what the service would take for two members.
 func (e *Encoder) checkMember(t []byte) error {
+	if n := len(t); e.p.In == Header && n > 0 && (isBlank(t[0]) || isBlank(t[n-1])) {
+		// RFC 9110 section 5.6.1: they belong to the list.
+		return refuse("must not have a member that begins or ends with a space: it is sent as a header, where spaces around members don't count")
+	}
 	mark := e.layout.mark
 	if mark == 0 {
 		return nil
