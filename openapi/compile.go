@@ -148,6 +148,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	c.schema.Close()
 	api := &API{Skipped: skipped, Schemes: c.security.schemes}
 	var touched []touch
 	for i, r := range results {

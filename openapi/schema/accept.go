@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -299,11 +300,20 @@ func hasType(want types, value any) verdict {
 		if plainInteger(string(value)) {
 			return valid
 		}
+		if plainFraction(string(value)) {
+			return invalid
+		}
 		return unsure // 1.0 and 1e3 are integers too
 	default:
 		return unsure
 	}
 	return verdictOf(want&is != 0)
+}
+
+// plainFraction tells whether a literal has no exponent and a fraction that is not zero.
+func plainFraction(s string) bool {
+	_, fraction, _ := strings.Cut(s, ".")
+	return digits(fraction) == len(fraction) && strings.Trim(fraction, "0") != ""
 }
 
 // plainInteger tells whether a literal is an optional sign and digits.

@@ -153,6 +153,7 @@ func TestConvert(t *testing.T) {
 				}
 				return text, true
 			case "warnings":
+				c.Close()
 				return warnings.String(), true
 			}
 			return "", false

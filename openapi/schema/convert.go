@@ -17,6 +17,8 @@ type emitter struct {
 	out      []byte
 	holes    []hole
 	warnings []nodeWarning
+	shown    []shownValue // of schemas that are not written to their end
+	misfits  []*tree.Node // defaults and examples that do not fit their schema
 	depth    int
 }
 
@@ -40,6 +42,7 @@ type extra struct {
 	example     *tree.Node // if the schema has none
 	values      *tree.Node // enum that was written one level too high
 	object      bool       // the type is object, whatever the schema says
+	closing     string     // keyword that is false, "" for none
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -53,6 +56,7 @@ func (e *emitter) warnf(n *tree.Node, code, format string, args ...any) {
 }
 
 func (e *emitter) report() {
+	e.c.misfits.add(e.misfits)
 	for _, w := range e.warnings {
 		e.c.tell(w)
 	}
@@ -114,6 +118,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 		e.hole(f.target, at, true)
 		return
 	}
+	start, holes, shown := len(e.out), len(e.holes), len(e.shown)
 	e.raw("{")
 	if f.wrapNull {
 		e.keywords(n, at, f, true, false)
@@ -125,6 +130,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 		e.keywords(n, at, f, true, true)
 	}
 	e.raw("}")
+	e.verify(start, holes, shown)
 }
 
 func (x *extra) forces() bool { return x != nil && (x.object || x.values != nil) }
@@ -243,7 +249,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.description(n, v.Text(), at)
 		case exampleRule, examplesRule:
 			if !exampled {
-				exampled = e.examples(v, r)
+				exampled = e.examples(v, r, f.types)
 			}
 		default:
 			e.keyword(n, name, v, r, at, f)
@@ -258,7 +264,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.raw("true")
 		}
 		if x.example != nil && !exampled {
-			e.examples(x.example, exampleRule)
+			e.examples(x.example, exampleRule, f.types)
 		}
 	}
 	if x := at.extra; x != nil && assertions && x.values != nil && n.Get("enum") == nil {
@@ -266,6 +272,10 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 	}
 	if assertions && !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil {
 		e.items(n, nil, f) // some clients refuse an array that does not say of what
+	}
+	if x := at.extra; x != nil && assertions && x.closing != "" {
+		e.member(x.closing)
+		e.raw("false")
 	}
 }
 

@@ -59,13 +59,13 @@ func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawM
 			e.raw(`{"type":"object"`)
 			return
 		}
-		e.schema(root, place{inPlace: true, extra: &extra{object: true}})
-		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
+		x := &extra{object: true}
 		// What composition declares may be cut off.
-		if closing == "additionalProperties" || closing != "" && e.cut.depth == noLimit {
-			e.member(closing)
-			e.raw("false")
+		if closing == "additionalProperties" || e.cut.depth == noLimit {
+			x.closing = closing
 		}
+		e.schema(root, place{inPlace: true, extra: x})
+		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
 	})
 }
 

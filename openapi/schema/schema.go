@@ -65,6 +65,7 @@ type converted struct {
 	fragments sync.Map // fragmentKey → *fragment
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
+	misfits   misfits
 }
 
 // NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was

@@ -92,8 +92,8 @@ func sameWords(title, name string) bool {
 
 // examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
 // not nothing can be kept, so there is no warning: it is a matter of space.
-func (e *emitter) examples(v *tree.Node, r rule) bool {
-	start := len(e.out)
+func (e *emitter) examples(v *tree.Node, r rule, set types) bool {
+	start, shown := len(e.out), len(e.shown)
 	e.member("examples")
 	e.raw("[")
 	count := 0
@@ -102,7 +102,9 @@ func (e *emitter) examples(v *tree.Node, r rule) bool {
 			if count > 0 {
 				e.raw(",")
 			}
-			e.out = v.AppendJSON(e.out)
+			from := len(e.out)
+			e.out = append(e.out, literal(v, set)...)
+			e.shown = append(e.shown, shownValue{node: v, from: from, to: len(e.out), member: start})
 			count++
 		}
 	}
@@ -118,6 +120,9 @@ func (e *emitter) examples(v *tree.Node, r rule) bool {
 		return false
 	}
 	e.raw("]")
+	for i := range e.shown[shown:] {
+		e.shown[shown+i].end = len(e.out)
+	}
 	return true
 }
 
@@ -230,8 +235,13 @@ func (e *emitter) value(name string, v *tree.Node, f *schemaFacts) {
 		e.warnf(v, CodeSchemaText, "%s holds hidden characters or is too long; it is left out", name)
 		return
 	}
+	start := len(e.out)
 	e.member(name)
+	from := len(e.out)
 	e.out = append(e.out, literal(v, f.types)...)
+	if name == "default" {
+		e.shown = append(e.shown, shownValue{node: v, from: from, to: len(e.out), member: start, end: len(e.out)})
+	}
 }
 
 // values writes enum, every value once.

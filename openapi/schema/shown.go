@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"slices"
+	"sync"
+
+	"drawbridge/openapi/tree"
+)
+
+// A shownValue is a default, or one of the examples, in what an emitter has written.
+type shownValue struct {
+	node     *tree.Node
+	from, to int // of the value
+	member   int // where the keyword begins, its comma included
+	end      int // where the keyword ends
+}
+
+// verify takes back what was just written as a default or an example of the schema that begins at start and does not fit
+// it: every fifth document has such (OAS 3.1.1, schema object, wants examples to fit), and a model would copy it. A
+// reference in the schema stands for anything. holes and shown are the counts at start.
+func (e *emitter) verify(start, holes, shown int) {
+	values := e.shown[shown:]
+	if len(values) == 0 {
+		return
+	}
+	e.shown = e.shown[:shown]
+	text := e.out[start:]
+	if len(e.holes) > holes {
+		text = nil
+		from := start
+		for _, h := range e.holes[holes:] {
+			text = append(text, e.out[from:h.at]...)
+			if h.whole {
+				text = append(text, "{}"...)
+			} else {
+				text = append(text, `""`...)
+			}
+			from = h.at
+		}
+		text = append(text, e.out[from:]...)
+	}
+	p := programmer{named: map[string]*check{}, plain: map[types]*check{}}
+	c := p.check(text)
+	fits := func(v shownValue) bool {
+		a := &acceptor{steps: maxSteps / 100}
+		return a.accept(c, decodeWhole(e.out[v.from:v.to])) != invalid
+	}
+	for len(values) > 0 { // keyword by keyword, the last first, so that the others stay where they are
+		last := values[len(values)-1]
+		first := slices.IndexFunc(values, func(v shownValue) bool { return v.member == last.member })
+		keyword := values[first:]
+		values = values[:first]
+		var kept [][]byte
+		for _, v := range keyword {
+			if fits(v) {
+				kept = append(kept, slices.Clone(e.out[v.from:v.to]))
+			} else {
+				e.misfits = append(e.misfits, v.node)
+			}
+		}
+		if len(kept) < len(keyword) {
+			e.replace(keyword, last.end, kept, holes)
+		}
+	}
+}
+
+// replace writes only some of the values of a keyword, or nothing of it.
+func (e *emitter) replace(keyword []shownValue, end int, kept [][]byte, holes int) {
+	from, to := keyword[0].member, end
+	var text []byte
+	if len(kept) > 0 {
+		text = append(text, e.out[from:keyword[0].from]...)
+		for i, value := range kept {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			text = append(text, value...)
+		}
+		text = append(text, e.out[keyword[len(keyword)-1].to:end]...)
+	} else if e.out[from-1] == '{' && e.out[to] == ',' {
+		to++
+	}
+	for i := holes; i < len(e.holes); i++ {
+		if e.holes[i].at > from {
+			e.holes[i].at += len(text) - (to - from)
+		}
+	}
+	e.out = slices.Replace(e.out, from, to, text...)
+}
+
+// misfits counts the examples and defaults that were left out. A document can have thousands, so they make one warning.
+type misfits struct {
+	mu    sync.Mutex
+	nodes map[*tree.Node]struct{}
+}
+
+func (m *misfits) add(nodes []*tree.Node) {
+	if len(nodes) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.nodes == nil {
+		m.nodes = map[*tree.Node]struct{}{}
+	}
+	for _, n := range nodes {
+		m.nodes[n] = struct{}{}
+	}
+}
+
+// Close reports what is told once for all that was converted. Nothing may be converted afterwards.
+func (c *Converter) Close() {
+	var first *tree.Node
+	before := func(n *tree.Node) bool {
+		a, b := n.Position(), first.Position()
+		return a.File < b.File || a.File == b.File && (a.Line < b.Line || a.Line == b.Line && a.Column < b.Column)
+	}
+	for n := range c.misfits.nodes {
+		if first == nil || before(n) {
+			first = n
+		}
+	}
+	if first != nil {
+		c.warn(warning(first, CodeSchemaExample, "%s, this one the first; they are left out",
+			breaks(len(c.misfits.nodes))))
+	}
+	c.misfits.nodes = nil
+}
+
+func breaks(n int) string {
+	if n == 1 {
+		return "1 example or default breaks its own schema"
+	}
+	return count(n, "example") + " and defaults break their own schema"
+}
