@@ -179,4 +179,3 @@ func BenchmarkEcho(b *testing.B) {
 		})
 	}
 }
-

@@ -94,7 +94,7 @@ func (c *call) part(p openapi.Part) error {
 	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
 		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}, {Bytes: listClose}}
 		if c.structured() {
-			return c.unexpected(chunks, notJSON(p), valueOf(p))
+			return c.unexpected(chunks, p, notJSON(p), valueOf(p))
 		}
 		return c.reply.Result(chunks...)
 	}
@@ -112,9 +112,9 @@ func (c *call) part(p openapi.Part) error {
 	switch {
 	case !with:
 	case p.Kind == openapi.Text:
-		return c.unexpected(chunks, notJSON(p), valueOf(p))
+		return c.unexpected(chunks, p, notJSON(p), valueOf(p))
 	case p.Drift != "":
-		return c.unexpected(chunks, p.Drift, valueOf(p))
+		return c.unexpected(chunks, p, p.Drift, valueOf(p))
 	case p.Wrapped:
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, mcp.Chunk{Bytes: p.Data}, mcp.Chunk{Bytes: closeBrace})
 	default:
@@ -173,15 +173,19 @@ func (c *call) manyParts() error {
 		values = append(values, valueOf(p))
 	}
 	values = append(values, mcp.Chunk{Bytes: listClose})
-	return c.unexpected(chunks, "the answer has "+strconv.Itoa(len(c.parts))+" parts, and is not JSON", values...)
+	return c.unexpected(chunks, c.parts[0], "the answer has "+strconv.Itoa(len(c.parts))+" parts, and is not JSON", values...)
 }
 
 // unexpected delivers an answer that breaks the published output schema: whole, under a key that no schema
-// declares, with the mismatch named in _meta (D8).
-func (c *call) unexpected(chunks []mcp.Chunk, why string, value ...mcp.Chunk) error {
+// declares, with the mismatch named in _meta (D8). An answer that the document promises beside the one that the schema is
+// of has nothing wrong with it.
+func (c *call) unexpected(chunks []mcp.Chunk, p openapi.Part, why string, value ...mcp.Chunk) error {
+	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
+	if p.Declared {
+		return c.reply.Result(chunks...)
+	}
 	c.g.metrics.drift.WithLabelValues(c.plan.metrics.api, c.plan.metrics.tool).Inc()
 	meta := jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
-	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
 	return c.reply.ResultMeta(meta, chunks...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -119,6 +120,14 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 			o.Profile = ProfilePortable
 		case "html":
 			o.ReadableHTML = true
+		case "slash":
+			o.SlashParameters = append(o.SlashParameters, value)
+		case "variable":
+			name, text, _ := strings.Cut(value, " ")
+			if o.ServerVariables == nil {
+				o.ServerVariables = make(map[string]string)
+			}
+			o.ServerVariables[name] = text
 		case "max_operations":
 			fmt.Sscan(value, &o.MaxOperations)
 		case "":
@@ -195,6 +204,9 @@ func TestRequests(t *testing.T) {
 	})
 }
 
+// boundary is what NewBoundary makes: it differs each time.
+var boundary = regexp.MustCompile(`drawbridge-[A-Z2-7]{26}`)
+
 // onTheWire returns a request as the server will read it.
 func onTheWire(t *testing.T, req *http.Request) string {
 	t.Helper()
@@ -213,6 +225,7 @@ func onTheWire(t *testing.T, req *http.Request) string {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(b.String(), "\r\n", "\n")
+	text = boundary.ReplaceAllString(text, "BOUNDARY")
 	head, body, _ := strings.Cut(text, "\n\n")
 	if body == "" {
 		return head + "\n"
@@ -318,6 +331,9 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 		}
 		if p.Drift != "" {
 			fmt.Fprintf(&b, " drift(%s)", p.Drift)
+		}
+		if p.Declared {
+			b.WriteString(" declared")
 		}
 		if p.File != "" {
 			fmt.Fprintf(&b, " file(%s)", p.File)

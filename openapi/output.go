@@ -16,6 +16,8 @@ type answerPlan struct {
 	media   string          // the only media type that it promises for success, "" if there are several or none
 	shape   *jsonscan.Shape // of the answer as it comes, nil when there is no output schema
 	wrapped bool
+	// others are the media types that the document promises for success beside the one that shape is of.
+	others []string
 	// readHTML is CompileOptions.ReadableHTML. It holds for failures too.
 	readHTML bool
 }
@@ -48,6 +50,11 @@ func (c *compiler) output(op *Operation, m *model) {
 	out := c.answerSchema(ct)
 	if out != nil {
 		op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
+		for _, media := range medias {
+			if media != mediaType(ct.media) && !isJSON(media) && !isWildcard(media) && len(op.answer.others) < maxAccept {
+				op.answer.others = append(op.answer.others, strings.Clone(media))
+			}
+		}
 	}
 }
 
@@ -151,13 +158,13 @@ func (c *compiler) phrase(a *answer, ct *content) string {
 	}
 	what := ""
 	switch media := mediaType(ct.media); {
-	case ct.schema != nil && (isJSON(media) || isWildcard(media)):
+	case ct.schema != nil && (isJSON(media) || canBeJSON(media)):
 		what = c.schema.Summary(ct.schema)
 	case isSequential(media) && media != eventStream && ct.node != nil:
 		what = c.schema.Summary(c.array(ct, media))
 	}
 	switch {
-	case isWildcard(ct.media):
+	case isWildcard(ct.media) && canBeJSON(mediaType(ct.media)):
 		return what
 	case what != "":
 		return what + " (" + mediaType(ct.media) + ")"
@@ -170,6 +177,9 @@ func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(schema.Clean(text, 0)), "\n")
 	return strings.Clone(schema.Clean(strings.TrimRight(strings.TrimSpace(line), "."), 100))
 }
+
+// maxAccept is how many media types are asked for: some documents list dozens of versions of one.
+const maxAccept = 6
 
 // accept returns the Accept header. JSON is asked for alone when the document offers it among others; "*/*" comes last,
 // since some services answer 406 to what the document says they send.
@@ -190,12 +200,11 @@ func accept(success []answer) string {
 			}
 		}
 	}
-	const most = 6 // some documents list dozens of versions of one type
 	switch {
 	case len(jsons) > 0:
-		return strings.Join(append(jsons[:min(len(jsons), most)], rest), ", ")
+		return strings.Join(append(jsons[:min(len(jsons), maxAccept)], rest), ", ")
 	case len(others) > 0:
-		return strings.Join(append(others[:min(len(others), most)], rest), ", ")
+		return strings.Join(append(others[:min(len(others), maxAccept)], rest), ", ")
 	default:
 		return "application/json, */*;q=0.8"
 	}

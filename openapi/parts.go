@@ -21,7 +21,7 @@ const (
 
 // multipart hands out the parts of a multipart answer in order, those of nested ones among them. Nothing is handed out
 // before all of them were found, and an answer without its last delimiter is an error: it was cut off (P2).
-func (o *Operation) multipart(e entity, emit func(Part) error) error {
+func (o *Operation) multipart(e entity, declared bool, emit func(Part) error) error {
 	s := splitter{answerReader: answerReader{o: o, known: &o.unplanned}, media: e.media}
 	defer s.release()
 	if boundaryOf(e) == "" {
@@ -31,7 +31,7 @@ func (o *Operation) multipart(e entity, emit func(Part) error) error {
 		return err
 	}
 	for i, p := range s.parts {
-		p.More = i < len(s.parts)-1
+		p.More, p.Declared = i < len(s.parts)-1, declared
 		if err := emit(p); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,9 +33,12 @@ type Part struct {
 	Data      []byte // valid until ReadResponse returns
 	// Drift says where a JSON answer of status 2xx leaves the shape of Operation.Output, "" when it fits:
 	// "/items/0/id: expected number, got string".
-	Drift   string
-	Wrapped bool // JSON: Operation.Output has the answer under "result"
-	More    bool // another part follows
+	Drift string
+	// Declared tells that the document promises an answer of this media type, beside the one that Operation.Output is of: that
+	// it doesn't fit is no fault.
+	Declared bool
+	Wrapped  bool // JSON: Operation.Output has the answer under "result"
+	More     bool // another part follows
 	// File is the name of the file that the part is, "" when it has none: one segment, without anything unseen in it.
 	File string
 	// Field is the name under which a part of multipart/form-data stands, cleaned like File.
@@ -81,7 +85,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 		}
 	}
 	if strings.HasPrefix(e.media, "multipart/") {
-		return o.multipart(e, emit)
+		return o.multipart(e, slices.Contains(r.known.others, e.media), emit)
 	}
 	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
 		e.disposition = disposition[0]
@@ -90,6 +94,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if err != nil || !found {
 		return err
 	}
+	part.Declared = r.known.others != nil && slices.Contains(r.known.others, part.MediaType)
 	return emit(part)
 }
 
