@@ -97,6 +97,9 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	c.security.init(d.set, c.problems)
 
 	found, skipped := c.walk()
+	if err := c.servers.checkVariables(d.set.Root(), found); err != nil {
+		return nil, err
+	}
 	limit := o.MaxOperations
 	if limit <= 0 {
 		limit = DefaultMaxOperations

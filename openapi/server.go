@@ -15,6 +15,7 @@ type servers struct {
 	base     *url.URL // from the configuration: wins over everything
 	document *url.URL // of a document that was fetched, else nil
 	allowed  map[string]bool
+	values   map[string]string // of variables, from the configuration
 	problems *problems
 
 	root        *url.URL // of operations that name no server
@@ -22,7 +23,7 @@ type servers struct {
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
-	s := &servers{base: o.BaseURL, document: d.url, allowed: make(map[string]bool), problems: ps}
+	s := &servers{base: o.BaseURL, document: d.url, allowed: make(map[string]bool), values: o.ServerVariables, problems: ps}
 	for _, a := range o.AllowServers {
 		u, err := url.Parse(a)
 		if err != nil || u.Host == "" {
@@ -119,14 +120,24 @@ func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
 			return u, ""
 		}
 		if problem == "" {
-			at, problem = candidate.at, err.Error()+"; set base_url for this API"
-			if candidate.missing { // so it may be that the document is all that there is
-				problem = err.Error() + "; a configuration file with spec and base_url has to name it"
-			}
+			at, problem = candidate.at, err.Error()+advice(candidate, err)
 		}
 	}
 	s.problems.at(at, codeServer, "calls can't be made: %s", problem)
 	return nil, problem
+}
+
+// advice tells what to do about a server that can't be used.
+func advice(candidate server, err error) string {
+	var v *variableError
+	switch {
+	case candidate.missing: // so it may be that the document is all that there is
+		return "; a configuration file with spec and base_url has to name it"
+	case errors.As(err, &v):
+		return "; set it in server_variables, or set base_url for this API"
+	default:
+		return "; set base_url for this API"
+	}
 }
 
 func (s *servers) resolve(candidate server) (*url.URL, error) {
@@ -143,7 +154,7 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 		case s.document == nil && candidate.missing:
 			return nil, errors.New("the document names no server")
 		case empty != "" && (s.document == nil || u.IsAbs()):
-			return nil, fmt.Errorf("the variable %q of the server URL %q is empty", empty, candidate.url)
+			return nil, &variableError{fmt.Sprintf("the variable %q of the server URL %q is empty", empty, candidate.url)}
 		case s.document == nil:
 			return nil, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
 		}
@@ -179,45 +190,4 @@ func checkBase(u *url.URL) error {
 		return errors.New("is a link-local address")
 	}
 	return nil
-}
-
-// expand replaces the variables of a server URL by their defaults, else by the first of their enum. empty is the name of
-// the first that is replaced by nothing, "" when there is none.
-func (s *servers) expand(candidate server) (text, empty string, err error) {
-	var b strings.Builder
-	rest := candidate.url
-	for {
-		before, after, found := strings.Cut(rest, "{")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		name, tail, found := strings.Cut(after, "}")
-		if !found {
-			return "", "", fmt.Errorf("the server URL %q has an unclosed variable", candidate.url)
-		}
-		v := candidate.variables.Get(name)
-		value := v.Get("default").Text()
-		if enum := v.Get("enum"); enum.Len() > 0 && !hasText(enum, value) {
-			value = enum.At(0).Text()
-		}
-		if value == "" && v.Get("default") == nil {
-			return "", "", fmt.Errorf("the variable %q of the server URL %q has no default", name, candidate.url)
-		}
-		if value == "" && empty == "" {
-			empty = name
-		}
-		b.WriteString(value)
-		rest = tail
-	}
-	return b.String(), empty, nil
-}
-
-func hasText(list *tree.Node, text string) bool {
-	for _, n := range list.Items() {
-		if n.Text() == text {
-			return true
-		}
-	}
-	return false
 }
