@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,54 +95,71 @@ const (
 	readAtOnce = 300
 )
 
+// The members in which error formats have their words, the best first, and those in which they have another object or list
+// of these.
+var (
+	wordy   = []string{"message", "error_description", "errorMessage", "detail", "error", "msg", "title", "reason", "description"}
+	holders = []string{"error", "errors"}
+)
+
 // leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
 // place. It comes first because much else may stand around it, and a long body is cut.
 func leadOf(p openapi.Part) string {
-	text := func(name string, most int) string {
-		value := jsonscan.Lookup(p.Data, name)
-		if jsonscan.KindOf(value) != jsonscan.String {
-			return ""
-		}
-		return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(value))), " "), most)
-	}
-	if title, detail := text("title", maxTitle), text("detail", maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
+	values := membersOf(p.Data)
+	if title, detail := words(values["title"], maxTitle), words(values["detail"], maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
 		if title != "" && detail != "" && title != detail {
 			return strings.TrimRight(title, ".:") + ": " + detail
 		}
-		if detail != "" {
-			return detail
-		}
-		return title
+		return cmp.Or(detail, title)
 	}
 	if len(p.Data) <= readAtOnce {
 		return ""
 	}
-	for _, name := range []string{"message", "error_description", "errorMessage", "detail", "error", "msg", "title", "reason", "description"} {
-		if said := text(name, maxDetail); said != "" {
+	if said := firstWords(values); said != "" {
+		return said
+	}
+	for _, name := range holders {
+		inner := values[name]
+		for first := range jsonscan.Elements(inner) {
+			inner = first
+			break
+		}
+		if said := cmp.Or(words(inner, maxDetail), firstWords(membersOf(inner))); said != "" {
 			return said
 		}
 	}
-	inner := p
-	for _, name := range []string{"error", "errors"} {
-		inner.Data = jsonscan.Lookup(p.Data, name)
-		for first := range jsonscan.Elements(inner.Data) {
-			inner.Data = first
-			break
+	return ""
+}
+
+// membersOf returns those members of an object that may hold words, found in one pass.
+func membersOf(object []byte) map[string][]byte {
+	values := map[string][]byte{}
+	for name, value := range jsonscan.Members(object) {
+		if slices.Contains(wordy, string(name)) || slices.Contains(holders, string(name)) {
+			values[string(name)] = value
 		}
-		switch jsonscan.KindOf(inner.Data) {
-		case jsonscan.String:
-			return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(bytes.TrimSpace(inner.Data)))), " "), maxDetail)
-		case jsonscan.Object:
-			p.Data = inner.Data
-			for _, name := range []string{"message", "detail", "title", "description", "msg"} {
-				if said := text(name, maxDetail); said != "" {
-					return said
-				}
-			}
-			return ""
+	}
+	return values
+}
+
+func firstWords(values map[string][]byte) string {
+	for _, name := range wordy {
+		if said := words(values[name], maxDetail); said != "" {
+			return said
 		}
 	}
 	return ""
+}
+
+// words returns the beginning of a string on one line; "" for another kind of value.
+func words(value []byte, most int) string {
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return ""
+	}
+	if value = bytes.TrimSpace(value); len(value) > 8*maxDetail {
+		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape that is cut apart ends the text
+	}
+	return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(value))), " "), most)
 }
 
 // cutText shortens a text without breaking a character.
@@ -148,7 +167,7 @@ func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
 
 // hint says what to try next. It speaks to the model, which can change arguments, wait, or tell its user. safe tells that

@@ -1,0 +1,26 @@
+package openapi
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHostilePages: a page that is made to be expensive is read in time in proportion to its size, and what comes out is
+// not much larger than it (P6). The time is for a slow machine.
+func TestHostilePages(t *testing.T) {
+	const size = 1 << 20
+	for _, piece := range []string{
+		"<ul>", "<ol><li>x", "<li>", "<", "<!--", "<a b=", "<svg>", "<script>", "</script>", "<pre>\n x", "<td>x", "&amp", "&", "<br>", "<p>\x00", "<table><tr>", "<![CDATA[", "<textarea>", "<title>", "<h1>", " ", "é ",
+	} {
+		page := []byte(strings.Repeat(piece, size/len(piece)))
+		text := readableHTML(page)
+		if !utf8.Valid(text) || len(text) > 6*size || len(text) == 0 {
+			t.Errorf("%q: %d bytes", piece, len(text))
+		}
+		if bytes.Contains(text, []byte("\n\n\n")) {
+			t.Errorf("%q: several blank lines in a row", piece)
+		}
+	}
+}
