@@ -265,6 +265,7 @@ func TestCompile(t *testing.T) {
 			}
 			show("input", string(op.Input))
 			show("output", string(op.Output))
+			show("example", string(op.Example))
 			if input, output := op.Published(ProfileFull); string(input) != string(op.Input) {
 				show("published input", string(input))
 				show("published output", string(output))

@@ -120,6 +120,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range found {
+		f.place = i
 		if err := budget.parameters(f); err != nil {
 			s := f.skipped(err)
 			results[i].skipped = &s
@@ -212,6 +213,7 @@ func (c *compiler) alone(f found) *compiler {
 type found struct {
 	method, path string
 	item, node   *tree.Node // path item object and operation object, references followed
+	place        int        // in the list of all
 }
 
 func (f found) skipped(err error) Skipped {
@@ -249,7 +251,7 @@ func (c *compiler) walk() (all []found, skipped []Skipped) {
 			// Siblings of the reference: undefined in 3.0, but what stands there was meant.
 			for name, member := range node.Members() {
 				if slices.Contains(methods, name) && item.Get(name) == nil {
-					all = c.add(all, found{name, path, node, member})
+					all = c.add(all, found{name, path, node, member, 0})
 				}
 			}
 		}
@@ -261,10 +263,10 @@ func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
 	for name, node := range item.Members() {
 		switch {
 		case slices.Contains(methods, name):
-			all = c.add(all, found{name, path, item, node})
+			all = c.add(all, found{name, path, item, node, 0})
 		case name == "additionalOperations" && c.doc.dialect == openapi31:
 			for method, node := range node.Members() {
-				all = c.add(all, found{method, path, item, node})
+				all = c.add(all, found{method, path, item, node, 0})
 			}
 		}
 	}

@@ -36,6 +36,10 @@ type Operation struct {
 	// answer in the loose form of decision D8, nil when there is none. Published says what clients see of them.
 	Input, Output json.RawMessage
 
+	// Example is one valid call for the tool's description, of what the document gives as examples of the body: compact
+	// JSON of at most 300 bytes. It is nil when there is none.
+	Example json.RawMessage
+
 	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document.
 	// It is nil when there is none that may be used; BaseProblem then says what to configure.
 	Base        *url.URL
@@ -134,6 +138,9 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	op.Security = c.security.of(m, c.problems)
 	if err := c.input(op, m); err != nil {
 		return nil, err
+	}
+	if f.place < maxExampled {
+		op.Example = c.exampleCall(op, m)
 	}
 	c.output(op, m)
 	op.meanings = c.meanings(m.answers)

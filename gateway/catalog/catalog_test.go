@@ -33,7 +33,7 @@ type fixture struct {
 		Operations []struct {
 			ID, Method, Path, Summary, Description, Returns string
 			Deprecated                                      bool
-			Output                                          json.RawMessage
+			Output, Example                                 json.RawMessage
 			Choice                                          Choice
 			Excluded                                        bool
 		}
@@ -51,7 +51,7 @@ func (f *fixture) build() *Catalog {
 		for _, o := range a.Operations {
 			op := &openapi.Operation{
 				ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Returns: o.Returns,
-				Deprecated: o.Deprecated, Output: o.Output, Input: json.RawMessage(`{"type":"object"}`),
+				Deprecated: o.Deprecated, Output: o.Output, Example: o.Example, Input: json.RawMessage(`{"type":"object"}`),
 			}
 			api.Operations = append(api.Operations, op)
 			if !o.Excluded {

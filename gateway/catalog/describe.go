@@ -29,8 +29,8 @@ func title(op *openapi.Operation, choice Choice) string {
 	return shorten(endpoint(op), maxTitle)
 }
 
-// describe returns the text for models. It begins with what the document says and ends with what a call returns. A
-// configured description stands for itself.
+// describe returns the text for models. It begins with what the document says and ends with what a call returns, and with
+// an example of a call if the document has one. A configured description stands for itself.
 func describe(op *openapi.Operation, choice Choice) string {
 	if text := clean(choice.Description); text != "" {
 		return shorten(text, maxDescription)
@@ -47,6 +47,12 @@ func describe(op *openapi.Operation, choice Choice) string {
 	separator := " "
 	if strings.Contains(body, "\n") {
 		separator = "\n\n" // the body may end in a list or a table, which the sentence must not become a part of
+	}
+	if text := string(op.Example); text != "" {
+		// A call to copy is worth less than the words that it would push out.
+		if text = separator + "Example: " + text; utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
+			tail += text
+		}
 	}
 	return shorten(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
 }

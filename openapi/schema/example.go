@@ -12,9 +12,13 @@ import (
 
 // ExampleOptions says what an example holds. The zero value is the default.
 type ExampleOptions struct {
-	// Documented gives the optional members too for which the schema has an example. Without it an example holds what
-	// is required and nothing else.
+	// Documented gives the optional members too for which the schema has an example, or that are among those given, as
+	// long as there is room. Without it an example holds what is required and nothing else.
 	Documented bool
+	// Given is an object whose members are preferred to all others, as far as they fit.
+	Given json.RawMessage
+	// Quick refuses an example when finding out whether it is valid takes the JSON Schema library.
+	Quick bool
 	// MaxBytes is the most bytes of the example; 0: 1 KiB.
 	MaxBytes int
 }
@@ -36,25 +40,36 @@ func (v *Validator) Example(o ExampleOptions) (json.RawMessage, bool) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 10
 	}
+	steps := maxExampleSteps
+	if o.Quick {
+		steps = maxQuickSteps
+	}
 	x := &exampler{
-		options: o, steps: maxExampleSteps,
+		options: o, steps: steps,
 		program: &programmer{defs: jsonscan.Lookup(v.source, "$defs"), named: map[string]*check{}, plain: map[types]*check{}},
 		checks:  map[*byte]*check{},
 	}
 	text, ok := x.value([][]byte{v.source}, "", 0, 0)
-	if !ok || len(text) > o.MaxBytes || len(v.Validate(decodeWhole(text))) > 0 {
+	if !ok || len(text) > o.MaxBytes || unclean(string(text)) {
 		return nil, false
 	}
-	return text, true
+	value := decodeWhole(text)
+	if o.Quick {
+		a := &acceptor{steps: maxSteps / 100}
+		_, wild := wildNumber(value, "")
+		return text, !wild && a.accept(v.program, value) == valid
+	}
+	return text, len(v.Validate(value)) == 0
 }
 
 const (
 	maxExampleSteps  = 2000 // demands that are worked out for one example
-	maxExampleDepth  = 12   // levels of an example
-	maxFilledDepth   = 3    // levels to which arrays are filled that may be empty
-	maxExampleItems  = 8    // of an array that must have so many
-	maxExampleRounds = 12   // alternatives that are tried for one value
-	maxExampleRefs   = 64   // references and members of allOf that make one demand
+	maxQuickSteps    = 100
+	maxExampleDepth  = 12 // levels of an example
+	maxFilledDepth   = 3  // levels to which arrays are filled that may be empty
+	maxExampleItems  = 8  // of an array that must have so many
+	maxExampleRounds = 12 // alternatives that are tried for one value
+	maxExampleRefs   = 64 // references and members of allOf that make one demand
 )
 
 // exampler makes one example. What it makes need not be right: the validator has the last word.
@@ -145,6 +160,17 @@ func (x *exampler) make(d *demand, kind types, name string, depth, nth int) ([]b
 func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 	out := []byte("{")
 	given := map[string]bool{}
+	prefer := func(name string, schemas [][]byte) []byte { // the value that was given, nil if it does not fit
+		text := jsonscan.Lookup(x.options.Given, name)
+		if depth > 0 || text == nil || !x.fits(schemas, text) {
+			return nil
+		}
+		return jsonscan.AppendCompact(nil, text)
+	}
+	documented := func(p *demandedProperty) bool { // among the optional ones
+		return depth == 0 && x.options.Documented && (prefer(p.name, p.schemas) != nil ||
+			slices.ContainsFunc(p.schemas, func(s []byte) bool { return jsonscan.Lookup(s, "examples") != nil }))
+	}
 	add := func(name string) bool {
 		schemas := d.property(name)
 		if schemas == nil {
@@ -153,9 +179,11 @@ func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 				schemas = [][]byte{d.additional}
 			}
 		}
-		text, ok := x.value(schemas, name, depth+1, nth)
-		if !ok {
-			return false
+		text, ok := prefer(name, schemas), true
+		if text == nil {
+			if text, ok = x.value(schemas, name, depth+1, nth); !ok {
+				return false
+			}
 		}
 		given[name] = true
 		if len(out) > 1 {
@@ -167,7 +195,7 @@ func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 	for i := range d.properties { // in the author's order
 		p := &d.properties[i]
 		wanted := slices.Contains(d.required, p.name)
-		if !wanted && x.options.Documented && depth == 0 && documented(p.schemas) {
+		if !wanted && documented(p) {
 			if before := out; !add(p.name) { // it can be left out
 				out = before
 				delete(given, p.name)
@@ -200,11 +228,6 @@ func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 		}
 	}
 	return append(out, '}'), true
-}
-
-// documented tells whether a property's schema has an example of its own.
-func documented(schemas [][]byte) bool {
-	return slices.ContainsFunc(schemas, func(s []byte) bool { return jsonscan.Lookup(s, "examples") != nil })
 }
 
 func (x *exampler) array(d *demand, name string, depth int) ([]byte, bool) {

@@ -133,6 +133,12 @@ const (
 	maxDigits     = 100
 )
 
+// Presentable tells whether a value of a document can be shown to a model as it is: it has no hidden characters (S8), no
+// numbers that can only be meant to do harm, and takes at most limit bytes of JSON.
+func Presentable(v *tree.Node, limit int) bool {
+	return v.Kind() != tree.Invalid && presentable(v, limit)
+}
+
 // presentable tells whether a value from the document can be shown as it is: no hidden characters, no numbers that can
 // only be meant to do harm, and at most limit bytes of JSON.
 func presentable(v *tree.Node, limit int) bool {

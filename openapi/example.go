@@ -1,0 +1,87 @@
+package openapi
+
+import (
+	"encoding/json"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+const (
+	maxExampleCall = 300     // bytes of the example in a tool's description
+	maxExampled    = 2_000   // operations of one document that get one (S3)
+	maxExampleOf   = 8 << 10 // bytes of an input schema; so small a value says little about a larger one
+)
+
+// exampleCall makes one valid call of what the document gives as examples, nil when it gives none for the body: what it
+// gives for a parameter stands in the schema already, beside the parameter.
+func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
+	body := c.exampleBody(op, m)
+	if body == nil || len(op.Input) > maxExampleOf {
+		return nil
+	}
+	given := []byte{'{'}
+	add := func(name string, value *tree.Node) {
+		if !schema.Presentable(value, maxExampleCall) {
+			return
+		}
+		if len(given) > 1 {
+			given = append(given, ',')
+		}
+		given = value.AppendJSON(append(jsonscan.AppendString(given, name), ':'))
+	}
+	for _, a := range op.arguments {
+		switch a.place {
+		case inMember:
+			add(a.name, body.Get(a.wire))
+		case inBody:
+			add(a.name, body)
+		default:
+			for _, p := range m.parameters {
+				if in, ok := wire.ParseLocation(p.node.Get("in").Text()); ok && p.node.Get("name").Text() == a.wire && places[in] == a.place {
+					add(a.name, c.example(p.node))
+				}
+			}
+		}
+	}
+	if op.body.form == formRoot {
+		for name, value := range body.Members() {
+			if argument, ok := op.body.renamed[name]; ok {
+				name = argument
+			}
+			add(name, value)
+		}
+	}
+	given = append(given, '}')
+	for _, documented := range []bool{true, false} {
+		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall}
+		if text, ok := schema.Example(op.Input, o); ok && len(text) > len("{}") {
+			return text
+		}
+	}
+	return nil
+}
+
+// exampleBody returns the document's example of the body that is sent, nil if there is none.
+func (c *compiler) exampleBody(op *Operation, m *model) *tree.Node {
+	if op.body == nil || m.body == nil {
+		return nil
+	}
+	for i := range m.body.contents {
+		ct := &m.body.contents[i]
+		if ct.sends() != op.body.media {
+			continue
+		}
+		if example := c.example(ct.node); example != nil || ct.schema == nil {
+			return example
+		}
+		s := c.follow(ct.schema)
+		if list := s.Get("examples"); list.Kind() == tree.Array {
+			return list.At(0)
+		}
+		return c.example(s)
+	}
+	return nil
+}
