@@ -145,8 +145,9 @@ func breaksAround(a atom.Atom) int {
 	case atom.Div, atom.Address, atom.Aside, atom.Body, atom.Caption, atom.Dd, atom.Details, atom.Dt, atom.Figcaption, atom.Footer, atom.Head,
 		atom.Header, atom.Legend, atom.Nav, atom.Summary, atom.Thead, atom.Tbody, atom.Tfoot, atom.Select, atom.Textarea, atom.Title:
 		return 1
+	default:
+		return 0
 	}
-	return 0
 }
 
 // block makes sure that at least n line ends come before the next text. Lists have no blank lines in them.
