@@ -1,10 +1,8 @@
 package openapi
 
 import (
-	"encoding/base64"
 	"errors"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -38,6 +36,9 @@ const (
 type codec struct {
 	whole   func(dst, value []byte) ([]byte, error)
 	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil: a body of this type has none
+	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types that have another one each time.
+	begin func() (codec, string)
+	err   error // why there is no such codec: the operation is skipped
 }
 
 // A bodyKind is a row of the table of request media types. New types need a row, nothing else.
@@ -47,6 +48,8 @@ type bodyKind struct {
 	members bool // an object body may be spread over arguments
 	// codec makes the writer for one media type object.
 	codec func(c *compiler, ct *content) codec
+	// prepare replaces the document's schema of the body, for types of which a part is not a JSON value.
+	prepare func(c *compiler, ct *content) *tree.Node
 	// schema replaces the document's schema of the argument "body", for types whose bytes are not a JSON value.
 	schema func(ct *content) *tree.Node
 	hint   string // added to the description of the argument "body"
@@ -59,8 +62,8 @@ func bodyKinds() []bodyKind {
 		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" }, members: true, codec: jsonCodec},
 		{name: "form", matches: func(m string) bool { return m == "application/x-www-form-urlencoded" }, members: true, codec: formCodec},
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
-		{name: "xml", matches: isXML},
-		{name: "multipart", matches: func(m string) bool { return strings.HasPrefix(m, "multipart/") }},
+		{name: "xml", matches: isXML, members: true, prepare: xmlSchema, codec: xmlCodec},
+		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
 		{name: "text", matches: func(m string) bool { return isText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
@@ -86,14 +89,14 @@ func preference(media string) int {
 }
 
 // chooseBody picks the media type to send. A nil kind means that no body is sent.
-func (c *compiler) chooseBody(op *Operation, m *model) (*content, *bodyKind, error) {
+func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	if m.body == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if len(m.body.contents) == 0 {
 		if !m.body.required {
 			c.problems.at(m.body.node, codeBodyEmpty, "request body is left out: it has no content")
-			return nil, nil, nil
+			return nil, nil
 		}
 		// The standard wants content; a body without it is JSON everywhere it was seen.
 		c.problems.at(m.body.node, codeBodyEmpty, "request body has no content; JSON is sent")
@@ -102,14 +105,13 @@ func (c *compiler) chooseBody(op *Operation, m *model) (*content, *bodyKind, err
 	var best *content
 	var kind *bodyKind
 	rank := -1
-	var refused []string
 	kinds := bodyKinds()
+	parts := slices.ContainsFunc(m.body.contents, func(ct content) bool { return isMultipart(mediaType(ct.media)) })
 	for i := range m.body.contents {
 		ct := &m.body.contents[i]
 		r := slices.IndexFunc(kinds, func(k bodyKind) bool { return k.matches(mediaType(ct.media)) })
-		if kinds[r].codec == nil {
-			refused = append(refused, ct.media)
-			continue
+		if parts && kinds[r].members && !isMultipart(mediaType(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
+			continue // a file goes into a part of its own: JSON and forms have no way to hold it
 		}
 		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
 			best, kind, rank = ct, &kinds[r], r
@@ -118,16 +120,12 @@ func (c *compiler) chooseBody(op *Operation, m *model) (*content, *bodyKind, err
 	if object, list := m.body.patches(); object != nil {
 		best, kind = c.patchBody(object, list)
 	}
-	switch {
-	case best != nil:
-		return best, kind, nil
-	case !m.body.required && !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, op.Method):
-		c.problems.at(m.body.node, codeBodyUnsupported, "optional request body is left out: %s is not supported", strings.Join(refused, ", "))
-		return nil, nil, nil
-	default:
-		// Where the method is for sending, a body counts as required: authors forget to say so.
-		return nil, nil, skip(m.body.node, "its request body must be %s, which is not supported", strings.Join(refused, " or "))
+	if kind.prepare != nil {
+		prepared := *best
+		prepared.schema = kind.prepare(c, best)
+		best = &prepared
 	}
+	return best, kind
 }
 
 // sends returns the Content-Type to send for a media type of the document.
@@ -283,27 +281,6 @@ func stringSchema(at *tree.Node, format string) *tree.Node {
 // binaryCodec decodes base64 in any of its spellings, since models use them all.
 func binaryCodec(*compiler, *content) codec {
 	return codec{whole: func(dst, value []byte) ([]byte, error) {
-		text := string(jsonscan.Unquote(value))
-		if rest, found := strings.CutPrefix(text, "data:"); found {
-			if _, data, found := strings.Cut(rest, ";base64,"); found {
-				text = data
-			}
-		}
-		text = strings.TrimRight(strings.Map(func(r rune) rune {
-			switch r {
-			case '-':
-				return '+'
-			case '_':
-				return '/'
-			case '\n', '\r', ' ':
-				return -1
-			}
-			return r
-		}, text), "=")
-		dst, err := base64.RawStdEncoding.AppendDecode(dst, []byte(text))
-		if err != nil {
-			return nil, errors.New("expected bytes encoded as base64")
-		}
-		return dst, nil
+		return wire.AppendBytes(dst, string(jsonscan.Unquote(value)))
 	}}
 }

@@ -188,6 +188,7 @@ type memory struct {
 	buffers *buffers
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 	texts   sync.Map // text of a meaning → the same, shared
+	xml     xmlPlans
 }
 
 func schemaDialect(d dialect) schema.Dialect {

@@ -52,10 +52,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	if err != nil {
 		return coded(codeSkipParameter, err)
 	}
-	content, kind, err := c.chooseBody(op, m)
-	if err != nil {
-		return coded(codeSkipBody, err)
-	}
+	content, kind := c.chooseBody(m)
 
 	var members []schema.Member
 	if kind != nil && len(bound) == 0 && kind.members {
@@ -101,6 +98,9 @@ func (c *compiler) input(op *Operation, m *model) error {
 	}
 	if kind != nil {
 		op.body = &body{media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
+		if op.body.codec.err != nil {
+			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
+		}
 	}
 	switch {
 	case flat:
@@ -174,6 +174,9 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	nameArguments(names)
 	rename := make(map[string]string)
 	op.body = &body{media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
+	if op.body.codec.err != nil {
+		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
+	}
 	for _, n := range names {
 		if n.name != n.wire {
 			wireName := strings.Clone(n.wire)

@@ -31,7 +31,6 @@ const (
 	codeBodyEmpty         = "body-empty"                // a request body without content
 	codeBodyKind          = "body-kind"                 // a request body that is not an object: left out
 	codeBodySeveral       = "body-several"              // more than one body: the first is sent
-	codeBodyUnsupported   = "body-unsupported"          // an optional body in media types that can't be sent: left out
 	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
 	codeHeaderCase        = "header-case"               // a header again, in other letters: left out
 	codeHeaderForbidden   = "header-forbidden"          // a header that a caller may not set (R6): left out
@@ -49,6 +48,8 @@ const (
 	codeServerVariable    = "server-variable"           // the configuration names a variable that no server has
 	codeStandard          = "standard"                  // found by the validation of the standard (Document.Report)
 	codeStyle             = "style-unknown"             // a style that the location doesn't have: its default is used
+	codeXMLName           = "xml-name"                  // what can't be a name in XML: left out
+	codeXMLRoot           = "xml-root"                  // a root element without a name: "root" is used
 )
 
 // String returns "file:line:col: pointer: message", so that editors jump to the place.

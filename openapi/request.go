@@ -208,12 +208,40 @@ func (b *building) given(i int) ([]byte, bool) {
 }
 
 func (b *building) fault(a *argument, err error) {
-	message := err.Error()
+	f := Fault{Pointer: pointerTo(a.name), Message: err.Error()}
 	var v *wire.ValueError
 	if errors.As(err, &v) {
-		message = v.Reason
+		f.Message = v.Reason
+		f.Pointer += v.Pointer
 	}
-	b.faults = append(b.faults, Fault{Pointer: pointerTo(a.name), Message: message})
+	b.faults = append(b.faults, f)
+}
+
+// memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name that one of
+// them has in the request.
+func (b *building) memberFault(err error) {
+	f := Fault{Message: err.Error()}
+	var v *wire.ValueError
+	if errors.As(err, &v) {
+		f.Message, f.Pointer = v.Reason, v.Pointer
+		for _, a := range b.o.arguments {
+			if rest, ok := below(v.Pointer, a.wire); ok && a.place == inMember {
+				f.Pointer = pointerTo(a.name) + rest
+			}
+		}
+		for wireName, name := range b.o.body.renamed {
+			if rest, ok := below(v.Pointer, wireName); ok {
+				f.Pointer = pointerTo(name) + rest
+			}
+		}
+	}
+	b.faults = append(b.faults, f)
+}
+
+// below returns what follows in a pointer behind a member of the root.
+func below(pointer, name string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(pointer, pointerTo(name))
+	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
 // url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
@@ -318,19 +346,23 @@ func (b *building) body() (text []byte, media string) {
 		return nil, ""
 	}
 	var err error
+	codec, media := plan.codec, plan.media
+	if codec.begin != nil {
+		codec, media = codec.begin()
+	}
 	switch plan.form {
 	case formWhole:
 		value := b.values[plan.first]
 		if value == nil {
 			return nil, ""
 		}
-		if text, err = plan.codec.whole(make([]byte, 0, len(value)), value); err != nil {
+		if text, err = codec.whole(make([]byte, 0, len(value)), value); err != nil {
 			b.fault(&o.arguments[plan.first], err)
 		}
 		if plan.list != "" && jsonscan.KindOf(value) == jsonscan.Array {
 			return text, plan.list
 		}
-		return text, plan.media
+		return text, media
 	case formMembers:
 		given, missing := false, false
 		for i := plan.first; i < len(o.arguments); i++ {
@@ -348,22 +380,21 @@ func (b *building) body() (text []byte, media string) {
 			}
 			return nil, ""
 		}
-		text, err = plan.codec.members(make([]byte, 0, len(b.args)), b.members(plan.first))
+		text, err = codec.members(make([]byte, 0, len(b.args)), b.members(plan.first))
 	default:
 		if !plan.required && empty(b.args) {
 			return nil, ""
 		}
 		if plan.rename == nil {
-			text, err = plan.codec.whole(make([]byte, 0, len(b.args)), b.args)
+			text, err = codec.whole(make([]byte, 0, len(b.args)), b.args)
 		} else {
-			text, err = plan.codec.members(make([]byte, 0, len(b.args)), b.renamed())
+			text, err = codec.members(make([]byte, 0, len(b.args)), b.renamed())
 		}
 	}
 	if err != nil {
-		message := err.Error()
-		b.faults = append(b.faults, Fault{Message: message})
+		b.memberFault(err)
 	}
-	return text, plan.media
+	return text, media
 }
 
 func empty(object []byte) bool {

@@ -1,16 +1,39 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // A ValueError says why a value can't be sent. Its text completes a sentence that begins with the argument's name and is
 // meant for the model that chose the value: it says what to change and holds neither a URL nor a secret.
 type ValueError struct {
-	Reason string // "must not be empty"
+	Reason  string // "must not be empty"
+	Pointer string // RFC 6901 pointer to the part of the value that the reason is about; "" for all of it
 }
 
-// Error returns the reason.
-func (e *ValueError) Error() string { return e.Reason }
+// Error returns the reason, behind the pointer if there is one.
+func (e *ValueError) Error() string {
+	if e.Pointer != "" {
+		return e.Pointer + ": " + e.Reason
+	}
+	return e.Reason
+}
 
 func refuse(format string, args ...any) error {
 	return &ValueError{Reason: fmt.Sprintf(format, args...)}
 }
+
+// within returns err with its pointer put below the member of that name.
+func within(name string, err error) error {
+	v, ok := err.(*ValueError) //nolint:errorlint // made here and never wrapped
+	if !ok {
+		return err
+	}
+	name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	return &ValueError{Reason: v.Reason, Pointer: "/" + name + v.Pointer}
+}
+
+// withinItem is within for an element of a list.
+func withinItem(i int, err error) error { return within(strconv.Itoa(i), err) }

@@ -1,6 +1,9 @@
 package wire
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // A FormEncoder writes application/x-www-form-urlencoded bodies (OAS 3.2 "Encoding the x-www-form-urlencoded Media
 // Type"). It is immutable and safe for concurrent use.
@@ -45,7 +48,8 @@ func NewFormEncoder(properties map[string]Parameter, fallback Parameter) (*FormE
 }
 
 // Append appends the pairs of members, given by their names in the body, and puts "&" between them and what dst already
-// holds. Undefined members are left out. The error is a [*ValueError] whose text names the member.
+// holds. Undefined members are left out. The error is a [*ValueError] with a pointer to
+// the member.
 func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) {
 	start := len(dst)
 	for name, v := range members {
@@ -54,15 +58,26 @@ func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]b
 			if name == "" {
 				return dst[:start], refuse("must not have a member without a name")
 			}
+			if owner := deepOwner(name); owner != "" && f.properties[owner] != nil {
+				return dst[:start], refuse("must not have a member %q: it would be a part of %q", name, owner)
+			}
 			other := *f.other
 			other.p.Name, other.name = name, string(appendEscaped(nil, name, other.names, 0))
 			e = &other
 		}
 		out, err := e.append(dst, v)
 		if err != nil {
-			return dst[:start], refuse("%q: %v", name, err)
+			return dst[:start], within(name, err)
 		}
 		dst = out
 	}
 	return dst, nil
+}
+
+// deepOwner returns the name before the first bracket of "deep[x]": services read such a name as a member of it.
+func deepOwner(name string) string {
+	if i := strings.IndexByte(name, '['); i > 0 {
+		return name[:i]
+	}
+	return ""
 }

@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// The members of the object by which a caller gives a file. Text and data exclude each other; the others are optional.
+const (
+	FileText      = "text"       // the content as plain text
+	FileData      = "data"       // the content as base64 or as a data URL, "data:image/png;name=a.png;base64,…"
+	FileName      = "filename"   // without it: that of the data URL, else the name of the part
+	FileMediaType = "media_type" // without it: that of the data URL, else what the document says, else by the content
+)
+
+// A file is a file as it is sent.
+type file struct {
+	name, mediaType string
+	content         []byte
+}
+
+// isFile tells whether a value is an object of the members of a file.
+func isFile(v []byte) bool {
+	if jsonscan.KindOf(v) != jsonscan.Object {
+		return false
+	}
+	for name := range jsonscan.Members(v) {
+		switch string(name) {
+		case FileText, FileData, FileName, FileMediaType:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// readFile reads a file from its object, or from a string that is a data URL. types are the media types that it may
+// have; none: any.
+func readFile(v []byte, types []string) (f file, err error) {
+	var source []byte // FileText or FileData
+	text, given := false, false
+	mediaType := ""
+	if jsonscan.KindOf(v) == jsonscan.String {
+		source, given = v, true
+	}
+	for name, value := range jsonscan.Members(v) {
+		switch kind := jsonscan.KindOf(value); {
+		case kind == jsonscan.Null:
+		case kind != jsonscan.String:
+			return f, within(string(name), refuse("must be a string"))
+		case string(name) == FileName:
+			f.name = string(jsonscan.Unquote(value))
+		case string(name) == FileMediaType:
+			mediaType = string(jsonscan.Unquote(value))
+		case given:
+			return f, refuse("must have %q or %q, not both", FileText, FileData)
+		default:
+			source, given, text = value, true, string(name) == FileText
+		}
+	}
+	if !given {
+		return f, refuse("must have the content of the file in %q, or in %q as base64", FileText, FileData)
+	}
+	if text {
+		f.content = jsonscan.Unquote(source)
+	} else {
+		var u dataURL
+		if u, err = readDataURL(string(jsonscan.Unquote(source))); err != nil {
+			return f, within(FileData, err)
+		}
+		f.content = u.content
+		if f.name == "" {
+			f.name = u.name
+		}
+		if mediaType == "" {
+			mediaType = u.mediaType
+		}
+	}
+	if f.mediaType, err = fileType(mediaType, types, text, &f); err != nil {
+		return f, within(FileMediaType, err)
+	}
+	return f, nil
+}
+
+type dataURL struct {
+	name, mediaType string
+	content         []byte
+}
+
+// readDataURL reads a data URL, or base64 alone.
+func readDataURL(text string) (u dataURL, err error) {
+	rest, found := strings.CutPrefix(text, "data:")
+	if !found {
+		u.content, err = AppendBytes(nil, text)
+		return u, err
+	}
+	head, data, found := strings.Cut(rest, ",")
+	if !found {
+		return u, refuse("must be a data URL with a comma before the content, or base64 alone")
+	}
+	head, encoded := strings.CutSuffix(head, ";base64")
+	head, parameters, _ := strings.Cut(head, ";")
+	u.mediaType = head
+	for p := range strings.SplitSeq(parameters, ";") {
+		key, value, _ := strings.Cut(p, "=")
+		switch {
+		case strings.EqualFold(key, "name") || strings.EqualFold(key, "filename"):
+			if u.name, err = url.PathUnescape(value); err != nil {
+				u.name = value
+			}
+		case p != "" && u.mediaType != "":
+			u.mediaType += ";" + p
+		}
+	}
+	if encoded {
+		u.content, err = AppendBytes(nil, data)
+		return u, err
+	}
+	plain, err := url.PathUnescape(data)
+	if err != nil {
+		return u, refuse("must be percent-encoded behind the comma, or base64 behind \";base64,\"")
+	}
+	u.content = []byte(plain)
+	return u, nil
+}
+
+// fileType decides about the Content-Type of a file.
+func fileType(given string, types []string, text bool, f *file) (string, error) {
+	const unknown = "application/octet-stream"
+	if given != "" {
+		base, parameters, err := mime.ParseMediaType(given)
+		if err != nil || !strings.Contains(base, "/") {
+			return "", refuse("must be a media type such as image/png, got %q", given)
+		}
+		if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return covers(t, base) || bare(t) == unknown }) {
+			return "", refuse("must be one of %s, got %q", strings.Join(types, ", "), given)
+		}
+		if formatted := mime.FormatMediaType(base, parameters); formatted != "" {
+			return formatted, nil
+		}
+		return base, nil
+	}
+	switch concrete := slices.IndexFunc(types, func(t string) bool { return !strings.Contains(t, "*") }); {
+	case len(types) == 1 && concrete == 0:
+		return types[0], nil
+	case len(types) > 0:
+		content := http.DetectContentType(f.content)
+		for _, t := range types {
+			if covers(t, bare(content)) && bare(content) != unknown {
+				return content, nil
+			}
+		}
+		extension := strings.ToLower(f.name[strings.LastIndexByte(f.name, '.')+1:])
+		for _, t := range types {
+			if _, subtype, _ := strings.Cut(bare(t), "/"); subtype == extension {
+				return t, nil
+			}
+		}
+		if concrete >= 0 {
+			return types[concrete], nil
+		}
+	case text:
+		return "text/plain; charset=utf-8", nil
+	}
+	return unknown, nil
+}
+
+// covers tells whether a media type, or range, of a document takes in another one.
+func covers(t, base string) bool {
+	t = bare(t)
+	if t == base || t == "*/*" || t == "*" {
+		return true
+	}
+	prefix, found := strings.CutSuffix(t, "/*")
+	return found && strings.HasPrefix(base, prefix+"/")
+}
+
+// bare returns a media type without parameters, in lower case.
+func bare(t string) string {
+	t, _, _ = strings.Cut(t, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}

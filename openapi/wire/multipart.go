@@ -1,0 +1,403 @@
+package wire
+
+import (
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// A Part says how one property of a multipart body is written (OAS 3.2 "Encoding Object"). The zero value writes by the
+// type of the value: an object as JSON, a list as one part for each member, anything else as text.
+type Part struct {
+	// Types are the media types that the document allows, ranges among them. The first that is no range becomes the
+	// Content-Type of what is not a file. A JSON type takes a list as a whole, as in a [FormEncoder].
+	Types []string
+	// Headers are sent with each part, in this order. Content-Disposition and Content-Type are not among them.
+	Headers []PartHeader
+	// File says that objects with the members of a file ([FileData] and its like), and strings that are data URLs, are
+	// files.
+	File bool
+	// Styled says that the document gives a style, or explode: the value is then laid out by Style and Explode as in a
+	// query, without percent-encoding (OAS 3.2 "Encoding multipart Media Types"), and Types are not used.
+	Styled  bool
+	Style   Style
+	Explode bool
+	// Encode writes an object, or a list, in the media type of the part; nil: JSON.
+	Encode func(dst, v []byte) ([]byte, error)
+}
+
+// A PartHeader is a header of a part.
+type PartHeader struct{ Name, Value string }
+
+// A MultipartEncoder writes multipart bodies (RFC 2046 section 5.1, RFC 7578). It is immutable and safe for concurrent
+// use.
+type MultipartEncoder struct {
+	named    bool // parts have names: multipart/form-data
+	parts    map[string]*Part
+	order    map[string]int
+	fallback *Part
+	prefix   []*Part
+}
+
+// Multipart is what a document says of a multipart body.
+type Multipart struct {
+	// Named says that parts bear names in a Content-Disposition (multipart/form-data). Parts of the other types have
+	// their order alone.
+	Named bool
+	// Parts are the properties, by name; Order has their names in the document's order, which is kept where parts have no
+	// names.
+	Parts map[string]Part
+	Order []string
+	// Prefix is for the first elements of a body that is a list (OAS 3.2 prefixEncoding).
+	Prefix []Part
+	// Fallback is for all others.
+	Fallback Part
+}
+
+// NewMultipartEncoder compiles an encoder. It fails on headers that can't stand in a part.
+func NewMultipartEncoder(m Multipart) (*MultipartEncoder, error) {
+	e := &MultipartEncoder{named: m.Named, parts: make(map[string]*Part, len(m.Parts)), order: make(map[string]int, len(m.Order)), fallback: &m.Fallback}
+	for name, p := range m.Parts {
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("part %q: %w", name, err)
+		}
+		e.parts[name] = &p
+	}
+	for i, name := range m.Order {
+		e.order[name] = i
+	}
+	for i := range m.Prefix {
+		if err := m.Prefix[i].check(); err != nil {
+			return nil, err
+		}
+		e.prefix = append(e.prefix, &m.Prefix[i])
+	}
+	return e, e.fallback.check()
+}
+
+func (p *Part) check() error {
+	for _, h := range p.Headers {
+		switch name := strings.ToLower(h.Name); {
+		case !isToken(h.Name):
+			return fmt.Errorf("%q can't be the name of a header (RFC 9110 section 5.6.2)", h.Name)
+		case name == "content-disposition" || name == "content-type" || name == "content-length":
+			return fmt.Errorf("the header %q is set by the gateway alone", h.Name)
+		}
+		if _, err := appendHeaderText(nil, []byte(h.Value)); err != nil {
+			return fmt.Errorf("header %q %w", h.Name, err)
+		}
+	}
+	for _, t := range p.Types {
+		if _, err := appendHeaderText(nil, []byte(t)); err != nil {
+			return fmt.Errorf("contentType %q %w", t, err)
+		}
+	}
+	return nil
+}
+
+// NewBoundary returns a boundary that nobody can guess. It is drawn after the arguments are known, so no part holds it:
+// 26 characters of 5 random bits each.
+func NewBoundary() string { return "drawbridge-" + rand.Text() }
+
+// A multipartWriter appends the parts of one body.
+type multipartWriter struct {
+	e        *MultipartEncoder
+	dst      []byte
+	boundary string
+}
+
+// Append appends a body of the members of an object, given by their names in the body. Undefined members are left out.
+// The error is a [*ValueError] with a pointer to the member.
+func (e *MultipartEncoder) Append(dst []byte, boundary string, members iter.Seq2[string, []byte]) ([]byte, error) {
+	w := multipartWriter{e: e, dst: dst, boundary: boundary}
+	write := func(name string, v []byte) error {
+		if name == "" && e.named {
+			return refuse("must not have a member without a name")
+		}
+		p := e.parts[name]
+		if p == nil {
+			if owner := deepOwner(name); owner != "" && e.parts[owner] != nil && e.parts[owner].Styled {
+				return refuse("must not have a member %q: it would be a part of %q", name, owner)
+			}
+			p = e.fallback
+		}
+		if err := w.value(p, name, v); err != nil {
+			return within(name, err)
+		}
+		return nil
+	}
+	if e.named {
+		for name, v := range members {
+			if err := write(name, v); err != nil {
+				return dst, err
+			}
+		}
+		return w.close(), nil
+	}
+	type member struct {
+		name  string
+		value []byte
+	}
+	var all []member
+	for name, v := range members {
+		all = append(all, member{name, v})
+	}
+	place := func(name string) int {
+		if i, ok := e.order[name]; ok {
+			return i
+		}
+		return len(e.order)
+	}
+	slices.SortStableFunc(all, func(a, b member) int { return place(a.name) - place(b.name) })
+	for _, m := range all {
+		if err := write(m.name, m.value); err != nil {
+			return dst, err
+		}
+	}
+	return w.close(), nil
+}
+
+// AppendList appends a body whose parts are the elements of a list. The error is a [*ValueError].
+func (e *MultipartEncoder) AppendList(dst []byte, boundary string, list []byte) ([]byte, error) {
+	w := multipartWriter{e: e, dst: dst, boundary: boundary}
+	i := 0
+	for v := range jsonscan.Elements(list) {
+		p := e.fallback
+		if i < len(e.prefix) {
+			p = e.prefix[i]
+		}
+		if err := w.one(p, "", v); err != nil {
+			return dst, withinItem(i, err)
+		}
+		i++
+	}
+	return w.close(), nil
+}
+
+func (w *multipartWriter) close() []byte {
+	w.dst = append(w.dst, "--"...)
+	w.dst = append(w.dst, w.boundary...)
+	return append(w.dst, "--\r\n"...)
+}
+
+// value appends a property: a list as one part for each member, unless a JSON type takes it as a whole.
+func (w *multipartWriter) value(p *Part, name string, v []byte) error {
+	switch {
+	case !defined(v) && !(p.File && isFile(v)):
+		return nil
+	case p.Styled:
+		return w.styled(p, name, v)
+	case jsonscan.KindOf(v) == jsonscan.Array && !(len(p.Types) > 0 && isJSON(p.Types[0])):
+		i := 0
+		for item := range jsonscan.Elements(v) {
+			if jsonscan.KindOf(item) != jsonscan.Null {
+				if err := w.one(p, name, item); err != nil {
+					return withinItem(i, err)
+				}
+			}
+			i++
+		}
+		return nil
+	default:
+		return w.one(p, name, v)
+	}
+}
+
+// one appends a value as one part.
+func (w *multipartWriter) one(p *Part, name string, v []byte) error {
+	kind := jsonscan.KindOf(v)
+	if p.File && (isFile(v) || kind == jsonscan.String && strings.HasPrefix(string(jsonscan.Unquote(v)), "data:")) {
+		f, err := readFile(v, p.Types)
+		if err != nil {
+			return err
+		}
+		w.open(name, f.fileName(name), f.mediaType, p.Headers)
+		w.dst = append(append(w.dst, f.content...), "\r\n"...)
+		return nil
+	}
+	mediaType := ""
+	if i := slices.IndexFunc(p.Types, func(t string) bool { return !strings.Contains(t, "*") }); i >= 0 {
+		mediaType = p.Types[i]
+	}
+	composite := kind == jsonscan.Array || kind == jsonscan.Object
+	if mediaType == "" && composite {
+		mediaType = "application/json"
+	}
+	w.open(name, "", mediaType, p.Headers)
+	switch {
+	case composite && p.Encode != nil:
+		var err error
+		if w.dst, err = p.Encode(w.dst, v); err != nil {
+			return err
+		}
+	case composite, mediaType != "" && isJSON(mediaType):
+		w.dst = appendJSON(w.dst, v)
+	default:
+		w.dst = append(w.dst, text(v)...)
+	}
+	w.dst = append(w.dst, "\r\n"...)
+	return nil
+}
+
+// open begins a part. A file has a name; it is "" for what is none.
+func (w *multipartWriter) open(name, fileName, mediaType string, headers []PartHeader) {
+	w.dst = append(w.dst, "--"...)
+	w.dst = append(w.dst, w.boundary...)
+	w.dst = append(w.dst, "\r\n"...)
+	switch {
+	case w.e.named:
+		w.dst = append(w.dst, `Content-Disposition: form-data; name="`...)
+		w.dst = append(appendQuoted(w.dst, name), '"')
+	case fileName != "":
+		w.dst = append(w.dst, `Content-Disposition: attachment`...)
+	}
+	if fileName != "" {
+		w.dst = append(w.dst, `; filename="`...)
+		w.dst = append(appendQuoted(w.dst, fileName), '"')
+	}
+	if w.e.named || fileName != "" {
+		w.dst = append(w.dst, "\r\n"...)
+	}
+	if mediaType != "" {
+		w.header("Content-Type", mediaType)
+	}
+	for _, h := range headers {
+		w.header(h.Name, h.Value)
+	}
+	w.dst = append(w.dst, "\r\n"...)
+}
+
+func (w *multipartWriter) header(name, value string) {
+	w.dst = append(w.dst, name...)
+	w.dst = append(w.dst, ": "...)
+	w.dst = append(w.dst, value...)
+	w.dst = append(w.dst, "\r\n"...)
+}
+
+// appendQuoted appends a name as browsers do (WHATWG HTML "multipart form data", which RFC 7578 section 4.2 leaves
+// open): quotes and line ends as triples, and here all other control characters too. UTF-8 stays as it is.
+func appendQuoted(dst []byte, name string) []byte {
+	for i := range len(name) {
+		if b := name[i]; b < ' ' || b == 0x7f || b == '"' {
+			dst = append(dst, '%', hexUpper[b>>4], hexUpper[b&15])
+		} else {
+			dst = append(dst, b)
+		}
+	}
+	return dst
+}
+
+// fileName returns the name of a file without directories, which a sender leaves out (RFC 7578 section 4.2). A file
+// without a name has that of its part: what has none is a field, not a file, to most servers.
+func (f *file) fileName(part string) string {
+	for _, name := range [...]string{f.name, part} {
+		name = name[strings.LastIndexAny(name, `/\`)+1:]
+		if name != "" && !isDots([]byte(name)) {
+			return name
+		}
+	}
+	return "file"
+}
+
+// styled appends a property by its style: the pairs of a query, each as a part.
+func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
+	field := func(name string, value []byte) {
+		w.open(name, "", "", p.Headers)
+		w.dst = append(append(w.dst, value...), "\r\n"...)
+	}
+	switch kind := jsonscan.KindOf(v); {
+	case p.Style == DeepObject:
+		return deepFields(name, v, field)
+	case kind == jsonscan.Array && p.Explode:
+		for item := range jsonscan.Elements(v) {
+			if jsonscan.KindOf(item) != jsonscan.Null {
+				field(name, text(item))
+			}
+		}
+	case kind == jsonscan.Object && p.Explode:
+		for member, value := range jsonscan.Members(v) {
+			if _, taken := w.e.parts[string(member)]; taken && string(member) != name {
+				return within(string(member), refuse("is the name of another part"))
+			}
+			if jsonscan.KindOf(value) != jsonscan.Null {
+				field(string(member), text(value))
+			}
+		}
+	case kind == jsonscan.Array || kind == jsonscan.Object:
+		mark := map[Style]byte{SpaceDelimited: ' ', PipeDelimited: '|', TabDelimited: '\t'}[p.Style]
+		if mark == 0 {
+			mark = ','
+		}
+		joined, err := joinMembers(v, mark)
+		if err != nil {
+			return err
+		}
+		field(name, joined)
+	default:
+		field(name, text(v))
+	}
+	return nil
+}
+
+// joinMembers writes the members of a list, or the names and members of an object, with mark between them. A member that
+// holds the mark is refused: it can't be escaped (OAS 3.1.1 appendix D).
+func joinMembers(v []byte, mark byte) (out []byte, err error) {
+	add := func(t []byte) {
+		if err == nil && slices.Contains(t, mark) {
+			err = refuse("must not have a member that contains %q: members are sent with it between them, and it can't be escaped", mark)
+		}
+		if out != nil {
+			out = append(out, mark)
+		}
+		out = append(out, t...)
+		if out == nil {
+			out = []byte{}
+		}
+	}
+	for item := range jsonscan.Elements(v) {
+		if jsonscan.KindOf(item) != jsonscan.Null {
+			add(text(item))
+		}
+	}
+	for name, value := range jsonscan.Members(v) {
+		if jsonscan.KindOf(value) != jsonscan.Null {
+			add(name)
+			add(text(value))
+		}
+	}
+	return out, err
+}
+
+// deepFields hands out the leaves of a value by the names that style deepObject gives them.
+func deepFields(name string, v []byte, field func(name string, value []byte)) error {
+	switch jsonscan.KindOf(v) {
+	case jsonscan.Null:
+	case jsonscan.Object:
+		for member, value := range jsonscan.Members(v) {
+			if strings.ContainsAny(string(member), "[]") {
+				return within(string(member), refuse("must not have brackets in its name: they would make it another one"))
+			}
+			if err := deepFields(name+"["+string(member)+"]", value, field); err != nil {
+				return within(string(member), err)
+			}
+		}
+	case jsonscan.Array:
+		sent, i := 0, -1
+		for item := range jsonscan.Elements(v) {
+			if i++; !defined(item) {
+				continue
+			}
+			if err := deepFields(fmt.Sprintf("%s[%d]", name, sent), item, field); err != nil {
+				return withinItem(i, err)
+			}
+			sent++
+		}
+	default:
+		field(name, text(v))
+	}
+	return nil
+}
