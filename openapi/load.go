@@ -19,6 +19,7 @@ type Stamp struct {
 	ETag, LastModified string   // validators of the answer, for a document by URL
 	Digest             [32]byte // SHA-256 over the names and contents of all files
 	Files              []string // locations of every file read, the root document first
+	Page               string   // URL of the page that led to the document; "": none did
 }
 
 // Limits bounds what a document may take; a zero field has the default of requirement S3.
@@ -29,6 +30,11 @@ type LoadOptions struct {
 	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
 	Previous *Stamp       // of an earlier Load; a document that has not changed since gives ErrUnchanged
 	Limits   Limits
+
+	// AllowRefs lists origins ("https://schemas.example.com") that a document may take parts from, besides its own: at
+	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
+	AllowRefs []string
+	RefClient *http.Client
 }
 
 // A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large:
@@ -43,6 +49,7 @@ type Document struct {
 	set      *tree.Set
 	dialect  dialect
 	url      *url.URL // of a document that was fetched, else nil
+	origin   *url.URL // that its location was given with: a page may lead to another
 	problems []Problem
 }
 
@@ -56,15 +63,16 @@ const (
 )
 
 // Load reads the document at location, an http(s) URL or a file path, and the files it refers to. A document from a
-// file may refer to files in or below its own directory (symbolic links followed), one from a URL to its own origin
-// (S2); other references count as missing. Every error names the location. Load never panics, whatever the document.
+// file may refer to files in or below its own directory (symbolic links followed), one from a URL to its own origin, both
+// to AllowRefs (S2); other references count as missing. A URL may be that of a page of an API viewer, which names the
+// document. Every error names the location. Load never panics, whatever the document.
 func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			d, err = nil, fmt.Errorf("document %q: internal error while reading it: %v", location, r)
 		}
 	}()
-	src, err := newSource(location, o.Client, o.Limits.Bytes)
+	src, err := newSource(location, o)
 	if err != nil {
 		return nil, fmt.Errorf("document %q: %w", location, err)
 	}
@@ -82,20 +90,25 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 		if unchanged {
 			return nil, ErrUnchanged
 		}
-		open = func(ctx context.Context, location string) ([]byte, error) {
+		open = func(ctx context.Context, location string, depth int) ([]byte, error) {
 			if data, ok := cache[location]; ok {
 				return data, nil
 			}
-			return src.open(ctx, location)
+			return src.open(ctx, location, depth)
 		}
 	}
+	markup := isMarkup(data)
 	set, warnings, err := tree.Load(ctx, src.base(), data, open, o.Limits)
 	if err != nil {
-		return nil, fmt.Errorf("document %q: %w", location, err)
+		hint := ""
+		if u, remote := src.(*urlSource); remote && markup && u.page == "" {
+			hint = pageHint
+		}
+		return nil, fmt.Errorf("document %q: %w%s", location, err, hint)
 	}
 	d = &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set}
 	if u, ok := src.(*urlSource); ok {
-		d.url = u.location
+		d.url, d.origin, d.problems = u.location, u.origin, u.problems
 	}
 	for _, w := range warnings {
 		d.problems = append(d.problems, newProblem(w))
@@ -112,7 +125,7 @@ func compare(ctx context.Context, src source, previous *Stamp) (map[string][]byt
 		return cache, false
 	}
 	for _, f := range previous.Files[1:] {
-		data, err := src.open(ctx, f)
+		data, err := src.open(ctx, f, 1)
 		if err != nil {
 			return cache, false // the load that follows meets the same error, or no longer wants the file
 		}

@@ -14,6 +14,7 @@ import (
 type servers struct {
 	base     *url.URL // from the configuration: wins over everything
 	document *url.URL // of a document that was fetched, else nil
+	origin   *url.URL // that may be called then
 	allowed  map[string]bool
 	values   map[string]string // of variables, from the configuration
 	problems *problems
@@ -23,7 +24,7 @@ type servers struct {
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
-	s := &servers{base: o.BaseURL, document: d.url, allowed: make(map[string]bool), values: o.ServerVariables, problems: ps}
+	s := &servers{base: o.BaseURL, document: d.url, origin: d.origin, allowed: make(map[string]bool), values: o.ServerVariables, problems: ps}
 	for _, a := range o.AllowServers {
 		u, err := url.Parse(a)
 		if err != nil || u.Host == "" {
@@ -163,9 +164,9 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 	if err := checkBase(u); err != nil {
 		return nil, fmt.Errorf("the server URL %q %w", u.Redacted(), err)
 	}
-	if s.document != nil && !sameOrigin(u, s.document) && !s.allowed[originOf(u)] {
+	if s.document != nil && !sameOrigin(u, s.origin) && !s.allowed[originOf(u)] {
 		return nil, fmt.Errorf("the server %s has another origin than the document, %s, and is not listed in allow_servers",
-			originOf(u), originOf(s.document))
+			originOf(u), originOf(s.origin))
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	return u, nil

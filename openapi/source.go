@@ -2,13 +2,11 @@ package openapi
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -29,7 +27,7 @@ type source interface {
 	// root reads the root document. It returns ErrUnchanged when the server says that it is the one of previous.
 	root(ctx context.Context, previous *Stamp) ([]byte, error)
 	// open reads a referenced file; it is a tree.Opener.
-	open(ctx context.Context, location string) ([]byte, error)
+	open(ctx context.Context, location string, depth int) ([]byte, error)
 	// base is the location that references are relative to.
 	base() string
 	// stamp describes the files among all that were read, the root first.
@@ -38,16 +36,21 @@ type source interface {
 }
 
 // newSource makes the source of a location: a URL when it has the scheme http or https, else a file path.
-func newSource(location string, client *http.Client, maxBytes int64) (source, error) {
+func newSource(location string, o LoadOptions) (source, error) {
+	maxBytes := o.Limits.Bytes
 	if maxBytes <= 0 {
 		maxBytes = defaultMaxBytes
+	}
+	others, err := newOrigins(o.AllowRefs, o.RefClient)
+	if err != nil {
+		return nil, err
 	}
 	scheme, _, found := strings.Cut(location, "://")
 	switch {
 	case !found:
-		return newFileSource(location, maxBytes)
+		return newFileSource(location, others, maxBytes)
 	case strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"):
-		return newURLSource(location, client, maxBytes)
+		return newURLSource(location, o.Client, others, maxBytes)
 	}
 	return nil, fmt.Errorf("location %q has the scheme %q; give an http or https URL, or a file path", location, scheme)
 }
@@ -92,12 +95,13 @@ func (r *reading) stamp(files []string) Stamp {
 type fileSource struct {
 	reading
 	location string
+	others   *origins
 	max      int64
 	name     string // of the root document in dir
 	dir      *os.Root
 }
 
-func newFileSource(location string, maxBytes int64) (*fileSource, error) {
+func newFileSource(location string, others *origins, maxBytes int64) (*fileSource, error) {
 	real, err := filepath.EvalSymlinks(location)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -106,7 +110,7 @@ func newFileSource(location string, maxBytes int64) (*fileSource, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	return &fileSource{location: location, max: maxBytes, name: filepath.Base(real), dir: dir}, nil
+	return &fileSource{location: location, others: others, max: maxBytes, name: filepath.Base(real), dir: dir}, nil
 }
 
 func (s *fileSource) base() string { return s.location }
@@ -120,9 +124,17 @@ func (s *fileSource) root(ctx context.Context, _ *Stamp) ([]byte, error) {
 	return data, err
 }
 
-func (s *fileSource) open(ctx context.Context, location string) ([]byte, error) {
+func (s *fileSource) open(ctx context.Context, location string, depth int) ([]byte, error) {
 	if scheme, _, found := strings.Cut(location, ":"); found && isScheme(scheme) {
-		return nil, fmt.Errorf("a document from a file may only refer to files in or below its own directory, not to a %q URL", scheme)
+		u, err := url.Parse(location)
+		if err != nil || !s.others.has(u) {
+			return nil, fmt.Errorf("a document from a file may only refer to files in or below its own directory and to the origins in allow_refs, not to this %q URL", scheme)
+		}
+		data, err := s.others.open(ctx, u, depth, s.max)
+		if err == nil {
+			s.add(location, data)
+		}
+		return data, err
 	}
 	// Both are relative to the working directory or both absolute, since the tree joins one to the other; what is
 	// absolute in the document itself falls out here unless it is below the directory anyway.
@@ -208,145 +220,3 @@ func readLimited(r io.Reader, size, max int64) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
-
-// A urlSource fetches documents of one origin.
-type urlSource struct {
-	reading
-	client *http.Client
-	max    int64
-
-	location           *url.URL // after redirects, once the root is read
-	etag, lastModified string
-}
-
-func newURLSource(location string, client *http.Client, maxBytes int64) (*urlSource, error) {
-	u, err := url.Parse(location)
-	if err != nil {
-		var e *url.Error
-		if errors.As(err, &e) {
-			err = e.Err
-		}
-		return nil, fmt.Errorf("parse URL: %w", err)
-	}
-	if u.Host == "" {
-		return nil, fmt.Errorf("URL %q has no host", u.Redacted())
-	}
-	if u.User != nil {
-		return nil, errors.New("URL holds a user name or password; give it as the credential of the API instead")
-	}
-	if client == nil {
-		return nil, errors.New("documents by URL are not allowed here")
-	}
-	u.Fragment, u.RawFragment = "", ""
-	return &urlSource{client: client, max: maxBytes, location: u}, nil
-}
-
-func (s *urlSource) base() string { return s.location.String() }
-func (s *urlSource) Close() error { return nil }
-
-func (s *urlSource) stamp(files []string) Stamp {
-	t := s.reading.stamp(files)
-	t.ETag, t.LastModified = s.etag, s.lastModified
-	return t
-}
-
-func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
-	// The validators speak of the root document alone, so they say nothing about one that has other files.
-	if previous != nil && len(previous.Files) > 1 {
-		previous = nil
-	}
-	data, got, err := s.get(ctx, s.location, previous)
-	if err != nil {
-		return nil, err
-	}
-	s.etag, s.lastModified = got.etag, got.lastModified
-	// References are relative to where the document was found in the end (RFC 3986 section 5.1.3). The client
-	// follows redirects of the same origin only; a foreign one would move the origin that may be referred to.
-	if sameOrigin(got.url, s.location) {
-		s.location = got.url
-	}
-	s.add(s.base(), data)
-	return data, nil
-}
-
-func (s *urlSource) open(ctx context.Context, location string) ([]byte, error) {
-	u, err := url.Parse(location)
-	if err != nil || !sameOrigin(u, s.location) || u.User != nil {
-		return nil, fmt.Errorf("a document may only refer to its own origin, %s", originOf(s.location))
-	}
-	u.Fragment, u.RawFragment = "", ""
-	data, got, err := s.get(ctx, u, nil)
-	if err != nil {
-		return nil, err
-	}
-	if !sameOrigin(got.url, s.location) {
-		return nil, fmt.Errorf("a document may only refer to its own origin, %s", originOf(s.location))
-	}
-	s.add(location, data)
-	return data, nil
-}
-
-// fetched is what an answer says of the file that it holds.
-type fetched struct {
-	url                *url.URL // where it was found, after redirects
-	etag, lastModified string
-}
-
-// get fetches one URL. The headers are fixed, but for the validators of previous.
-func (s *urlSource) get(ctx context.Context, u *url.URL, previous *Stamp) ([]byte, fetched, error) {
-	var none fetched
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, none, err
-	}
-	req.Header.Set("Accept", "application/openapi+json, application/json, application/openapi+yaml, application/yaml;q=0.9, */*;q=0.5")
-	if previous != nil && previous.ETag != "" {
-		req.Header.Set("If-None-Match", previous.ETag)
-	} else if previous != nil && previous.LastModified != "" {
-		req.Header.Set("If-Modified-Since", previous.LastModified)
-	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		var e *url.Error
-		if errors.As(err, &e) {
-			err = e.Err // the caller names the location
-		}
-		return nil, none, fmt.Errorf("fetch: %w", err)
-	}
-	defer resp.Body.Close()
-	switch {
-	case resp.StatusCode == http.StatusNotModified && previous != nil:
-		return nil, none, ErrUnchanged
-	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return nil, none, fmt.Errorf("fetch: the server answered %q; if the document is protected, give the API a credential", resp.Status)
-	case resp.StatusCode != http.StatusOK:
-		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
-	}
-	data, err := readLimited(resp.Body, resp.ContentLength, s.max)
-	if err != nil {
-		return nil, none, fmt.Errorf("fetch: %w", err)
-	}
-	got := fetched{url: u, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
-	if resp.Request != nil && resp.Request.URL != nil {
-		got.url = resp.Request.URL
-	}
-	return data, got, nil
-}
-
-// originOf returns scheme, host and port of a URL in one form, the port always written (RFC 6454 section 4).
-func originOf(u *url.URL) string {
-	scheme := strings.ToLower(u.Scheme)
-	port := u.Port()
-	if port == "" {
-		port = cmp.Or(map[string]string{"http": "80", "https": "443"}[scheme], "0")
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return scheme + "://" + host + ":" + port
-}
-
-func sameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }

@@ -1,0 +1,236 @@
+package openapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// What one document may take from the origins of LoadOptions.AllowRefs (S2).
+const (
+	maxForeign      = 50 // documents
+	maxForeignDepth = 5  // documents that lead there
+)
+
+// origins are those, besides its own, that a document may refer to. What is fetched from them carries no credential.
+type origins struct {
+	client  *http.Client
+	allowed map[string]bool
+
+	mu    sync.Mutex
+	asked map[string]bool // URLs
+}
+
+func newOrigins(allowed []string, client *http.Client) (*origins, error) {
+	o := &origins{client: client, allowed: make(map[string]bool), asked: make(map[string]bool)}
+	for _, text := range allowed {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("allowed origin %q is not one such as https://schemas.example.com", text)
+		}
+		o.allowed[originOf(u)] = true
+	}
+	return o, nil
+}
+
+func (o *origins) has(u *url.URL) bool {
+	return o.client != nil && u.Host != "" && u.User == nil && o.allowed[originOf(u)]
+}
+
+// open fetches a URL of one of the origins.
+func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([]byte, error) {
+	if depth > maxForeignDepth {
+		return nil, fmt.Errorf("documents of other origins may lead %d levels deep", maxForeignDepth)
+	}
+	u = withoutFragment(u)
+	o.mu.Lock()
+	o.asked[u.String()] = true
+	n := len(o.asked)
+	o.mu.Unlock()
+	if n > maxForeign {
+		return nil, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
+	}
+	data, got, err := get(ctx, o.client, u, nil, max)
+	if err == nil && !sameOrigin(got.url, u) {
+		return nil, errors.New("fetch: it was redirected to another origin")
+	}
+	return data, err
+}
+
+// A urlSource fetches documents of one origin, with the API's own client, and those of the origins that are allowed
+// besides.
+type urlSource struct {
+	reading
+	client *http.Client
+	others *origins
+	max    int64
+
+	origin             *url.URL // the URL that the configuration gives
+	location           *url.URL // of the document: after redirects, and behind a page; known once the root is read
+	page               string   // the URL of the page that led to the document; "": none did
+	etag, lastModified string
+	problems           []Problem
+}
+
+func newURLSource(location string, client *http.Client, others *origins, maxBytes int64) (*urlSource, error) {
+	u, err := url.Parse(location)
+	if err != nil {
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("parse URL: %w", err)
+	}
+	if u.Host == "" {
+		return nil, fmt.Errorf("URL %q has no host", u.Redacted())
+	}
+	if u.User != nil {
+		return nil, errors.New("URL holds a user name or password; give it as the credential of the API instead")
+	}
+	if client == nil {
+		return nil, errors.New("documents by URL are not allowed here")
+	}
+	u = withoutFragment(u)
+	return &urlSource{client: client, others: others, max: maxBytes, origin: u, location: u}, nil
+}
+
+func (s *urlSource) base() string { return s.location.String() }
+func (s *urlSource) Close() error { return nil }
+
+func (s *urlSource) stamp(files []string) Stamp {
+	t := s.reading.stamp(files)
+	t.ETag, t.LastModified, t.Page = s.etag, s.lastModified, s.page
+	return t
+}
+
+func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
+	validators := previous
+	// The validators speak of the root document alone: they say nothing about one that has other files, and they are not
+	// those of the page that led to it.
+	if previous != nil && (len(previous.Files) > 1 || previous.Page != "") {
+		validators = nil
+	}
+	data, got, err := get(ctx, s.client, s.location, validators, s.max)
+	if err != nil {
+		return nil, err
+	}
+	// References are relative to where the document was found in the end (RFC 3986 section 5.1.3). The client
+	// follows redirects of the same origin only; a foreign one would move the origin that may be referred to.
+	if sameOrigin(got.url, s.origin) {
+		s.location = got.url
+	}
+	if isMarkup(data) {
+		if data, got, err = s.behind(ctx, data, previous); err != nil {
+			return nil, err
+		}
+	}
+	s.etag, s.lastModified = got.etag, got.lastModified
+	s.add(s.base(), data)
+	return data, nil
+}
+
+func (s *urlSource) open(ctx context.Context, location string, depth int) ([]byte, error) {
+	u, err := url.Parse(location)
+	if err != nil {
+		return nil, errors.New("it is no URL")
+	}
+	data, _, err := s.fetch(ctx, u, depth, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.add(location, data)
+	return data, nil
+}
+
+// fetch fetches a URL that the document names, if the policy lets it (S2). Only the document's own origin is given a
+// credential, by way of the API's client (E4).
+func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, fetched, error) {
+	if s.others.has(u) && !sameOrigin(u, s.origin) {
+		data, err := s.others.open(ctx, u, depth, s.max)
+		return data, fetched{url: u}, err
+	}
+	if !sameOrigin(u, s.origin) || u.User != nil {
+		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", originOf(s.origin))
+	}
+	data, got, err := get(ctx, s.client, withoutFragment(u), previous, s.max)
+	if err == nil && !sameOrigin(got.url, s.origin) {
+		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
+	}
+	return data, got, err
+}
+
+// fetched is what an answer says of the file that it holds.
+type fetched struct {
+	url                *url.URL // where it was found, after redirects
+	etag, lastModified string
+}
+
+// get fetches one URL. The headers are fixed, but for the validators of previous.
+func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64) ([]byte, fetched, error) {
+	var none fetched
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, none, err
+	}
+	req.Header.Set("Accept", "application/openapi+json, application/json, application/openapi+yaml, application/yaml;q=0.9, */*;q=0.5")
+	if previous != nil && previous.ETag != "" {
+		req.Header.Set("If-None-Match", previous.ETag)
+	} else if previous != nil && previous.LastModified != "" {
+		req.Header.Set("If-Modified-Since", previous.LastModified)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err // the caller names the location
+		}
+		return nil, none, fmt.Errorf("fetch: %w", err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && previous != nil:
+		return nil, none, ErrUnchanged
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		return nil, none, fmt.Errorf("fetch: the server answered %q; if the document is protected, give the API a credential", resp.Status)
+	case resp.StatusCode != http.StatusOK:
+		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
+	}
+	data, err := readLimited(resp.Body, resp.ContentLength, max)
+	if err != nil {
+		return nil, none, fmt.Errorf("fetch: %w", err)
+	}
+	got := fetched{url: u, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
+	if resp.Request != nil && resp.Request.URL != nil {
+		got.url = resp.Request.URL
+	}
+	return data, got, nil
+}
+
+func withoutFragment(u *url.URL) *url.URL {
+	c := *u
+	c.Fragment, c.RawFragment = "", ""
+	return &c
+}
+
+// originOf returns scheme, host and port of a URL in one form, the port always written (RFC 6454 section 4).
+func originOf(u *url.URL) string {
+	scheme := strings.ToLower(u.Scheme)
+	port := u.Port()
+	if port == "" {
+		port = cmp.Or(map[string]string{"http": "80", "https": "443"}[scheme], "0")
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return scheme + "://" + host + ":" + port
+}
+
+func sameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }
