@@ -47,7 +47,7 @@ func (v *Validator) Example(o ExampleOptions) (json.RawMessage, bool) {
 	x := &exampler{
 		options: o, steps: steps,
 		program: &programmer{defs: jsonscan.Lookup(v.source, "$defs"), named: map[string]*check{}, plain: map[types]*check{}},
-		checks:  map[*byte]*check{},
+		checks:  map[*byte]*check{&v.source[0]: v.program},
 	}
 	text, ok := x.value([][]byte{v.source}, "", 0, 0)
 	if !ok || len(text) > o.MaxBytes || unclean(string(text)) {
