@@ -161,7 +161,7 @@ func ignoredHeader(name string) bool {
 func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
 	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
-		w.AllowSlash = op.template.Reserved(slices.Index(op.template.Names(), b.wire))
+		w.AllowSlash = op.template.Reserved(slices.Index(op.template.Names(), b.wire)) || slices.Contains(c.options.SlashParameters, b.wire)
 	}
 	p := b.parameter
 	if p == nil {

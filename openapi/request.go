@@ -271,7 +271,7 @@ func (b *building) url(base *url.URL) *url.URL {
 		return out, nil
 	})
 	if err != nil {
-		b.faults = append(b.faults, Fault{Message: err.Error()})
+		b.segmentFault(err)
 		return u
 	}
 	end := len(text)
@@ -303,6 +303,18 @@ func (b *building) url(base *url.URL) *url.URL {
 		u.RawPath = "" // as url.Parse leaves it
 	}
 	return u
+}
+
+// segmentFault is fault for what several path arguments make together.
+func (b *building) segmentFault(err error) {
+	var e *wire.SegmentError
+	if !errors.As(err, &e) {
+		b.faults = append(b.faults, Fault{Message: err.Error()})
+		return
+	}
+	for _, i := range e.Variables {
+		b.fault(&b.o.arguments[b.o.variables[i]], e)
+	}
 }
 
 func (b *building) header() http.Header {

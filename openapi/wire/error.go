@@ -37,3 +37,16 @@ func within(name string, err error) error {
 
 // withinItem is within for an element of a list.
 func withinItem(i int, err error) error { return within(strconv.Itoa(i), err) }
+
+// A SegmentError refuses a segment of a path that no single value is to blame for: what several make together with the
+// text around them.
+type SegmentError struct {
+	Variables []int // by their places in Template.Names
+	err       error
+}
+
+// Error returns the reason.
+func (e *SegmentError) Error() string { return e.err.Error() }
+
+// Unwrap returns the [*ValueError].
+func (e *SegmentError) Unwrap() error { return e.err }

@@ -12,7 +12,7 @@ const maxDecodings = 5
 func appendSegment(dst, text []byte, keep, not class, slashes bool) ([]byte, error) {
 	if !slashes {
 		if bytes.IndexByte(text, '/') >= 0 {
-			return dst, refuse("must not contain \"/\": it is one segment of the path")
+			return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters)")
 		}
 		if err := checkSegments(text, true); err != nil {
 			return dst, err

@@ -60,20 +60,33 @@ func (t *Template) Query() string { return t.query }
 func (t *Template) QueryVariables() []QueryVariable { return t.variables }
 
 // Append appends the escaped path. It calls value for each variable, by its index in Names, to append the escaped value,
-// and returns its error. A [*ValueError] is returned for values that together with the text around them make a dot
+// and returns its error. A [*SegmentError] is returned for values that together with the text around them make a dot
 // segment.
 func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, error)) ([]byte, error) {
 	start := len(dst)
-	segment, filled := start, false // where the current segment starts, and whether a variable is in it
-	for _, p := range t.parts {
+	segment, first, filled := start, 0, false // where the current segment starts, by what part, and whether a variable is in it
+	check := func(last int) error {
+		err := checkSegments(dst[segment:], false)
+		if err == nil {
+			return nil
+		}
+		e := &SegmentError{err: err}
+		for _, p := range t.parts[first:last] {
+			if p.literal == "" {
+				e.Variables = append(e.Variables, p.variable)
+			}
+		}
+		return e
+	}
+	for i, p := range t.parts {
 		if p.literal != "" {
 			if p.literal[0] == '/' {
 				if filled {
-					if err := checkSegments(dst[segment:], false); err != nil {
+					if err := check(i); err != nil {
 						return dst[:start], err
 					}
 				}
-				segment, filled = len(dst)+1, false
+				segment, first, filled = len(dst)+1, i, false
 			}
 			dst = append(dst, p.literal...)
 			continue
@@ -85,7 +98,7 @@ func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, err
 		dst, filled = out, true
 	}
 	if filled {
-		if err := checkSegments(dst[segment:], false); err != nil {
+		if err := check(len(t.parts)); err != nil {
 			return dst[:start], err
 		}
 	}
