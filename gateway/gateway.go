@@ -35,8 +35,10 @@ type Options struct {
 	Metrics *prometheus.Registry
 	// TracerProvider makes spans of requests and upstream calls. Nil: no tracing.
 	TracerProvider trace.TracerProvider
-	// Report makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
-	Report bool
+	// Advise makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
+	Advise bool
+	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
+	Progress func(done, all int)
 }
 
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
@@ -58,7 +60,7 @@ type Gateway struct {
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once
 	running  atomic.Bool
-	measured map[string]bool // names of APIs that have metrics; of the goroutine that publishes
+	measured map[string]*fates // by the names of the APIs that have metrics; of the goroutine that publishes
 
 	ended   chan struct{} // closed when Run has ended
 	reloads chan reload
@@ -114,7 +116,7 @@ func New(o Options) (*Gateway, error) {
 	g.guard.Store(g.first.guard)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
-		Status: g.Status, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
+		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
 	})
 	return g, nil
 }
@@ -136,6 +138,21 @@ func (g *Gateway) Status() admin.Status {
 	s.Draining = g.draining.Load()
 	s.Ready = s.Ready && !s.Draining
 	return s
+}
+
+// Report returns the load report of an API, by the name that [Gateway.Status] has for it; false: there is no such API. The
+// report of one that is not served holds its state alone.
+func (g *Gateway) Report(name string) (admin.Report, bool) {
+	for _, a := range g.status.Load().APIs {
+		if a.Name != name {
+			continue
+		}
+		if gen := g.current.Load(); gen != nil && gen.fates[name] != nil {
+			return gen.fates[name].report(a), true
+		}
+		return admin.Report{API: a, Problems: []admin.Problem{}, Operations: []admin.Operation{}}, true
+	}
+	return admin.Report{}, false
 }
 
 // Drain makes the gateway report itself as not ready and ask clients to close their connections. Calls go on to
@@ -176,11 +193,15 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	}
 	d := g.first
 	var wg sync.WaitGroup
+	var done atomic.Int64
 	outcomes := make([]Outcome, len(d.sources))
 	for i, s := range d.sources {
 		wg.Go(func() {
 			l, err := s.load(ctx, nil)
 			outcomes[i] = Outcome{Err: err, loaded: l}
+			if g.o.Progress != nil {
+				g.o.Progress(int(done.Add(1)), len(d.sources))
+			}
 		})
 	}
 	wg.Wait()
@@ -188,12 +209,9 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 		s.loaded, s.err, s.tried = outcomes[i].loaded, outcomes[i].Err, true
 	}
 	g.publish(d, "")
-	tools := map[string]int{}
-	for _, p := range g.Plans() {
-		tools[p.Tool.API]++
-	}
 	for i, s := range d.sources {
-		outcomes[i].describe(s, tools[s.name])
+		outcomes[i].Report, _ = g.Report(s.name)
+		outcomes[i].describe(s)
 	}
 	return outcomes, nil
 }

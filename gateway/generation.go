@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,7 +25,8 @@ type generation struct {
 	entry   http.Handler // the guard, then the endpoint
 	catalog *catalog.Catalog
 	plans   map[string]*Plan
-	digest  func() [32]byte // of the list, so that cursors of another list are recognized; worked out if there are pages
+	fates   map[string]*fates // by the name of the API
+	digest  func() [32]byte   // of the list, so that cursors of another list are recognized; worked out if there are pages
 
 	mu    sync.Mutex
 	views map[catalog.Features]*view
@@ -56,7 +58,7 @@ func (gen *generation) view(f catalog.Features) *view {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, views: map[catalog.Features]*view{}}
+	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, fates: map[string]*fates{}, views: map[catalog.Features]*view{}}
 	gen.entry = g.endpoint
 	if d.guard != nil {
 		gen.entry = d.guard.Protect(g.endpoint)
@@ -69,7 +71,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		apis = append(apis, catalog.API{Name: s.name, Operations: s.loaded.api.Operations,
 			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
-				subject := config.Subject{API: s.name, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
+				subject := subjectOf(s.name, op)
 				if !s.config.Exposes(subject) {
 					return catalog.Choice{}, false
 				}
@@ -84,6 +86,11 @@ func (g *Gateway) build(d *deployment) *generation {
 	sources := map[string]*source{}
 	for _, s := range d.sources {
 		sources[s.name] = s
+	}
+	for _, s := range d.sources {
+		if s.loaded != nil {
+			gen.fates[s.name] = newFates(s, gen.catalog.All())
+		}
 	}
 	labels := 0
 	for _, t := range gen.catalog.All() {
@@ -147,17 +154,46 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	gen := g.build(d)
 	g.current.Store(gen)
 	g.isServed.Do(func() { close(g.serving) })
+	g.logFates(gen, old)
 	if old != nil {
 		diff := gen.catalog.Diff(old.catalog)
-		if len(diff.Added)+len(diff.Removed)+len(diff.Changed) > 0 {
-			g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
-				"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
-		}
+		g.logDiff(diff, gen.catalog, old.catalog)
 		for _, name := range diff.Removed {
 			old.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
 		}
 	}
 	g.setStatus(gen, d, configError)
+}
+
+// logFates tells once what became of each document.
+func (g *Gateway) logFates(gen, old *generation) {
+	for _, name := range slices.Sorted(maps.Keys(gen.fates)) {
+		f := gen.fates[name]
+		if old != nil && old.fates[name] != nil && old.fates[name].api == f.api && old.fates[name].counts == f.counts {
+			continue
+		}
+		g.log.Info("operations", "api", name, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded,
+			"skipped", f.counts.Skipped, "problem_codes", codeList(f.problems), "skip_codes", codeList(f.skips))
+	}
+}
+
+// logDiff tells what a new list of tools has that the old one had not (S10). Tools that may destroy something, and did not
+// before, are named in a warning of their own.
+func (g *Gateway) logDiff(diff catalog.Diff, next, old *catalog.Catalog) {
+	if len(diff.Added)+len(diff.Removed)+len(diff.Changed) == 0 {
+		return
+	}
+	g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
+		"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
+	var destructive []string
+	for _, name := range slices.Concat(diff.Added, diff.Changed) {
+		if before := old.Lookup(name); next.Lookup(name).Annotations.Destructive && (before == nil || !before.Annotations.Destructive) {
+			destructive = append(destructive, name)
+		}
+	}
+	if len(destructive) > 0 {
+		g.log.Warn("tools that may destroy something are new", "count", len(destructive), "tools", first(destructive))
+	}
 }
 
 // first returns the first few names of a long list, for the log.
@@ -167,19 +203,20 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 // series behind: an alert on a state that nobody updates would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError}}
-	perAPI := map[string]int{}
 	if gen != nil {
 		s.Tools = len(gen.catalog.All())
-		for _, t := range gen.catalog.All() {
-			perAPI[t.API]++
-		}
 	}
 	before := g.measured
-	g.measured = map[string]bool{}
+	g.measured = map[string]*fates{}
 	for _, src := range d.sources {
 		a := src.status()
-		g.measured[a.Name] = true
-		a.Tools = perAPI[a.Name]
+		var f *fates
+		if gen != nil && gen.fates[a.Name] != nil {
+			f = gen.fates[a.Name]
+			f.describe(&a)
+		}
+		g.measured[a.Name] = f
+		g.metrics.fates(a.Name, f, before[a.Name])
 		s.APIs = append(s.APIs, a)
 		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
 		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Failed} {
@@ -191,7 +228,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 		}
 	}
 	for name := range before {
-		if !g.measured[name] {
+		if _, ok := g.measured[name]; !ok {
 			g.metrics.forget(name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/mcp"
 )
 
@@ -38,6 +39,9 @@ type metrics struct {
 	inFlight        prometheus.Gauge
 	drift           *prometheus.CounterVec // api, tool
 	tools           *prometheus.GaugeVec   // api
+	operations      *prometheus.GaugeVec   // api, fate
+	problems        *prometheus.GaugeVec   // api, code
+	skips           *prometheus.GaugeVec   // api, code
 	apiState        *prometheus.GaugeVec   // api, state
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
@@ -61,6 +65,12 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 			Help: "Answers that did not fit what the document says of them."}, []string{"api", "tool"}),
 		tools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_tools",
 			Help: "Tools served of each API."}, []string{"api"}),
+		operations: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_operations",
+			Help: "Operations of each API's document by fate: exposed, changed, excluded or skipped."}, []string{"api", "fate"}),
+		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_document_problems",
+			Help: "Problems of each API's document by code: what was repaired, left out or guessed."}, []string{"api", "code"}),
+		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_skipped_operations",
+			Help: "Operations that can't be tools by the code of the reason."}, []string{"api", "code"}),
 		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
 			Help: "1 for the state in which the API is: loading, ready, stale or failed."}, []string{"api", "state"}),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
@@ -73,7 +83,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.apiState, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.loads,
 		m.reloads, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -107,6 +117,37 @@ func (c *callMetrics) forget() {
 	c.m.drift.DeletePartialMatch(labels)
 }
 
+// fates shows what became of an API's operations; f is nil for one that is not served. Codes that were there before, and
+// are no more, leave no series behind.
+func (m *metrics) fates(api string, f, before *fates) {
+	if f == before {
+		return
+	}
+	var counts admin.Fates
+	var problems, skips admin.Counts
+	if f != nil {
+		counts, problems, skips = f.counts, f.problems, f.skips
+	}
+	for _, fate := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.Skipped} {
+		m.operations.WithLabelValues(api, string(fate)).Set(float64(counts.Of(fate)))
+	}
+	show := func(vec *prometheus.GaugeVec, now, then admin.Counts) {
+		for code, n := range now {
+			vec.WithLabelValues(api, code).Set(float64(n))
+		}
+		for code := range then {
+			if now[code] == 0 {
+				vec.DeleteLabelValues(api, code)
+			}
+		}
+	}
+	if before == nil {
+		before = &fates{}
+	}
+	show(m.problems, problems, before.problems)
+	show(m.skips, skips, before.skips)
+}
+
 // forget removes the series of an API that is no longer served.
 func (m *metrics) forget(api string) {
 	labels := prometheus.Labels{"api": api}
@@ -114,6 +155,9 @@ func (m *metrics) forget(api string) {
 	m.callDuration.DeletePartialMatch(labels)
 	m.drift.DeletePartialMatch(labels)
 	m.tools.DeletePartialMatch(labels)
+	m.operations.DeletePartialMatch(labels)
+	m.problems.DeletePartialMatch(labels)
+	m.skips.DeletePartialMatch(labels)
 	m.apiState.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 }

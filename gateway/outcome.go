@@ -4,21 +4,18 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
 )
 
 // Outcome is what became of one API in [Gateway.Load].
 type Outcome struct {
-	// Name is the API's name, Standard the version of the OpenAPI standard that its document follows.
-	Name, Standard string
-	// API holds the operations, those that were skipped, and the document's problems; nil if there is an error.
+	// Name is the API's name.
+	Name string
+	// Report is the load report, with advice if [Options.Advise] asks for it.
+	Report admin.Report
+	// API holds the operations, in the order of the report; nil if there is an error.
 	API *openapi.API
-	// Tools is how many operations became tools.
-	Tools int
-	// Report lists where the document breaks the standard, if [Options.Report] asks for it.
-	Report []openapi.Problem
-	// BaseURL tells whether the configuration says where calls go.
-	BaseURL bool
 	// UnmetSecurity names the alternatives of security schemes that operations ask for while no credential is
 	// configured.
 	UnmetSecurity []string
@@ -28,13 +25,13 @@ type Outcome struct {
 	loaded *loaded
 }
 
-// describe fills in what is known when the API has been named and its tools were made.
-func (o *Outcome) describe(s *source, tools int) {
-	o.Name, o.Tools, o.BaseURL = s.name, tools, s.config.BaseURL != nil
+// describe fills in what is known when the API has been named.
+func (o *Outcome) describe(s *source) {
+	o.Name = s.name
 	if o.loaded == nil {
 		return
 	}
-	o.API, o.Standard, o.Report = o.loaded.api, o.loaded.standard, o.loaded.report
+	o.API, o.Report.Advice = o.loaded.api, problems(o.loaded.advice)
 	if s.config.Credential != nil {
 		return
 	}

@@ -54,7 +54,7 @@ type loaded struct {
 	title, version, standard string
 	stamp                    openapi.Stamp
 	api                      *openapi.API
-	report                   []openapi.Problem
+	advice                   []openapi.Problem
 	client                   *upstream.Client
 	at                       time.Time
 }
@@ -187,8 +187,8 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		return nil, err
 	}
 	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, at: time.Now()}
-	if s.g.o.Report {
-		l.report = doc.Report(ctx)
+	if s.g.o.Advise {
+		l.advice = doc.Report(ctx)
 	}
 	return l, nil
 }
@@ -267,8 +267,7 @@ func (s *source) status() admin.API {
 		a.State = admin.Failed
 	}
 	if l := s.loaded; l != nil {
-		a.Title, a.Version, a.Standard = l.title, l.version, l.standard
-		a.Skipped, a.Problems, a.LoadedAt = len(l.api.Skipped), len(l.api.Problems), &l.at
+		a.Title, a.Version, a.Standard, a.LoadedAt = l.title, l.version, l.standard, &l.at
 	}
 	if s.err != nil {
 		a.Error = s.err.Error()

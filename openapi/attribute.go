@@ -30,6 +30,9 @@ func (p Problem) ChangesTool() bool {
 	return true
 }
 
+// unusableServer begins the message of a problem with a server; Operation.BaseProblem is the rest of it.
+const unusableServer = "calls can't be made: "
+
 // touch is an operation with the place where it stands and the problems that were met while it was compiled.
 type touch struct {
 	found     found
@@ -44,10 +47,13 @@ func attribute(set *tree.Set, all []Problem, touched []touch) {
 	if len(all) == 0 {
 		return
 	}
-	r := reach{set: set, at: make(map[*tree.Node][]int), index: make(map[*tree.Node]int)}
+	r := reach{set: set, at: make(map[*tree.Node][]int), index: make(map[*tree.Node]int), servers: make(map[string][]int)}
 	place := make(map[Problem]int, len(all))
 	for i, p := range all {
 		place[p] = i
+		if problem, ok := strings.CutPrefix(p.Message, unusableServer); ok && p.Code == codeServer {
+			r.servers[problem] = append(r.servers[problem], i)
+		}
 		if n := set.Locate(p.Position.File, p.Pointer); n != nil && p.Pointer != "" {
 			r.at[n] = append(r.at[n], i)
 		}
@@ -64,6 +70,9 @@ func attribute(set *tree.Set, all []Problem, touched []touch) {
 		if starts != nil {
 			problems = r.from(starts[i])
 		}
+		if t.operation.BaseProblem != "" {
+			problems = append(problems, r.servers[t.operation.BaseProblem]...)
+		}
 		for p := range t.met.seen {
 			if k, ok := place[p]; ok {
 				problems = append(problems, k)
@@ -77,12 +86,13 @@ func attribute(set *tree.Set, all []Problem, touched []touch) {
 
 // reach is the graph of the parts of a document: a part is an operation, or what a reference leads to.
 type reach struct {
-	set    *tree.Set
-	at     map[*tree.Node][]int // problems by the object or array that they stand in
-	parts  []*part
-	index  map[*tree.Node]int // of the parts that references lead to
-	looked int                // objects and arrays
-	turn   int                // of from
+	set     *tree.Set
+	at      map[*tree.Node][]int // problems by the object or array that they stand in
+	servers map[string][]int     // problems of servers by Operation.BaseProblem
+	parts   []*part
+	index   map[*tree.Node]int // of the parts that references lead to
+	looked  int                // objects and arrays
+	turn    int                // of from
 }
 
 type part struct {

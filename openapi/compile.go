@@ -226,6 +226,9 @@ func (f found) skipped(err error) Skipped {
 	if errors.As(err, &e) && e.at != nil {
 		s.Position, s.Pointer = e.at.Position(), strings.Clone(e.at.Pointer())
 	}
+	for _, tag := range f.node.Get("tags").Items() {
+		s.Tags = append(s.Tags, strings.Clone(tag.Text()))
+	}
 	if s.Code = codeSkipKind; e != nil && e.code != "" {
 		s.Code = e.code
 	}

@@ -13,6 +13,9 @@ import (
 	"drawbridge/openapi/tree"
 )
 
+// A Position is a place in a file.
+type Position = tree.Position
+
 // A Problem is something in a document that was repaired, left out or guessed. The operations that it touches are still
 // served, except those listed in API.Skipped.
 type Problem struct {

@@ -124,7 +124,7 @@ func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
 			at, problem = candidate.at, err.Error()+advice(candidate, err)
 		}
 	}
-	s.problems.at(at, codeServer, "calls can't be made: %s", problem)
+	s.problems.at(at, codeServer, "%s%s", unusableServer, problem)
 	return nil, problem
 }
 

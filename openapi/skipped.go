@@ -24,6 +24,7 @@ const (
 // Skipped is an operation that could not be made callable.
 type Skipped struct {
 	Method, Path, ID string // as in the document; ID is "" when it has none
+	Tags             []string
 	Position         tree.Position
 	Pointer, Reason  string
 	Code             string // of a closed set, as that of a Problem

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,36 +14,59 @@ import (
 )
 
 func (p *program) checkCommand() *cobra.Command {
-	var strict, standard, quiet bool
+	var o checkOptions
+	var strict, standard bool
 	c := &cobra.Command{
 		Use:   "check [--config FILE | DOCUMENT]",
 		Short: "Tell what would be served, what not, and why",
-		Long: `Check reads the configuration and all documents once and prints, for each API, every operation that can't become
-a tool with the reason, and every problem that was repaired or guessed, each with file:line:col and JSON pointer.
+		Long: `Check reads the configuration and all documents once and prints a load report: for each API how many operations are
+exposed as the document has them, changed, excluded by the configuration or skipped because they can't be tools; then
+the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
 
 Exit codes: 0 when clean or with warnings only, 1 when an API can't be served (with --strict: or any operation is
 skipped), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
-  drawbridge check --strict https://orders.internal/openapi.json`,
+  drawbridge check --strict https://orders.internal/openapi.json
+  drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 when any operation is skipped")
 	c.Flags().BoolVar(&standard, "standard", false, "also print where the documents break the OpenAPI standard (advice for their authors)")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print no warnings")
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no problems of documents")
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
+	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
 			return err
 		}
-		_, outcomes, err := p.loadOnce(c.Context(), location, standard)
+		if o.json && (o.quiet || o.verbose) || o.quiet && o.verbose {
+			return usageError{errors.New("check: --json, --quiet and --verbose exclude each other"), c}
+		}
+		progress := newProgress(p.terminal)
+		defer progress.stop()
+		_, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard, Progress: progress.loaded})
 		if err != nil {
 			return err
 		}
-		p.stdout = printable{p.stdout}
 		failed := false
-		for _, o := range outcomes {
-			failed = p.printOutcome(o, quiet) || failed
-			failed = failed || strict && o.API != nil && len(o.API.Skipped) > 0
+		unusable := make([][]int, len(outcomes))
+		for i := range outcomes {
+			unusable[i] = compileAll(&outcomes[i])
+			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && outcomes[i].Report.API.Skipped > 0
+		}
+		progress.stop()
+		if o.json {
+			err = p.printReportJSON(outcomes)
+		} else {
+			text := reportText{w: printable{p.stdout}, checkOptions: o}
+			for i := range outcomes {
+				text.outcome(&outcomes[i], unusable[i])
+			}
+			err = text.err
+		}
+		if err != nil {
+			return err
 		}
 		if failed {
 			return exitError(exitFail)
@@ -52,14 +76,17 @@ skipped), 2 on bad usage or configuration.`,
 	return c
 }
 
-// loadOnce reads configuration and documents for the commands that serve nothing.
-func (p *program) loadOnce(ctx context.Context, location string, report bool) (*gateway.Gateway, []gateway.Outcome, error) {
+type checkOptions struct{ quiet, verbose, json bool }
+
+// loadOnce reads configuration and documents for the commands that serve nothing. o is completed here.
+func (p *program) loadOnce(ctx context.Context, location string, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
 	cfg, err := p.load(location)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The outcome of each API is printed; the log would say it again.
-	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Report: report, Logger: quietLogger(p, cfg)})
+	o.Config, o.Version, o.Logger = cfg, version, quietLogger(p, cfg)
+	g, err := gateway.New(o)
 	if err != nil {
 		return nil, nil, usageError{err, nil}
 	}
@@ -74,43 +101,33 @@ func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	return newLogger(p.stderr, t)
 }
 
-// printOutcome prints what became of an API and tells whether it can't be served.
-func (p *program) printOutcome(o gateway.Outcome, quiet bool) (failed bool) {
+// compileAll compiles the check of the arguments of every operation, which serving leaves to the first call, and returns
+// the places of those where it can't be done.
+func compileAll(o *gateway.Outcome) (unusable []int) {
 	if o.Err != nil {
-		fmt.Fprintf(p.stdout, "%s: can't be served: %v\n", o.Name, o.Err)
-		return true
+		return nil
 	}
-	without, missing := 0, ""
-	for _, op := range o.API.Operations {
+	for i, op := range o.API.Operations {
 		if err := op.CheckSchema(); err != nil {
-			fmt.Fprintf(p.stdout, "%s: %s: %s %s: the schema of the arguments can't be used: %v\n", op.Position, op.Pointer, op.Method, op.Path, err)
-			failed = true
-		}
-		if op.Base == nil && !o.BaseURL {
-			without, missing = without+1, op.BaseProblem
+			o.Report.Operations[i].Uncallable = fmt.Sprintf("the schema of the arguments can't be used: %v", err)
+			unusable = append(unusable, i)
 		}
 	}
-	for _, s := range o.API.Skipped {
-		fmt.Fprintln(p.stdout, s)
+	return unusable
+}
+
+func (p *program) printReportJSON(outcomes []gateway.Outcome) error {
+	var all struct {
+		APIs []any `json:"apis"`
 	}
-	if !quiet {
-		for _, problem := range o.API.Problems {
-			fmt.Fprintf(p.stdout, "warning: %s\n", problem)
-		}
-		for _, problem := range o.Report {
-			fmt.Fprintf(p.stdout, "standard: %s\n", problem)
-		}
+	for i := range outcomes {
+		report := outcomes[i].Report
+		report.API.LoadedAt = nil // the same documents give the same report
+		all.APIs = append(all.APIs, report)
 	}
-	if without > 0 && !quiet {
-		fmt.Fprintf(p.stdout, "warning: %s can't be called yet: %s\n", count(without, "operation"), missing)
-	}
-	var credential string
-	if unmet := o.UnmetSecurity; len(unmet) > 0 {
-		credential = fmt.Sprintf("; the document asks for %s and no credential is configured", strings.Join(unmet, " or "))
-	}
-	fmt.Fprintf(p.stdout, "%s: OpenAPI %s, %s, %s skipped, %s%s\n", o.Name, o.Standard, count(o.Tools, "tool"),
-		count(len(o.API.Skipped), "operation"), count(len(o.API.Problems), "warning"), credential)
-	return failed
+	e := json.NewEncoder(p.stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(all)
 }
 
 // count writes a number of things.

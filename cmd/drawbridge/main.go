@@ -39,13 +39,14 @@ func main() {
 type program struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
+	terminal       io.Writer        // standard error as it is, for those who look at it while the program works
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 }
 
 // run is the whole program with its surroundings as parameters, so that tests can run it.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, signals: signals}
+	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, terminal: stderr, signals: signals}
 	root := &cobra.Command{
 		Use:   "drawbridge",
 		Short: "An MCP gateway in front of REST services that have an OpenAPI document",

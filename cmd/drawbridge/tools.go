@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"drawbridge/gateway"
 )
 
 func (p *program) toolsCommand() *cobra.Command {
@@ -26,7 +28,7 @@ their sum is what a client that shows all tools to its model pays on every reque
 		if err != nil {
 			return err
 		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, false)
+		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,6 +19,8 @@ import (
 type Options struct {
 	// Status tells the state of the gateway.
 	Status func() Status
+	// Report returns the load report of an API by its name; false: there is no such API.
+	Report func(name string) (Report, bool)
 	// Metrics is where /metrics reads.
 	Metrics prometheus.Gatherer
 	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
@@ -27,7 +30,7 @@ type Options struct {
 	Token string
 }
 
-// Handler serves /healthz, /readyz, /metrics, /apis and POST /reload.
+// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name} and POST /reload.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -37,15 +40,10 @@ func Handler(o Options) http.Handler {
 		ready(w, o.Status(), r.URL.Query().Has("verbose"))
 	})
 	mux.HandleFunc("GET /apis", func(w http.ResponseWriter, _ *http.Request) {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		if err := e.Encode(o.Status()); err != nil {
-			writeText(w, http.StatusInternalServerError, "the state can't be written as JSON\n")
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(b.Bytes())
+		writeJSON(w, o.Status())
+	})
+	mux.HandleFunc("GET /apis/{name}", func(w http.ResponseWriter, r *http.Request) {
+		report(w, r, o)
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("POST /reload", reload(o))
@@ -67,6 +65,40 @@ func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text))
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		writeText(w, http.StatusInternalServerError, "the state can't be written as JSON\n")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b.Bytes())
+}
+
+// report answers with the load report of an API. "?fate=skipped,changed" picks operations.
+func report(w http.ResponseWriter, r *http.Request, o Options) {
+	found, ok := o.Report(r.PathValue("name"))
+	if !ok {
+		writeText(w, http.StatusNotFound, "there is no API of that name; /apis lists them\n")
+		return
+	}
+	if query := r.URL.Query(); query.Has("fate") {
+		var fates []Fate
+		for _, word := range strings.Split(query.Get("fate"), ",") {
+			fate := Fate(word)
+			if !slices.Contains([]Fate{Exposed, Changed, Excluded, Skipped}, fate) {
+				writeText(w, http.StatusBadRequest, "fate must be exposed, changed, excluded or skipped, or several with commas between\n")
+				return
+			}
+			fates = append(fates, fate)
+		}
+		found.Operations = slices.DeleteFunc(found.Operations, func(op Operation) bool { return !slices.Contains(fates, op.Fate) })
+	}
+	writeJSON(w, found)
 }
 
 // ready answers a readiness probe. It says no while nothing is served and while the gateway drains; a single API

@@ -42,4 +42,8 @@ type API struct {
 	LoadedAt  *time.Time `json:"loaded_at,omitempty"` // when the document in use was read
 	Error     string     `json:"error,omitempty"`     // of the last attempt
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
+
+	Fates        Fates  `json:"operations"`              // of the document in use, by fate
+	ProblemCodes Counts `json:"problem_codes,omitempty"` // how many problems of each code
+	SkipCodes    Counts `json:"skip_codes,omitempty"`    // how many operations are skipped for each reason
 }

@@ -14,6 +14,8 @@ type Tool struct {
 	Operation   *openapi.Operation
 	Annotations Annotations
 	Hidden      bool // no view lists it
+	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
+	Wanted string
 
 	// The definition in pieces, to be joined by appendDefinition. The schemas are taken from the operation.
 	head     []byte // {"name":…
@@ -26,6 +28,9 @@ func newTool(c *candidate) *Tool {
 	t := &Tool{
 		Name: c.name, Title: title(c.op, c.choice), Description: describe(c.op, c.choice), API: c.api, Operation: c.op,
 		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden,
+	}
+	if t.Name != c.full {
+		t.Wanted = c.full
 	}
 	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
 	t.title = jsonscan.AppendString(nil, t.Title)

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"drawbridge/gateway"
+)
+
+// mostOfOneCode is how many problems of one kind are printed without --verbose: a generated document has the same
+// mistake a thousand times, and a few are enough to find where it is made.
+const mostOfOneCode = 5
+
+// reportText writes load reports for people: a line for each API, below it the kinds of what there is to say, below each
+// the places as file:line:col. The first error of writing is kept.
+type reportText struct {
+	w   io.Writer
+	err error
+	checkOptions
+}
+
+func (t *reportText) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// outcome writes what became of an API. unusable are places of operations whose calls can't work.
+func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
+	if o.Err != nil {
+		t.printf("%s: can't be served: %v\n", o.Name, o.Err)
+		return
+	}
+	a := o.Report.API
+	t.printf("%s: OpenAPI %s, %s: %d exposed, %d changed, %d excluded, %d skipped; %s\n", o.Name, a.Standard,
+		count(a.Fates.Total, "operation"), a.Fates.Exposed, a.Fates.Changed, a.Fates.Excluded, a.Fates.Skipped, count(a.Problems, "problem"))
+	for _, i := range unusable {
+		op := o.Report.Operations[i]
+		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)
+	}
+	if len(o.UnmetSecurity) > 0 {
+		t.printf("  the document asks for %s and no credential is configured\n", strings.Join(o.UnmetSecurity, " or "))
+	}
+	t.skipped(o)
+	if t.quiet {
+		return
+	}
+	t.problems(o)
+	for _, p := range o.Report.Advice {
+		t.printf("  standard: %s%s\n", p.Prefix(), p.Message)
+	}
+	if t.verbose {
+		t.table(o)
+	}
+}
+
+// skipped writes the operations that can't be tools.
+func (t *reportText) skipped(o *gateway.Outcome) {
+	codes := o.Report.API.SkipCodes
+	for _, code := range codes.Codes() {
+		t.printf("  %s: %s skipped\n", code, count(codes[code], "operation"))
+		list := t.list(codes[code])
+		for _, op := range o.Report.Operations {
+			if op.Skipped() && op.Reasons[0].Code == code && list.next() {
+				t.printf("    %s%s: %s\n", op.Prefix(), strings.TrimSpace(op.Method+" "+op.Path), op.Reasons[0].Message)
+			}
+		}
+		list.end()
+	}
+}
+
+// problems writes what is wrong with the document, the most frequent kind first.
+func (t *reportText) problems(o *gateway.Outcome) {
+	touched := map[string]int{}
+	for _, op := range o.Report.Operations {
+		mine := map[string]bool{}
+		for _, i := range op.Problems {
+			if code := o.Report.Problems[i].Code; !mine[code] {
+				mine[code] = true
+				touched[code]++
+			}
+		}
+	}
+	codes := o.Report.API.ProblemCodes
+	for _, code := range codes.Codes() {
+		t.printf("  %s: %s", code, count(codes[code], "problem"))
+		if n := touched[code]; n > 0 {
+			t.printf(", %s concerned", count(n, "operation"))
+		}
+		t.printf("\n")
+		list := t.list(codes[code])
+		for _, p := range o.Report.Problems {
+			if p.Code == code && list.next() {
+				t.printf("    %s%s\n", p.Prefix(), p.Message)
+			}
+		}
+		list.end()
+	}
+}
+
+// shortList ends a list after a few entries.
+type shortList struct {
+	t            *reportText
+	all, printed int
+}
+
+func (t *reportText) list(all int) *shortList { return &shortList{t: t, all: all} }
+
+func (l *shortList) next() bool {
+	// One line more is no longer than the line that would say so.
+	if !l.t.verbose && l.printed >= mostOfOneCode && l.all > mostOfOneCode+1 {
+		return false
+	}
+	l.printed++
+	return true
+}
+
+func (l *shortList) end() {
+	switch more := l.all - l.printed; {
+	case more <= 0:
+	case l.t.verbose:
+		l.t.printf("    … and %d more\n", more)
+	default:
+		l.t.printf("    … and %d more (--verbose)\n", more)
+	}
+}
+
+// table writes the fate of every operation.
+func (t *reportText) table(o *gateway.Outcome) {
+	w := tabwriter.NewWriter(t.w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "  FATE\tMETHOD\tPATH\tTOOL\tREASONS")
+	for _, op := range o.Report.Operations {
+		var reasons []string
+		add := func(code string) {
+			if len(reasons) == 0 || reasons[len(reasons)-1] != code {
+				reasons = append(reasons, code)
+			}
+		}
+		for _, r := range op.Reasons {
+			add(r.Code)
+		}
+		for _, i := range op.Problems {
+			add(o.Report.Problems[i].Code)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", op.Fate, op.Method, op.Path, op.Tool, strings.Join(reasons, " "))
+	}
+	if err := w.Flush(); t.err == nil {
+		t.err = err
+	}
+}

@@ -1,0 +1,186 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+)
+
+// The codes of the reasons for a fate that are found here; those of a document's problems come beside them.
+const (
+	reasonExcluded        = "excluded"         // the configuration excludes the operation
+	reasonArgumentRenamed = "argument-renamed" // an argument's name can't be that of the parameter
+	reasonToolRenamed     = "tool-renamed"     // the tool's name had to be made unique, or shorter
+)
+
+// fates is what became of the operations of one API in one generation. It is immutable.
+type fates struct {
+	config   config.API
+	name     string
+	api      *openapi.API
+	tools    map[*openapi.Operation]*catalog.Tool
+	counts   admin.Fates
+	problems admin.Counts
+	skips    admin.Counts
+}
+
+// newFates decides the fates of an API's operations. tools are those of the whole catalog.
+func newFates(s *source, tools []*catalog.Tool) *fates {
+	f := &fates{config: s.config, name: s.name, api: s.loaded.api, tools: map[*openapi.Operation]*catalog.Tool{},
+		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
+	for _, t := range tools {
+		if t.API == s.name {
+			f.tools[t.Operation] = t
+		}
+	}
+	for _, op := range f.api.Operations {
+		f.counts.Add(f.of(op))
+	}
+	for _, skipped := range f.api.Skipped {
+		fate := f.ofSkipped(skipped)
+		if f.counts.Add(fate); fate == admin.Skipped {
+			f.skips[skipped.Code]++
+		}
+	}
+	return f
+}
+
+func (f *fates) of(op *openapi.Operation) admin.Fate {
+	switch t := f.tools[op]; {
+	case t == nil:
+		return admin.Excluded
+	case t.Wanted != "" || f.api.Changed(op):
+		return admin.Changed
+	}
+	return admin.Exposed
+}
+
+// ofSkipped tells those that nobody wants from those that are missed.
+func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
+	if f.config.Exposes(f.skippedSubject(s)) {
+		return admin.Skipped
+	}
+	return admin.Excluded
+}
+
+func (f *fates) skippedSubject(s openapi.Skipped) config.Subject {
+	return config.Subject{API: f.name, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
+}
+
+// describe writes the counts into what operators see of an API.
+func (f *fates) describe(a *admin.API) {
+	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
+	a.Tools, a.Skipped, a.Problems = len(f.tools), f.counts.Skipped, f.problems.Sum()
+}
+
+// report makes the load report of the API, whose state is a.
+func (f *fates) report(a admin.API) admin.Report {
+	f.describe(&a)
+	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: problems(f.api.Problems)}
+	for _, op := range f.api.Operations {
+		o := f.operation(op)
+		for _, i := range o.Problems {
+			r.Problems[i].Operations++
+		}
+		r.Operations = append(r.Operations, o)
+	}
+	for _, s := range f.api.Skipped {
+		o := admin.Operation{
+			Method: clip(s.Method), Path: clip(s.Path), ID: clip(s.ID), Fate: f.ofSkipped(s), Place: place(s.Position, s.Pointer),
+		}
+		if o.Fate == admin.Excluded {
+			o.Reasons = []admin.Reason{f.exclusion(f.skippedSubject(s))}
+		} else {
+			o.Reasons = []admin.Reason{{Code: s.Code, Message: clip(s.Reason)}}
+		}
+		r.Operations = append(r.Operations, o)
+	}
+	return r
+}
+
+// operation reports one that can be a tool.
+func (f *fates) operation(op *openapi.Operation) admin.Operation {
+	o := admin.Operation{
+		Method: clip(op.Method), Path: clip(op.Path), ID: clip(op.ID), Fate: f.of(op), Place: place(op.Position, op.Pointer),
+	}
+	t := f.tools[op]
+	if t == nil {
+		o.Reasons = []admin.Reason{f.exclusion(subjectOf(f.name, op))}
+		return o
+	}
+	o.Tool, o.Problems = t.Name, op.Problems
+	if t.Wanted != "" {
+		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
+			Message: clip(fmt.Sprintf("the name %q is too long, or more than one tool would have it", t.Wanted))})
+	}
+	for _, renamed := range op.Renamed() {
+		if len(o.Reasons) == maxReasons {
+			break
+		}
+		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonArgumentRenamed,
+			Message: clip(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
+	}
+	if op.Base == nil && f.config.BaseURL == nil {
+		o.Uncallable = clip(op.BaseProblem)
+	}
+	return o
+}
+
+// maxReasons bounds what is listed of one operation.
+const maxReasons = 100
+
+// exclusion tells which part of the configuration excludes an operation.
+func (f *fates) exclusion(s config.Subject) admin.Reason {
+	message := "an entry of tools.exclude matches it"
+	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
+		message = "no entry of tools.include matches it"
+	}
+	return admin.Reason{Code: reasonExcluded, Message: message}
+}
+
+// subjectOf is the operation as selectors see it.
+func subjectOf(api string, op *openapi.Operation) config.Subject {
+	return config.Subject{API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
+}
+
+// problems makes problems of a report of those of a document.
+func problems(all []openapi.Problem) []admin.Problem {
+	out := make([]admin.Problem, 0, len(all))
+	for _, p := range all {
+		out = append(out, admin.Problem{Code: p.Code, Message: clip(p.Message), Place: place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
+	}
+	return out
+}
+
+func place(at openapi.Position, pointer string) admin.Place {
+	return admin.Place{File: clip(at.File), Line: at.Line, Column: at.Column, Pointer: clip(pointer)}
+}
+
+// clip bounds a text of a report.
+func clip(text string) string {
+	if len(text) <= admin.MaxText {
+		return text
+	}
+	end := admin.MaxText - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// codeList writes counts by code for the log, the most frequent first.
+func codeList(counts admin.Counts) string {
+	var b strings.Builder
+	for i, code := range counts.Codes() {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s=%d", code, counts[code])
+	}
+	return b.String()
+}
