@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,8 +29,8 @@ var stages = [...]cut{
 }
 
 // fit puts a tool's schema together, reduced as far as is needed. write makes the root fragment, without its closing
-// brace, for a cut.
-func (c *Converter) fit(where *tree.Node, rename map[string]string, write func(e *emitter)) (json.RawMessage, error) {
+// brace, for a cut. own holds the definitions of the root schema's author, which keep their place; it may be nil.
+func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.Node, write func(e *emitter)) (json.RawMessage, error) {
 	size := 0
 	for i, stage := range stages {
 		e := &emitter{c: c, cut: stage, rename: rename}
@@ -37,7 +38,7 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, write func(e
 		if i == 0 {
 			e.report()
 		}
-		a := assembly{c: c, rename: rename, root: &fragment{body: e.out, holes: e.holes}}
+		a := assembly{c: c, rename: rename, own: own, root: &fragment{body: e.out, holes: e.holes}}
 		a.collect(stage)
 		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
 			continue
@@ -71,6 +72,7 @@ func (c cut) String() string {
 type assembly struct {
 	c      *Converter
 	rename map[string]string
+	own    *tree.Node // the root schema's own $defs
 	root   *fragment
 	cut    cut
 	parts  []*part // in the order of discovery
@@ -266,7 +268,7 @@ func (a *assembly) write() json.RawMessage {
 	a.names = map[string]bool{}
 	size := len(a.root.body) + 16
 	for _, p := range used {
-		p.inlined = p.uses == 1 && whole[p] && len(p.body) <= maxInlined
+		p.inlined = p.uses == 1 && whole[p] && len(p.body) <= maxInlined && !a.owns(p)
 		if !p.inlined {
 			p.name = a.name(p.key)
 		}
@@ -283,7 +285,11 @@ func (a *assembly) write() json.RawMessage {
 	for _, p := range used {
 		if !p.inlined {
 			define(p.name)
+			start := len(out)
 			out = a.splice(out, p.fragment)
+			if anchor := a.anchor(p); anchor != "" {
+				out = slices.Insert(out, start+1, []byte(anchor)...)
+			}
 		}
 	}
 	if a.open {
@@ -294,6 +300,37 @@ func (a *assembly) write() json.RawMessage {
 		out = append(out, '}')
 	}
 	return append(out, '}')
+}
+
+// owns tells whether a part is one of the definitions of the root schema's author.
+func (a *assembly) owns(p *part) bool {
+	return a.own != nil && !p.key.base && !p.key.renamed && p.key.node.Parent() == a.own
+}
+
+// anchor returns the keyword $anchor of the author's own definitions, which are unique within their schema.
+func (a *assembly) anchor(p *part) string {
+	name := p.key.node.Get("$anchor").Text()
+	if !a.owns(p) || !plainAnchor(name) || a.names["#"+name] {
+		return ""
+	}
+	a.names["#"+name] = true
+	text := `"$anchor":"` + name + `"`
+	if len(p.body) > len("{}") || len(p.holes) > 0 {
+		text += ","
+	}
+	return text
+}
+
+// plainAnchor tells whether a name may stand in $anchor (JSON Schema 2020-12, core, section 8.2.2).
+func plainAnchor(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
 }
 
 // splice writes a fragment with its holes filled.

@@ -43,6 +43,7 @@ type extra struct {
 	values      *tree.Node // enum that was written one level too high
 	object      bool       // the type is object, whatever the schema says
 	closing     string     // keyword that is false, "" for none
+	dialect     bool       // $schema is said
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -231,6 +232,10 @@ func leaf(c *Converter, n *tree.Node) bool {
 // keywords writes the members of a schema, in the author's order.
 func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, assertions bool) {
 	texts := e.depth <= int(e.cut.text) && annotations
+	if x := at.extra; x != nil && annotations && x.dialect {
+		e.member("$schema")
+		e.raw(`"` + dialect2020 + `"`)
+	}
 	if x := at.extra; x != nil && assertions && x.object {
 		e.typeKeyword(objectType)
 	} else if assertions && f.inferred {

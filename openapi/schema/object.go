@@ -20,7 +20,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		}
 		seen[p.Name] = true
 	}
-	return c.fit(props[0].Schema, nil, func(e *emitter) {
+	return c.fit(props[0].Schema, nil, nil, func(e *emitter) {
 		e.raw(`{"type":"object","properties":{`)
 		e.depth = 1
 		var required []string
@@ -47,6 +47,10 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 	})
 }
 
+// dialect2020 is the only dialect that is emitted, and what a schema is in when it does not say so (MCP 2025-11-25, basic,
+// JSON Schema usage).
+const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
+
 // Root returns the input schema of an operation whose arguments are the members of its body, schema. It keeps all that
 // the body's schema says; its type is object. rename maps the properties of the body whose names are not fit for
 // arguments to the names that the model uses. Members that the schema does not declare are refused unless it allows
@@ -54,12 +58,12 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
 	root := c.merged(schema)
 	closing := c.closing(root)
-	return c.fit(schema, rename, func(e *emitter) {
+	return c.fit(schema, rename, root.Get("$defs"), func(e *emitter) {
 		if root.Kind() != tree.Object {
 			e.raw(`{"type":"object"`)
 			return
 		}
-		x := &extra{object: true}
+		x := &extra{object: true, dialect: c.dialect == OpenAPI31 && root.Get("$schema").Text() == dialect2020}
 		// What composition declares may be cut off.
 		if closing == "additionalProperties" || e.cut.depth == noLimit {
 			x.closing = closing

@@ -216,7 +216,9 @@ func (p *programmer) fill(c *check, schema []byte) {
 		case "else":
 			parts.other = p.check(value)
 		case "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-			"$defs", "$comment":
+			"$defs", "$anchor", "$comment":
+		case "$schema":
+			c.opaque = c.opaque || string(jsonscan.Unquote(value)) != dialect2020
 		default:
 			c.opaque = true
 		}
