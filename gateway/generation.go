@@ -153,7 +153,6 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	gen := g.build(d)
 	g.current.Store(gen)
-	g.isServed.Do(func() { close(g.serving) })
 	g.logFates(gen, old)
 	if old != nil {
 		diff := gen.catalog.Diff(old.catalog)
@@ -163,6 +162,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		}
 	}
 	g.setStatus(gen, d, configError)
+	g.isServed.Do(func() { close(g.serving) }) // whoever waits for it may look at the status
 }
 
 // logFates tells once what became of each document.

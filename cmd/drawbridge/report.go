@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -144,7 +145,7 @@ func (t *reportText) table(o *gateway.Outcome) {
 		for _, i := range op.Problems {
 			add(o.Report.Problems[i].Code)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", op.Fate, op.Method, op.Path, op.Tool, strings.Join(reasons, " "))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", op.Fate, cmp.Or(op.Method, "-"), op.Path, cmp.Or(op.Tool, "-"), cmp.Or(strings.Join(reasons, " "), "-"))
 	}
 	if err := w.Flush(); t.err == nil {
 		t.err = err
