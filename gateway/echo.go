@@ -40,15 +40,17 @@ const (
 )
 
 // newEchoes returns nil where there is nothing to look for.
-func newEchoes(c *config.Credential) *echoes {
-	if c == nil {
-		return nil
-	}
+func newEchoes(credentials ...*config.Credential) *echoes {
 	e := &echoes{}
-	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
-		e.add(secret)
-		if secret != "" && c.Type == config.CredentialBasic {
-			e.add(base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret)))
+	for _, c := range credentials {
+		if c == nil {
+			continue
+		}
+		for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
+			e.add(secret)
+			if secret != "" && c.Type == config.CredentialBasic {
+				e.add(base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret)))
+			}
 		}
 	}
 	if len(e.forms) == 0 {

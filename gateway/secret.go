@@ -24,9 +24,20 @@ func (s *source) credentialOrigin() *url.URL {
 	return u
 }
 
+// wrapDocument makes the credential of the fetch of the document at u: spec_credential, for the origin of u alone, else
+// the API's if u is of the origin that gets it (E4).
+func (s *source) wrapDocument(u *url.URL, own func(http.RoundTripper) http.RoundTripper) (func(http.RoundTripper) http.RoundTripper, error) {
+	switch c := s.config; {
+	case c.SpecCredential != nil:
+		return wrap(c.SpecCredential, u)
+	case c.BaseURL != nil && c.BaseURL.Origin() != originOf(u):
+		return nil, nil // the document comes from elsewhere
+	}
+	return own, nil
+}
+
 // wrap makes the credential for an origin; nil without a credential.
-func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTripper, error) {
-	c := s.config.Credential
+func wrap(c *config.Credential, origin *url.URL) (func(http.RoundTripper) http.RoundTripper, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -50,23 +61,40 @@ func (s *source) wrap(origin *url.URL) (func(http.RoundTripper) http.RoundTrippe
 	return credential.New(o)
 }
 
-// redactor takes a credential's secrets out of a text, in the forms in which a request carries them; longest is the
-// length of the longest of these.
-func redactor(c *config.Credential) (r *strings.Replacer, longest int) {
-	if c == nil {
-		return nil, 0
-	}
+// redactor takes the secrets of credentials out of a text, in the forms in which a request carries them; longest is the
+// length of the longest of these. Nil: there are none.
+func redactor(credentials ...*config.Credential) (r *strings.Replacer, longest int) {
 	var pairs []string
-	for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
-		if secret == "" {
+	for _, c := range credentials {
+		if c == nil {
 			continue
 		}
-		basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
-			pairs, longest = append(pairs, form, redacted), max(longest, len(form))
+		for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
+			if secret == "" {
+				continue
+			}
+			basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
+			for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
+				pairs, longest = append(pairs, form, redacted), max(longest, len(form))
+			}
 		}
 	}
+	if pairs == nil {
+		return nil, 0
+	}
 	return strings.NewReplacer(pairs...), longest
+}
+
+// hideSecrets takes the API's secrets out of an error of reading its document, which goes where hideQuery says.
+func (s *source) hideSecrets(err error) error {
+	if err == nil || s.redact == nil {
+		return err
+	}
+	text := s.redact.Replace(err.Error())
+	if text == err.Error() {
+		return err
+	}
+	return &hiddenError{text: text, err: err}
 }
 
 // reserved names what the credential sends, so that no argument can (R5, R7).

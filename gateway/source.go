@@ -32,6 +32,7 @@ type source struct {
 	pem       []byte // of ca_file
 	roots     *x509.CertPool
 	documents *upstream.Client   // fetches the document; nil for a file
+	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
 	asked     atomic.Int64       // the turn that its next update answers
 	poke      chan struct{}      // one place: look at the document now
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
@@ -65,8 +66,8 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		s.label = nameFromLocation(c.Spec.String())
 	}
 	s.name = s.label
-	s.redact, s.longest = redactor(c.Credential)
-	s.echoes = newEchoes(c.Credential)
+	s.redact, s.longest = redactor(c.Credential, c.SpecCredential)
+	s.echoes = newEchoes(c.Credential, c.SpecCredential)
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
 		if err != nil {
@@ -78,7 +79,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		}
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
-	wrap, err := s.wrap(s.credentialOrigin())
+	wrap, err := wrap(c.Credential, s.credentialOrigin())
 	if err != nil {
 		return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
 	}
@@ -87,14 +88,24 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		if err != nil {
 			return nil, fmt.Errorf("api %q: spec: %w", s.label, err)
 		}
-		if c.BaseURL != nil && c.BaseURL.Origin() != originOf(u) {
-			wrap = nil // the document comes from elsewhere: it gets no credential (E4)
+		if wrap, err = s.wrapDocument(u, wrap); err != nil {
+			return nil, fmt.Errorf("api %q: spec_credential: %w", s.label, err)
 		}
-		o := s.clientOptions(s.label, wrap)
-		o.Timeout, o.MaxBytes = time.Duration(c.SpecTimeout), int64(limits.MaxSpec)
-		s.documents = upstream.NewClient(o)
+		s.documents = s.documentClient(wrap, hosts([]config.Origin{config.Origin(c.Spec)}))
+	}
+	if len(c.AllowRefs) > 0 {
+		s.refs = s.documentClient(nil, hosts(c.AllowRefs))
 	}
 	return s, nil
+}
+
+// documentClient makes a client that reads documents. Of the hosts only those may stand on private addresses that the
+// operator named for this purpose (E1).
+func (s *source) documentClient(wrap func(http.RoundTripper) http.RoundTripper, named []string) *upstream.Client {
+	o := s.clientOptions(s.label, wrap)
+	o.BaseURL, o.NamedHosts = nil, named
+	o.Timeout, o.MaxBytes = time.Duration(s.config.SpecTimeout), int64(s.limits.MaxSpec)
+	return upstream.NewClient(o)
 }
 
 func originOf(u *url.URL) string {
@@ -121,8 +132,12 @@ func (s *source) clientOptions(name string, wrap func(http.RoundTripper) http.Ro
 
 // namedHosts are the hosts that the operator wrote down; base_url is known to the client by itself.
 func (s *source) namedHosts() []string {
+	return hosts(append([]config.Origin{config.Origin(s.config.Spec)}, s.config.AllowServers...))
+}
+
+func hosts(origins []config.Origin) []string {
 	var hosts []string
-	for _, text := range append([]config.Origin{config.Origin(s.config.Spec)}, s.config.AllowServers...) {
+	for _, text := range origins {
 		if u, err := url.Parse(text.String()); err == nil && u.Host != "" {
 			hosts = append(hosts, u.Hostname())
 		}
@@ -147,7 +162,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 			s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
 			l, err = nil, errors.New("internal error while the document was read; the log has the cause")
 		}
-		err = hideQuery(err, s.config.Spec.String())
+		err = s.hideSecrets(hideQuery(err, s.config.Spec.String()))
 	}()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
 	defer cancel()
@@ -156,6 +171,12 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	}}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
+	}
+	if s.refs != nil {
+		o.RefClient = s.refs.Documents()
+		for _, origin := range s.config.AllowRefs {
+			o.AllowRefs = append(o.AllowRefs, origin.String())
+		}
 	}
 	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
 	if err != nil {
@@ -230,7 +251,7 @@ func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, er
 	if s.calls.client != nil && s.calls.key == key {
 		return s.calls.client, nil
 	}
-	wrap, err := s.wrap(s.credentialOrigin())
+	wrap, err := wrap(s.config.Credential, s.credentialOrigin())
 	if err != nil {
 		return nil, fmt.Errorf("credential: %w", err)
 	}
@@ -245,8 +266,10 @@ func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, er
 
 // close drops the connections that are idle.
 func (s *source) close() {
-	if s.documents != nil {
-		s.documents.Close()
+	for _, c := range []*upstream.Client{s.documents, s.refs} {
+		if c != nil {
+			c.Close()
+		}
 	}
 	s.calls.mu.Lock()
 	defer s.calls.mu.Unlock()

@@ -1,0 +1,183 @@
+package gateway
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+)
+
+// shelf serves files from memory and notes who asked for them: "path authorization".
+type shelf struct {
+	*httptest.Server
+	mu    sync.Mutex
+	files map[string]string
+	asked []string
+}
+
+func newShelf(t *testing.T, files map[string]string) *shelf {
+	t.Helper()
+	s := &shelf{files: files}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Authorization")+r.Header.Get("X-Key")))
+	body, ok := s.files[r.URL.Path]
+	if to, moved := strings.CutPrefix(body, "moved "); moved {
+		http.Redirect(w, r, to, http.StatusFound)
+		return
+	}
+	tag := fmt.Sprintf(`"%x"`, body)
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case r.Header.Get("If-None-Match") == tag:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		w.Header().Set("ETag", tag)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func (s *shelf) put(name, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[name] = text
+}
+
+// taken returns what was asked for since the last call.
+func (s *shelf) taken() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	return asked
+}
+
+// TestDocumentCredential: the document's own lock is opened by spec_credential, the API's by credential, and nobody else
+// gets either: not the origins of allow_refs, not where a redirect leads (S2, E3, E4). Neither shows up in what a caller
+// or an operator sees.
+func TestDocumentCredential(t *testing.T) {
+	service := newShelf(t, map[string]string{"/echo": `{"seen":"the-lock-of-docs","own":"the-key-of-the-api"}`})
+	others := newShelf(t, map[string]string{"/q.json": `{"name":"q","in":"query","schema":{"type":"string"}}`})
+	docs := newShelf(t, map[string]string{"/p.json": `{"name":"p","in":"query","schema":{"type":"string"}}`, "/r.json": "moved " + others.URL + "/q.json"})
+	docs.files["/spec.json"] = `{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/echo":{"get":{"operationId":"echo",
+		"parameters":[{"$ref":"p.json"},{"$ref":"r.json"},{"$ref":"` + others.URL + `/q.json"},{"$ref":"` + service.URL + `/x.json"}],
+		"responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"object"}}}}}}}}}`
+	r := run(t, map[string]string{"drawbridge.yaml": `apis:
+  - spec: ` + docs.URL + `/spec.json
+    base_url: ` + service.URL + `
+    credential: {type: bearer, token: the-key-of-the-api}
+    spec_credential: {type: api_key, in: header, name: X-Key, value: the-lock-of-docs}
+    allow_refs: [` + others.URL + `]
+`})
+	r.served()
+	if got, want := docs.taken(), []string{"/spec.json the-lock-of-docs", "/p.json the-lock-of-docs", "/r.json the-lock-of-docs"}; !slices.Equal(got, want) {
+		t.Errorf("the document's server was asked for %q, want %q", got, want)
+	}
+	if got, want := others.taken(), []string{"/q.json"}; !slices.Equal(got, want) {
+		t.Errorf("the server of allow_refs was asked for %q, want %q", got, want)
+	}
+	status, answer := ask(t, r.Handler(), eras[0], "tools/call", "echo", `"name":"echo","arguments":{"p":"1","q":"2"}`)
+	if got, want := service.taken(), []string{"/echo Bearer the-key-of-the-api"}; status != 200 || !slices.Equal(got, want) {
+		t.Errorf("the API was asked for %q, want %q; %d %s", got, want, status, answer)
+	}
+	if text := string(answer); strings.Contains(text, "the-lock") || strings.Contains(text, "the-key") || !strings.Contains(text, "[redacted]") {
+		t.Errorf("the answer shows a credential: %s", text)
+	}
+
+	docs.put("/spec.json", `{"openapi":"the-lock-of-docs"}`)
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := `document "` + docs.URL + `/spec.json": ` + docs.URL + `/spec.json:1:2: openapi "[redacted]" is not supported; convert the document to swagger 2.0 or openapi 3.0, 3.1 or 3.2`
+	if s := r.state(0); s.State != admin.Stale || s.Error != want {
+		t.Errorf("state %s, error %s\nwant %s", s.State, s.Error, want)
+	}
+}
+
+// TestDocumentUnchanged: a document that its server calls unchanged is not read again (S1).
+func TestDocumentUnchanged(t *testing.T) {
+	docs := newShelf(t, map[string]string{"/spec.yaml": document("A", "one")})
+	r := run(t, map[string]string{"drawbridge.yaml": "- " + docs.URL + "/spec.yaml\n"})
+	r.served()
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := metricLines(r.Gateway, `drawbridge_api_loads_total{`), []string{
+		`drawbridge_api_loads_total{api="a",outcome="changed"} 1`, `drawbridge_api_loads_total{api="a",outcome="unchanged"} 1`,
+	}; !slices.Equal(got, want) {
+		t.Errorf("loads: %q", got)
+	}
+	docs.put("/spec.yaml", document("A", "one", "two"))
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tools(); !slices.Equal(got, []string{"one", "two"}) {
+		t.Errorf("tools %q", got)
+	}
+}
+
+// TestDocumentCA: ca_file is for the fetch of the document too, and for its parts on other origins.
+func TestDocumentCA(t *testing.T) {
+	docs := &shelf{files: map[string]string{"/p.json": `{"name":"p","in":"query","schema":{"type":"string"}}`}}
+	docs.Server = httptest.NewUnstartedServer(docs)
+	docs.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of handshakes that fail
+	docs.StartTLS()
+	t.Cleanup(docs.Close)
+	docs.files["/spec.yaml"] = document("A", "one")
+	dir := t.TempDir()
+	ca := filepath.Join(dir, "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: docs.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	load := func(text string) []Outcome {
+		t.Helper()
+		file := filepath.Join(dir, "drawbridge.yaml")
+		for name, data := range map[string]string{file: text, filepath.Join(dir, "local.yaml"): "openapi: 3.1.0\ninfo: {title: L, version: '1'}\npaths: {/a: {get: {parameters: [{$ref: '" + docs.URL + "/p.json'}], responses: {}}}}\n"} {
+			if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, problems := config.Load(file, func(string) string { return "" })
+		if c == nil {
+			t.Fatal(problems)
+		}
+		g, err := New(Options{Config: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes, err := g.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomes
+	}
+	outcomes := load("apis:\n  - {spec: " + docs.URL + "/spec.yaml, ca_file: ca.pem}\n  - {spec: " + docs.URL + "/spec.yaml, name: without}\n" +
+		"  - {spec: local.yaml, allow_refs: [" + docs.URL + "], ca_file: ca.pem}\n")
+	if outcomes[0].Err != nil || len(outcomes[0].API.Operations) != 1 {
+		t.Errorf("with ca_file: %v", outcomes[0].Err)
+	}
+	if err := outcomes[1].Err; err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("without ca_file: %v", err)
+	}
+	if outcomes[2].Err != nil || !strings.Contains(string(outcomes[2].API.Operations[0].Input), `"p"`) {
+		t.Errorf("a reference from a file: %v %v", outcomes[2].Err, outcomes[2].API.Problems)
+	}
+}
