@@ -38,6 +38,7 @@ type codec struct {
 	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil: a body of this type has none
 	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types that have another one each time.
 	begin func() (codec, string)
+	files bool  // some members are files
 	err   error // why there is no such codec: the operation is skipped
 }
 

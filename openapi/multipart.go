@@ -68,7 +68,11 @@ func multipartCodec(c *compiler, ct *content) codec {
 			media += `; type="application/json"`
 		}
 	}
-	return codec{begin: func() (codec, string) {
+	files := plan.Fallback.File
+	for _, p := range plan.Parts {
+		files = files || p.File
+	}
+	return codec{files: files, begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
@@ -426,10 +430,13 @@ func (c *compiler) fileObject(s, n *tree.Node, types []string) *tree.Node {
 		}
 		properties.Set(wire.FileMediaType, media)
 	}
-	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return isText(mediaType(t)) || isWildcard(t) || isGeneric(mediaType(t)) }) {
+	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || isGeneric(mediaType(t)) }) {
 		example = tree.NewObject(s)
-		_, subtype, _ := strings.Cut(mediaType(types[0]), "/")
-		example.Set(wire.FileName, tree.NewString(s, "file."+subtype))
+		name := "file"
+		if _, subtype, _ := strings.Cut(mediaType(types[0]), "/"); subtype != "*" {
+			name += "." + subtype
+		}
+		example.Set(wire.FileName, tree.NewString(s, name))
 		example.Set(wire.FileData, tree.NewString(s, "iVBORw0KGgo="))
 	}
 	object := tree.NewObject(s)

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/schema"
 	"drawbridge/openapi/wire"
 )
 
@@ -88,8 +87,8 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 		if len(faults) == 0 {
 			return args, nil
 		}
-		if repaired := unstring(args, faults); repaired != nil && len(v.Validate(decode(repaired))) == 0 {
-			return repaired, nil
+		if healed := o.heal(v, args, faults); healed != nil {
+			return healed, nil
 		}
 	}
 	e := &ArgumentError{operation: o, Faults: spelled}
@@ -119,41 +118,6 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 		}
 	}
 	return faults
-}
-
-// unstring replaces arguments that are at fault and are strings holding JSON by what they hold: models write
-// {"filter":"{\"a\":1}"} and {"limit":"5"} (pain 32). It returns nil if there are none.
-func unstring(args json.RawMessage, faults []schema.Fault) json.RawMessage {
-	changed := false
-	out := []byte{'{'}
-	for name, value := range jsonscan.Members(args) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = jsonscan.AppendString(out, name)
-		out = append(out, ':')
-		if jsonscan.KindOf(value) == jsonscan.String && atFault(faults, string(name)) {
-			held := bytes.TrimSpace(jsonscan.Unquote(value))
-			if info, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil && info.Kind != jsonscan.String {
-				value, changed = held, true
-			}
-		}
-		out = append(out, value...)
-	}
-	if !changed {
-		return nil
-	}
-	return append(out, '}')
-}
-
-func atFault(faults []schema.Fault, name string) bool {
-	pointer := pointerTo(name)
-	for _, f := range faults {
-		if f.Pointer == pointer {
-			return true
-		}
-	}
-	return false
 }
 
 // topLevel returns the name of the argument that a pointer leads to, if it leads no further.

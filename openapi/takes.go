@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
 )
 
 // What a model is told of the arguments of an operation, after a call that was wrong. It is read from the published
@@ -128,14 +129,25 @@ func (o *Operation) appendArguments(b *strings.Builder) {
 		b.WriteString(", …")
 	}
 	b.WriteString(".\n")
-	if len(first) == 0 {
-		return
-	}
-	if example := input.exampleObject(0); example != nil && len(example) <= maxExample && o.accepts(example) {
+	if example := o.smallest(len(first) == 0); example != nil {
 		b.WriteString("Example: ")
 		b.Write(example)
 		b.WriteByte('\n')
 	}
+}
+
+// smallest returns arguments with which a call is sent: what is required and no more, or, where nothing is, what the
+// document gives examples of. It is nil when none are found.
+func (o *Operation) smallest(optional bool) []byte {
+	v, err := o.validator()
+	if err != nil {
+		return nil
+	}
+	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional})
+	if !ok || string(example) == "{}" || !o.accepts(example) {
+		return nil
+	}
+	return example
 }
 
 // accepts tells whether a call with these arguments is sent.
@@ -191,75 +203,6 @@ func (p published) alternatives() string {
 		return unknown
 	}
 	return strings.Join(names, " or ")
-}
-
-// example returns a value that shows the form of a schema, nil when that takes more than its type.
-func (p published) example(depth int) []byte {
-	p = p.follow()
-	for _, key := range []string{"const", "default"} {
-		if v := p.member(key).schema; v != nil {
-			return v
-		}
-	}
-	for _, key := range []string{"examples", "enum"} {
-		for v := range jsonscan.Elements(p.member(key).schema) {
-			return v
-		}
-	}
-	switch p.text("type") {
-	case "string":
-		switch p.text("format") {
-		case "":
-			return []byte(`"text"`)
-		case "date":
-			return []byte(`"2026-01-31"`)
-		case "date-time":
-			return []byte(`"2026-01-31T12:00:00Z"`)
-		case "uuid":
-			return []byte(`"00000000-0000-4000-8000-000000000000"`)
-		}
-	case "integer", "number":
-		if v := p.member("minimum").schema; v != nil {
-			return v
-		}
-		return []byte(`1`)
-	case "boolean":
-		return []byte(`true`)
-	case "array":
-		if depth > maxNested {
-			return nil
-		}
-		if item := p.member("items").example(depth + 1); item != nil {
-			return fmt.Appendf(nil, "[%s]", item)
-		}
-	case "object":
-		return p.exampleObject(depth + 1)
-	}
-	return nil
-}
-
-// exampleObject returns an object with what is required, nil when there is no example of one of its members.
-func (p published) exampleObject(depth int) []byte {
-	if depth > maxNested {
-		return nil
-	}
-	example := []byte{'{'}
-	for _, d := range p.takes() {
-		if !d.required {
-			continue
-		}
-		value := d.schema.example(depth)
-		if value == nil || len(example)+len(value) > maxExample {
-			return nil
-		}
-		if len(example) > 1 {
-			example = append(example, ',')
-		}
-		example = jsonscan.AppendString(example, d.name)
-		example = append(example, ':')
-		example = append(example, value...)
-	}
-	return append(example, '}')
 }
 
 // misplaced words an argument that is unknown where it stands and known elsewhere: a member of the body that was given

@@ -1,0 +1,104 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/wire"
+)
+
+// maxHealing is how often arguments are healed: what a string holds may hold strings again, and a validator names only
+// so many faults at once.
+const maxHealing = 8
+
+// heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
+// {"filter":"{\"a\":1}"} and {"limit":"5"} (pain 32). A data URL in the place of a file becomes that file. It returns nil
+// unless all faults are gone then.
+func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) json.RawMessage {
+	for range maxHealing {
+		h := healer{at: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
+		for _, f := range faults {
+			h.at[f.Pointer] = true
+			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
+				h.above = append(h.above, p)
+			}
+		}
+		args = h.append(make([]byte, 0, len(args)), args, "")
+		if !h.changed {
+			return nil
+		}
+		if _, err := jsonscan.Scan(args, jsonscan.Options{Unique: true}); err != nil {
+			return nil // too deep, all put together
+		}
+		if faults = v.Validate(decode(args)); len(faults) == 0 {
+			return args
+		}
+	}
+	return nil
+}
+
+// A healer goes through the arguments once.
+type healer struct {
+	at      map[string]bool // pointers of faults
+	above   []string        // those and all that lead to them
+	files   bool            // some arguments are files
+	changed bool
+}
+
+func (h *healer) append(dst, value []byte, pointer string) []byte {
+	switch kind := jsonscan.KindOf(value); {
+	case kind == jsonscan.String && h.at[pointer]:
+		return append(dst, h.held(value)...)
+	case pointer != "" && !h.leads(pointer):
+		return append(dst, value...)
+	case kind == jsonscan.Object:
+		dst = append(dst, '{')
+		for name, member := range jsonscan.Members(value) {
+			if dst[len(dst)-1] != '{' {
+				dst = append(dst, ',')
+			}
+			dst = append(jsonscan.AppendString(dst, name), ':')
+			dst = h.append(dst, member, pointer+pointerTo(string(name)))
+		}
+		return append(dst, '}')
+	case kind == jsonscan.Array:
+		dst = append(dst, '[')
+		i := 0
+		for item := range jsonscan.Elements(value) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = h.append(dst, item, pointer+"/"+strconv.Itoa(i))
+			i++
+		}
+		return append(dst, ']')
+	}
+	return append(dst, value...)
+}
+
+func (h *healer) leads(pointer string) bool {
+	for _, p := range h.above {
+		if p == pointer {
+			return true
+		}
+	}
+	return false
+}
+
+// held returns what a string holds, the string itself if that is nothing.
+func (h *healer) held(value []byte) []byte {
+	text := bytes.TrimSpace(jsonscan.Unquote(value))
+	if h.files && bytes.HasPrefix(text, []byte("data:")) {
+		h.changed = true
+		return append(append([]byte(`{"`+wire.FileData+`":`), value...), '}')
+	}
+	if info, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err == nil && info.Kind != jsonscan.String {
+		h.changed = true
+		return text
+	}
+	return value
+}
