@@ -121,12 +121,14 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	if object, list := m.body.patches(); object != nil {
 		best, kind = c.patchBody(object, list)
 	}
-	if kind.prepare != nil {
-		prepared := *best
-		prepared.schema = kind.prepare(c, best)
-		best = &prepared
+	prepared := *best
+	if kind.schema == nil {
+		prepared.schema = c.derived(best.schema)
 	}
-	return best, kind
+	if kind.prepare != nil {
+		prepared.schema = kind.prepare(c, &prepared)
+	}
+	return &prepared, kind
 }
 
 // sends returns the Content-Type to send for a media type of the document.

@@ -96,6 +96,11 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue
 		}
+		if slices.ContainsFunc(e.Faults, func(known Fault) bool {
+			return known.Pointer == f.Pointer && strings.HasPrefix(f.Message, known.Message+" (alternative ")
+		}) {
+			continue // of a base schema and of what is made from it
+		}
 		if name, ok := topLevel(f.Pointer); ok && strings.HasPrefix(f.Message, "unknown argument") {
 			if text := o.misplaced(name); text != "" {
 				f.Message = text
