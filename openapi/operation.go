@@ -24,7 +24,7 @@ type Operation struct {
 	Method      string // upper case
 	Path        string // path template as written, with the query or fragment that some documents put there
 	Tags        []string
-	Summary     string // both texts are cleaned for reading (S8), but not shortened
+	Summary     string // both texts are plain and cleaned for reading (S8), but not shortened
 	Description string
 	Deprecated  bool
 
@@ -129,8 +129,8 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	op.ID = strings.Clone(m.typed.OperationID)
-	op.Summary = strings.Clone(schema.Clean(m.node.Get("summary").Text(), 0))
-	op.Description = strings.Clone(schema.Clean(m.node.Get("description").Text(), 0))
+	op.Summary = strings.Clone(schema.Prose(m.node.Get("summary").Text(), 0))
+	op.Description = strings.Clone(schema.Prose(m.node.Get("description").Text(), 0))
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))

@@ -174,7 +174,7 @@ func (c *compiler) phrase(a *answer, ct *content) string {
 
 // firstLine returns the first line of a text, shortened to what fits in a phrase.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(schema.Clean(text, 0)), "\n")
+	line, _, _ := strings.Cut(schema.Prose(text, 0), "\n")
 	return strings.Clone(schema.Clean(strings.TrimRight(strings.TrimSpace(line), "."), 100))
 }
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"strings"
+	"unicode"
 
 	"drawbridge/openapi/tree"
 )
@@ -76,7 +77,7 @@ func (c *Converter) nameOf(n *tree.Node) (string, *tree.Node) {
 	}
 	switch named.Parent().Key() {
 	case "schemas", "definitions", "$defs":
-		if name := Clean(named.Key(), maxSummaryName); name != "" && !strings.Contains(name, "\n") {
+		if name := Clean(lastPart(named.Key()), maxSummaryName); name != "" && !strings.Contains(name, "\n") {
 			return name, named
 		}
 	}
@@ -84,6 +85,21 @@ func (c *Converter) nameOf(n *tree.Node) (string, *tree.Node) {
 		return title, named
 	}
 	return "", named
+}
+
+// lastPart returns the last part of a name that is qualified by packages: ConfigMap of io.k8s.api.core.v1.ConfigMap.
+func lastPart(name string) string {
+	parts := strings.Split(name, ".")
+	if len(parts) < 3 {
+		return name
+	}
+	for _, part := range parts {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) ||
+			!unicode.IsLetter(rune(part[0])) {
+			return name
+		}
+	}
+	return parts[len(parts)-1]
 }
 
 func (c *Converter) someNames(n *tree.Node) string {

@@ -38,24 +38,22 @@ func invisible(r rune) bool {
 		return false
 	case r < 0xa0: // DEL and C1
 		return true
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5:
+	case r < 0xad:
+		return false
+	case r == 0x34f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0: // fillers and joiners
 		return true
 	case r >= 0x180b && r <= 0x180f:
-		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
-		return true
-	case r == 0x3164, r == 0xffa0, r == 0xfeff:
 		return true
 	case r >= 0xfe00 && r <= 0xfe0e: // variation selectors carry hidden bytes; U+FE0F alone is the emoji one
 		return true
 	case r >= 0xfff0 && r <= 0xfffb:
 		return true
-	case r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a:
-		return true
 	case r >= 0xe0000 && r <= 0xe0fff: // tags and more variation selectors
 		return true
+	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // Arabic and Syriac number signs are seen
+		return false
 	}
-	return false
+	return r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Cf, r) // bidirectional controls, zero width and their like
 }
 
 func plainASCII(s string) bool {
@@ -83,7 +81,7 @@ func withoutInvisible(s string) string {
 			if i+1 >= len(s) || s[i+1] != '\n' {
 				b.WriteByte('\n')
 			}
-		case r == 0x2028 || r == 0x2029:
+		case r == 0x85 || r == 0x2028 || r == 0x2029:
 			b.WriteByte('\n')
 		case !invisible(r):
 			b.WriteString(s[i : i+n])
@@ -128,27 +126,23 @@ func ansi(s string) int {
 }
 
 // withoutComments removes HTML comments. What is removed may bring the two halves of another comment together, so the
-// search goes on in what was written. A comment that is never closed loses its mark and so becomes visible.
+// search goes on in what was written. A comment that is never closed hides all that follows, as it does in a browser.
 func withoutComments(s string) string {
 	if !strings.Contains(s, "<!--") {
 		return s
 	}
 	out := make([]byte, 0, len(s))
-	closed := true
 	for i := 0; i < len(s); i++ {
 		out = append(out, s[i])
 		if s[i] != '-' || len(out) < 4 || string(out[len(out)-4:]) != "<!--" {
 			continue
 		}
 		out = out[:len(out)-4]
-		if !closed {
-			continue
+		end := strings.Index(s[i+1:], "-->")
+		if end < 0 {
+			break
 		}
-		if end := strings.Index(s[i+1:], "-->"); end >= 0 {
-			i += end + len("-->")
-		} else {
-			closed = false
-		}
+		i += end + len("-->")
 	}
 	return string(out)
 }

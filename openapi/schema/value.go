@@ -43,7 +43,7 @@ func (e *emitter) description(n *tree.Node, text string, at place) {
 	if e.cut.short {
 		limit = maxShortText
 	}
-	text = Clean(text, limit)
+	text = Prose(text, limit)
 	kinds := ""
 	if !at.base {
 		kinds = e.c.discriminator(n)
@@ -68,7 +68,7 @@ func (e *emitter) description(n *tree.Node, text string, at place) {
 // text writes a keyword whose value is a text that nobody acts on.
 func (e *emitter) text(name string, v *tree.Node, limit int) {
 	if v.Kind() == tree.String {
-		if s := Clean(v.Text(), limit); s != "" {
+		if s := Prose(v.Text(), limit); s != "" {
 			e.member(name)
 			e.out = jsonscan.AppendString(e.out, s)
 		}

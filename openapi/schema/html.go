@@ -1,0 +1,247 @@
+package schema
+
+import (
+	"html"
+	"strings"
+)
+
+// Prose makes a text of a document that is meant for people fit for a model: what Clean does, and HTML, which takes
+// tokens and says nothing, becomes plain text. Some documents write all their descriptions in it.
+func Prose(text string, max int) string {
+	return Clean(withoutHTML(text), max)
+}
+
+// withoutHTML drops the tags of HTML and decodes entities. Blocks begin on a line of their own, items of lists with "- ",
+// and code stands in backticks; of a link its text stays. What looks like a tag but is none, like "<id>", stays, and so
+// does what stands in backticks already.
+func withoutHTML(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	changed := false
+	for i := 0; i < len(s); {
+		switch s[i] {
+		case '`':
+			n := codeSpan(s[i:])
+			b.WriteString(s[i : i+n])
+			i += n
+		case '&':
+			text, n := entity(s[i:])
+			b.WriteString(text)
+			changed = changed || n > 1
+			i += n
+		case '<':
+			t, ok := parseTag(s[i:])
+			if !ok {
+				b.WriteByte('<')
+				i++
+				continue
+			}
+			changed = true
+			if i += t.size; t.name == "script" || t.name == "style" {
+				i += skipPast(s[i:], "</"+t.name)
+			}
+			writeTag(&b, t)
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	if !changed {
+		return s
+	}
+	return squeeze(b.String())
+}
+
+// squeeze removes spaces at the ends of lines, and blank lines after blank lines.
+func squeeze(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	blank := 0
+	for line := range strings.Lines(s) {
+		if line = strings.TrimRight(line, " \t\r\n"); line == "" {
+			blank++
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n"[:min(blank+1, 2)])
+		}
+		blank = 0
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// codeSpan returns the length of the code span that s begins with (CommonMark section 6.1), or of its backticks if it
+// has no end.
+func codeSpan(s string) int {
+	const longest = 2000
+	s = s[:min(len(s), longest)]
+	ticks := len(s) - len(strings.TrimLeft(s, "`"))
+	for i := ticks; i < len(s); {
+		next := strings.IndexByte(s[i:], '`')
+		if next < 0 {
+			break
+		}
+		i += next
+		run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if i += run; run == ticks {
+			return i
+		}
+	}
+	return ticks
+}
+
+// entity decodes the character reference that s begins with. One without its semicolon is none: it is part of a URL.
+func entity(s string) (text string, size int) {
+	const longest = 12
+	end := strings.IndexByte(s[:min(len(s), longest)], ';')
+	if end < 2 {
+		return s[:1], 1
+	}
+	if text = html.UnescapeString(s[:end+1]); text == s[:end+1] {
+		return s[:1], 1
+	}
+	if text == "\u00a0" {
+		text = " "
+	}
+	return text, end + 1
+}
+
+// skipPast returns the length of what stands up to the end of the closing tag that begins with end, in any case.
+func skipPast(s, end string) int {
+	for i := 0; i < len(s); i++ {
+		next := strings.IndexByte(s[i:], '<')
+		if next < 0 {
+			break
+		}
+		if i += next; len(s)-i >= len(end) && strings.EqualFold(s[i:i+len(end)], end) {
+			if n := strings.IndexByte(s[i:], '>'); n >= 0 {
+				return i + n + 1
+			}
+			break
+		}
+	}
+	return len(s)
+}
+
+// A tag is an HTML tag in a text.
+type tag struct {
+	name  string // lower case
+	close bool
+	size  int
+}
+
+// parseTag reads the tag that s begins with. Only names of HTML count, with attributes that have values, so that
+// "List<a>" is the only kind of text that is mistaken.
+func parseTag(s string) (tag, bool) {
+	const longest = 2000
+	s = s[:min(len(s), longest)]
+	t := tag{}
+	rest := s[1:]
+	rest, t.close = strings.CutPrefix(rest, "/")
+	n := 0
+	for n < len(rest) && (rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z' || n > 0 && rest[n] >= '0' && rest[n] <= '9') {
+		n++
+	}
+	t.name = strings.ToLower(rest[:n])
+	if effectOf(t.name) == noTag {
+		return t, false
+	}
+	rest = rest[n:]
+	end, quote := -1, byte(0)
+	for i := range len(rest) {
+		c := rest[i]
+		switch {
+		case c == '<': // also in quotes, so that no text is read many times
+			return t, false
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			end = i
+		}
+		if end >= 0 {
+			break
+		}
+	}
+	if end < 0 {
+		return t, false
+	}
+	attributes := strings.TrimSpace(strings.TrimSuffix(rest[:end], "/"))
+	if attributes != "" && (t.close || rest[0] > ' ' || !strings.Contains(attributes, "=")) {
+		return t, false
+	}
+	t.size = len(s) - len(rest) + end + 1
+	return t, true
+}
+
+// effect is what stands in the place of a tag.
+type effect uint8
+
+const (
+	noTag     effect = iota // no name of HTML
+	nothing                 // inline, or not shown
+	newLine                 // begins and ends a line
+	paragraph               // has a blank line before it
+	item                    // of a list
+	cell                    // of a table
+	code
+)
+
+func effectOf(name string) effect {
+	switch name {
+	case "a", "abbr", "b", "big", "cite", "del", "em", "font", "i", "img", "ins", "label", "mark", "q", "s", "script", "small", "span",
+		"strike", "strong", "style", "sub", "sup", "u", "wbr", "tbody", "thead", "tfoot", "colgroup", "col", "html", "body":
+		return nothing
+	case "br", "div", "ul", "ol", "dl", "dt", "dd", "tr", "hr", "section", "article", "header", "footer", "aside", "details", "summary",
+		"blockquote", "pre", "center", "figure", "figcaption", "caption", "nav", "main":
+		return newLine
+	case "p", "h1", "h2", "h3", "h4", "h5", "h6", "table":
+		return paragraph
+	case "li":
+		return item
+	case "td", "th":
+		return cell
+	case "code", "kbd", "samp", "tt", "var":
+		return code
+	}
+	return noTag
+}
+
+func writeTag(b *strings.Builder, t tag) {
+	text := b.String()
+	line := func() {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	switch effectOf(t.name) {
+	case newLine:
+		if t.name == "br" {
+			b.WriteByte('\n')
+		} else {
+			line()
+		}
+	case paragraph:
+		if line(); text != "" && !strings.HasSuffix(text, "\n\n") {
+			b.WriteByte('\n')
+		}
+	case item:
+		if line(); !t.close {
+			b.WriteString("- ")
+		}
+	case cell:
+		if t.close {
+			b.WriteByte(' ')
+		}
+	case code:
+		b.WriteByte('`')
+	case noTag, nothing:
+	}
+}
