@@ -89,7 +89,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	}
 	for _, s := range d.sources {
 		if s.loaded != nil {
-			gen.fates[s.name] = newFates(s, gen.catalog.All())
+			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName)
 		}
 	}
 	labels := 0

@@ -8,6 +8,9 @@ import (
 	"drawbridge/openapi"
 )
 
+// Reason is why an operation has its fate.
+type Reason = admin.Reason
+
 // Outcome is what became of one API in [Gateway.Load].
 type Outcome struct {
 	// Name is the API's name.

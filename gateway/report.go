@@ -21,6 +21,7 @@ const (
 // fates is what became of the operations of one API in one generation. It is immutable.
 type fates struct {
 	config   config.API
+	maxName  int // of a tool's name, in characters
 	name     string
 	api      *openapi.API
 	tools    map[*openapi.Operation]*catalog.Tool
@@ -30,8 +31,8 @@ type fates struct {
 }
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
-func newFates(s *source, tools []*catalog.Tool) *fates {
-	f := &fates{config: s.config, name: s.name, api: s.loaded.api, tools: map[*openapi.Operation]*catalog.Tool{},
+func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, tools: map[*openapi.Operation]*catalog.Tool{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -116,7 +117,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	o.Tool, o.Problems = t.Name, op.Problems
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
-			Message: clip(fmt.Sprintf("the name %q is too long, or more than one tool would have it", t.Wanted))})
+			Message: clip(f.renamed(t.Wanted))})
 	}
 	for _, renamed := range op.Renamed() {
 		if len(o.Reasons) == maxReasons {
@@ -129,6 +130,14 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		o.Uncallable = clip(op.BaseProblem)
 	}
 	return o
+}
+
+// renamed tells why a tool could not have the name that it wanted.
+func (f *fates) renamed(wanted string) string {
+	if len(wanted) > f.maxName {
+		return fmt.Sprintf("the name %q has %d characters, more than tools.max_name, %d", wanted, len(wanted), f.maxName)
+	}
+	return fmt.Sprintf("more than one operation would have the name %q", wanted)
 }
 
 // maxReasons bounds what is listed of one operation.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
 
@@ -21,10 +22,11 @@ func (a *API) Changed(o *Operation) bool {
 }
 
 // ChangesTool tells whether the problem leaves its mark on the tools that it touches. Those of servers and credentials
-// concern calls alone, and can be met by the configuration.
+// concern calls alone, and can be met by the configuration; a regular expression that can't be checked here is published
+// all the same.
 func (p Problem) ChangesTool() bool {
 	switch p.Code {
-	case codeServer, codeSecurityDangling, codeSecurityUndefined:
+	case codeServer, codeSecurityDangling, codeSecurityUndefined, schema.CodeSchemaRE2:
 		return false
 	}
 	return true

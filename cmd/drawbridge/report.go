@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -48,6 +49,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	if t.quiet {
 		return
 	}
+	t.renamed(o)
 	t.problems(o)
 	for _, p := range o.Report.Advice {
 		t.printf("  standard: %s%s\n", p.Prefix(), p.Message)
@@ -69,6 +71,32 @@ func (t *reportText) skipped(o *gateway.Outcome) {
 			}
 		}
 		list.end()
+	}
+}
+
+// renamed counts what is no problem, but makes tools differ from the document.
+func (t *reportText) renamed(o *gateway.Outcome) {
+	for _, code := range []string{"tool-renamed", "argument-renamed"} {
+		n := 0
+		for _, op := range o.Report.Operations {
+			if slices.ContainsFunc(op.Reasons, func(r gateway.Reason) bool { return r.Code == code }) {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		t.printf("  %s: %s concerned\n", code, count(n, "operation"))
+		if !t.verbose {
+			continue
+		}
+		for _, op := range o.Report.Operations {
+			for _, r := range op.Reasons {
+				if r.Code == code {
+					t.printf("    %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, r.Message)
+				}
+			}
+		}
 	}
 }
 
