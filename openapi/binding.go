@@ -29,7 +29,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	variables := op.template.Names()
 	declared := make([]bool, len(variables))
 	var all []binding
-	var taken [4][]string // names by location
+	var taken [wire.QueryString + 1][]string // names by location
 	headers := make(map[string]bool)
 	for _, r := range c.options.Reserved {
 		if l, ok := wire.ParseLocation(r.In); ok {
@@ -86,6 +86,9 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		if location == wire.Header {
 			headers[strings.ToLower(name)] = true
 		}
+		if location == wire.Query && p.typed.AllowEmptyValue {
+			b.schema = c.withEmpty(b.schema)
+		}
 		taken[location] = append(taken[location], b.wire)
 		all = append(all, b)
 	}
@@ -114,7 +117,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	}
 
 	// One list for each location, and a set of it only once an exploded object is sent there.
-	var others [4]func() map[string]struct{}
+	var others [wire.QueryString + 1]func() map[string]struct{}
 	for l, names := range taken {
 		others[l] = sync.OnceValue(func() map[string]struct{} {
 			set := make(map[string]struct{}, len(names))
@@ -124,6 +127,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 			return set
 		})
 	}
+	others[wire.QueryString] = others[wire.Query]
 	kept := all[:0]
 	for _, b := range all {
 		encoder, err := c.encoder(op, &b, others[b.location])
@@ -168,11 +172,19 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 		w.Explode = w.Style.Explode()
 		return wire.NewEncoder(w)
 	}
+	w.Nested = c.nested(b.schema)
 	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
 	if p.media != "" {
 		w.ContentType = mediaType(p.media)
 		if isWildcard(w.ContentType) {
 			w.ContentType = "application/json"
+		}
+		if isForm(w.ContentType) {
+			form, err := c.formEncoder(&content{media: p.media, node: p.mediaNode, schema: p.schema}, taken)
+			if err != nil {
+				return nil, err
+			}
+			w.Form = form
 		}
 		w.Explode = w.Style.Explode()
 		return wire.NewEncoder(w)

@@ -3,8 +3,10 @@ package openapi
 import (
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
@@ -61,7 +63,7 @@ type bodyKind struct {
 func bodyKinds() []bodyKind {
 	return []bodyKind{
 		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" }, members: true, codec: jsonCodec},
-		{name: "form", matches: func(m string) bool { return m == "application/x-www-form-urlencoded" }, members: true, codec: formCodec},
+		{name: "form", matches: isForm, members: true, codec: formCodec},
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
 		{name: "xml", matches: isXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
@@ -171,36 +173,10 @@ func jsonCodec(*compiler, *content) codec {
 
 // formCodec writes application/x-www-form-urlencoded by the encoding objects of the document.
 func formCodec(c *compiler, ct *content) codec {
-	properties := make(map[string]wire.Parameter)
-	fallback := wire.Parameter{In: wire.Query, Style: wire.ByType, Explode: true}
-	for name := range ct.node.Get("encoding").Members() {
-		e := ct.typed.Encoding[name]
-		if e == nil {
-			continue
-		}
-		p := wire.Parameter{Name: strings.Clone(name), In: wire.Query, Style: wire.ByType, Explode: true}
-		switch {
-		case e.Style != "" || e.Explode != nil || e.AllowReserved:
-			style, ok := wire.ParseStyle(e.Style)
-			if !ok {
-				style = wire.Form
-				if e.Style != "" {
-					c.problems.at(ct.node, codeStyle, "style %q of form property %q is not known; \"form\" is used", e.Style, name)
-				}
-			}
-			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), e.AllowReserved
-			if e.Explode != nil {
-				p.Explode = *e.Explode
-			}
-		case e.ContentType != "" && isJSON(mediaType(e.ContentType)):
-			p.ContentType = "application/json"
-		}
-		properties[p.Name] = p
-	}
-	form, err := wire.NewFormEncoder(properties, fallback)
+	form, err := c.formEncoder(ct, nil)
 	if err != nil {
 		c.problems.at(ct.node, codeStyle, "encoding is ignored: %v", err)
-		form, err = wire.NewFormEncoder(nil, fallback)
+		form, err = wire.NewFormEncoder(nil, formFallback())
 	}
 	if err != nil {
 		panic(err) // the fallback is ours
@@ -218,6 +194,57 @@ func formCodec(c *compiler, ct *content) codec {
 		},
 		members: form.Append,
 	}
+}
+
+func formFallback() wire.Parameter {
+	return wire.Parameter{In: wire.Query, Style: wire.ByType, Explode: true}
+}
+
+// formEncoder plans the properties of a form by its encoding objects. beside returns the names that the members of
+// exploded objects must not have, apart from those of the form; it may be nil.
+func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (*wire.FormEncoder, error) {
+	properties := make(map[string]wire.Parameter)
+	var names []string
+	c.eachProperty(ct.schema, func(name string, property *tree.Node) {
+		name = strings.Clone(name)
+		names = append(names, name)
+		if marks := c.nested(property); marks != nil {
+			properties[name] = wire.Parameter{Style: wire.ByType, Explode: true, Nested: marks}
+		}
+	})
+	taken := sync.OnceValue(func() map[string]struct{} {
+		set := make(map[string]struct{}, len(names))
+		for _, name := range names {
+			set[name] = struct{}{}
+		}
+		if beside != nil {
+			maps.Copy(set, beside())
+		}
+		return set
+	})
+	for name, e := range ct.node.Get("encoding").Members() {
+		name = strings.Clone(name)
+		p := wire.Parameter{In: wire.Query, Style: wire.ByType, Explode: true, Taken: taken, Nested: properties[name].Nested}
+		named, types := e.Get("style").Text(), contentTypes(e)
+		switch reserved := isTrue(e.Get("allowReserved")); {
+		case named != "" || e.Get("explode") != nil || reserved:
+			style, ok := wire.ParseStyle(named)
+			if !ok {
+				style = wire.Form
+				if named != "" {
+					c.problems.at(ct.node, codeStyle, "style %q of form property %q is not known; \"form\" is used", named, name)
+				}
+			}
+			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), reserved
+			if explode := e.Get("explode"); explode != nil {
+				p.Explode = isTrue(explode)
+			}
+		case len(types) > 0 && isJSON(mediaType(types[0])):
+			p.ContentType = "application/json"
+		}
+		properties[name] = p
+	}
+	return wire.NewFormEncoder(properties, formFallback())
 }
 
 // textMembers is jsonscan.Members with names as strings.

@@ -34,7 +34,7 @@ func (p place) String() string {
 	return [...]string{"path", "query", "header", "cookie", "body", "body"}[p]
 }
 
-var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
+var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.QueryString: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
 
 // input plans the arguments of an operation: their names, their schema, and where each goes (D10).
 func (c *compiler) input(op *Operation, m *model) error {

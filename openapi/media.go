@@ -34,6 +34,8 @@ func isJSON(media string) bool {
 // isWildcard tells whether a media type stands for others.
 func isWildcard(media string) bool { return strings.Contains(media, "*") }
 
+func isForm(media string) bool { return media == "application/x-www-form-urlencoded" }
+
 func isXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml")
 }

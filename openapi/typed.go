@@ -28,6 +28,8 @@ type parameter struct {
 	node   *tree.Node
 	schema *tree.Node // nil: none given
 	media  string     // of a parameter with "content": its media type
+	// mediaNode is the media type object of a parameter with "content".
+	mediaNode *tree.Node
 }
 
 type requestBody struct {
@@ -39,7 +41,6 @@ type requestBody struct {
 // A content is one media type object.
 type content struct {
 	media  string // as written
-	typed  *openapi3.MediaType
 	node   *tree.Node
 	schema *tree.Node // nil: none given
 }
@@ -75,10 +76,6 @@ func (c *compiler) model(f found) (*model, error) {
 	}
 	if m.body != nil {
 		m.body.required = m.typed.RequestBody.Value.Required
-		for i := range m.body.contents {
-			ct := &m.body.contents[i]
-			ct.typed = m.typed.RequestBody.Value.Content[ct.media]
-		}
 	}
 	return m, nil
 }
@@ -119,7 +116,8 @@ func (c *compiler) parameters(f found) []parameter {
 			}
 			for media, mediaType := range node.Get("content").Members() {
 				p.media = media
-				p.schema = c.follow(mediaType).Get("schema")
+				p.mediaNode = c.follow(mediaType)
+				p.schema = p.mediaNode.Get("schema")
 				break // OAS: the map holds exactly one entry
 			}
 			key := [2]string{node.Get("in").Text(), node.Get("name").Text()}
@@ -213,7 +211,6 @@ func (m *model) appendJSON(dst []byte, rootSecurity *tree.Node) []byte {
 		dst = appendName(dst, "requestBody")
 		dst = append(dst, '{')
 		dst = appendFlag(dst, "required", m.body.node.Get("required"))
-		dst = appendContents(dst, m.body.contents)
 		dst = append(dst, '}')
 	}
 	dst = appendSecurity(dst, m.node.Get("security"), rootSecurity)
@@ -227,40 +224,6 @@ func appendParameter(dst []byte, node *tree.Node) []byte {
 	}
 	for _, key := range []string{"required", "explode", "allowReserved", "allowEmptyValue", "deprecated"} {
 		dst = appendFlag(dst, key, node.Get(key))
-	}
-	return append(dst, '}')
-}
-
-func appendContents(dst []byte, contents []content) []byte {
-	if len(contents) == 0 {
-		return dst
-	}
-	dst = appendName(dst, "content")
-	dst = append(dst, '{')
-	for i, ct := range contents {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsonscan.AppendString(dst, ct.media)
-		dst = append(dst, ':', '{')
-		if encodings := ct.node.Get("encoding"); encodings.Len() > 0 {
-			dst = appendName(dst, "encoding")
-			dst = append(dst, '{')
-			for name, e := range encodings.Members() {
-				if dst[len(dst)-1] != '{' {
-					dst = append(dst, ',')
-				}
-				dst = jsonscan.AppendString(dst, name)
-				dst = append(dst, ':', '{')
-				dst = appendText(dst, "contentType", e.Get("contentType"))
-				dst = appendText(dst, "style", e.Get("style"))
-				dst = appendFlag(dst, "explode", e.Get("explode"))
-				dst = appendFlag(dst, "allowReserved", e.Get("allowReserved"))
-				dst = append(dst, '}')
-			}
-			dst = append(dst, '}')
-		}
-		dst = append(dst, '}')
 	}
 	return append(dst, '}')
 }

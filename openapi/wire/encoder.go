@@ -10,10 +10,11 @@ import (
 type Encoder struct {
 	p      Parameter
 	layout layout
-	json   bool   // content-typed, and the type is JSON
-	name   string // p.Name as it stands on the wire
-	keep   class  // bytes of a value that are not percent-encoded
-	names  class  // bytes of a name that are not percent-encoded
+	json   bool         // content-typed, and the type is JSON
+	form   *FormEncoder // content-typed, and the type is a form
+	name   string       // p.Name as it stands on the wire
+	keep   class        // bytes of a value that are not percent-encoded
+	names  class        // bytes of a name that are not percent-encoded
 }
 
 // NewEncoder compiles a parameter. It fails on combinations of style and location that the standard does not have, on
@@ -25,9 +26,21 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	if err := e.checkName(); err != nil {
 		return nil, err
 	}
-	if p.ContentType != "" {
+	switch {
+	case p.ContentType != "":
 		e.json = isJSON(p.ContentType)
 		e.p.Style, e.p.Explode, e.p.AllowReserved = p.In.Style(), false, false
+		if bare(p.ContentType) == "application/x-www-form-urlencoded" {
+			if e.form = p.Form; e.form == nil {
+				form, err := NewFormEncoder(nil, Parameter{Style: ByType})
+				if err != nil {
+					return nil, err
+				}
+				e.form = form
+			}
+		}
+	case p.In == QueryString:
+		return nil, errors.New("a parameter that is the whole query must have content (OAS 3.2 \"in: querystring\")")
 	}
 	if e.p.Style == ByType && !body || int(e.p.Style) < len(legal) && legal[e.p.Style]&(1<<p.In) == 0 {
 		return nil, fmt.Errorf("style %q is not possible in %s (OAS 3.2 \"Style Values\")", p.Style, p.In)
@@ -49,7 +62,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	if p.In != Header && e.p.Style != CookieStyle {
 		e.name = string(appendEscaped(nil, p.Name, e.names, 0))
 	}
-	if p.In != Query && p.In != Cookie { // members stay inside the parameter
+	if p.In != Query && p.In != Cookie && p.In != QueryString { // members stay inside the parameter
 		e.p.Taken = nil
 	}
 	return e, nil
@@ -120,7 +133,7 @@ func (e *Encoder) append(dst, v []byte) ([]byte, error) {
 	if err := w.value(v); err != nil {
 		return dst, err
 	}
-	if n := len(w.dst); e.p.In == Query && n > len(dst) && w.dst[n-1] == '?' {
+	if n := len(w.dst); (e.p.In == Query || e.p.In == QueryString) && n > len(dst) && w.dst[n-1] == '?' {
 		// Only a value with allowReserved ends so. The next parameter would take it for the start of the query.
 		w.dst = append(w.dst[:n-1], "%3F"...)
 	}

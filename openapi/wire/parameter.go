@@ -9,9 +9,11 @@ const (
 	Query
 	Header
 	Cookie
+	// QueryString is the whole query, written in the media type of its content (OAS 3.2 "in: querystring").
+	QueryString
 )
 
-var locationNames = [...]string{Path: "path", Query: "query", Header: "header", Cookie: "cookie"}
+var locationNames = [...]string{Path: "path", Query: "query", Header: "header", Cookie: "cookie", QueryString: "querystring"}
 
 // ParseLocation reads the in member of a Parameter Object.
 func ParseLocation(s string) (Location, bool) {
@@ -28,7 +30,7 @@ func (l Location) String() string { return locationNames[l] }
 
 // Style returns the style of parameters that name none (OAS Parameter Object, style).
 func (l Location) Style() Style {
-	if l == Query || l == Cookie {
+	if l == Query || l == Cookie || l == QueryString {
 		return Form
 	}
 	return Simple
@@ -93,8 +95,15 @@ type Parameter struct {
 	AllowSlash      bool // Path: a value may span several segments (R2)
 
 	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is written
-	// in that type: a JSON type as compact JSON, any other as plain text. Style is then not used.
+	// in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as plain text.
+	// Style is then not used. A QueryString must have one.
 	ContentType string
+	// Form writes the values of a form, by name; nil: each property by its type.
+	Form *FormEncoder
+
+	// Nested are the delimiters of lists within lists, the outermost of these first: ',', ' ', '|' or a tab
+	// (collectionFormat in the items of Swagger 2.0). Lists below these are written as JSON.
+	Nested []byte
 
 	// Taken returns the names of all parameters in the same location, and of the gateway's own. The members of an
 	// exploded object, which become parameters of their own in queries and cookies, must not have them, but for the name

@@ -36,7 +36,7 @@ var legal = [...]uint8{
 	Simple:         1<<Path | 1<<Header,
 	Label:          1 << Path,
 	Matrix:         1 << Path,
-	Form:           1<<Query | 1<<Cookie,
+	Form:           1<<Query | 1<<Cookie | 1<<QueryString,
 	SpaceDelimited: 1<<Query | 1<<Path | 1<<Header,
 	PipeDelimited:  1<<Query | 1<<Path | 1<<Header,
 	TabDelimited:   1<<Query | 1<<Path | 1<<Header,
@@ -115,7 +115,7 @@ func (w *writer) open() {
 	switch n := len(w.dst); {
 	case w.n > 0:
 		w.dst = append(w.dst, l.sep...)
-	case w.e.p.In == Query:
+	case w.e.p.In == Query, w.e.p.In == QueryString:
 		if n > 0 && w.dst[n-1] != '?' && w.dst[n-1] != '&' {
 			w.dst = append(w.dst, '&')
 		}
@@ -158,7 +158,7 @@ func (w *writer) flat(v []byte) error {
 				w.dst = append(w.dst, w.e.layout.inner...)
 			}
 			first = false
-			if err := w.member(text(item), comma); err != nil {
+			if err := w.item(item, comma, w.e.p.Nested); err != nil {
 				return err
 			}
 		}
@@ -196,7 +196,7 @@ func (w *writer) list(name string, v []byte) error {
 		}
 		w.open()
 		w.key(name)
-		if err := w.member(text(item), w.e.layout.delimiter()); err != nil {
+		if err := w.item(item, w.e.layout.delimiter(), w.e.p.Nested); err != nil {
 			return err
 		}
 		w.end()
@@ -206,16 +206,16 @@ func (w *writer) list(name string, v []byte) error {
 
 // members appends each member of an object as a piece of its own.
 func (w *writer) members(v []byte) error {
-	var others map[string]struct{}
-	if w.e.p.Taken != nil {
-		others = w.e.p.Taken()
-	}
 	for name, member := range jsonscan.Members(v) {
 		if jsonscan.KindOf(member) == jsonscan.Null {
 			continue
 		}
-		if _, taken := others[string(name)]; taken && string(name) != w.e.p.Name {
+		switch owner := w.e.taken(string(name)); owner {
+		case "":
+		case string(name):
 			return refuse("must not have a member %q: that is the name of another parameter", name)
+		default:
+			return refuse("must not have a member %q: it would be a part of %q, another parameter", name, owner)
 		}
 		items := [][]byte{member}
 		if w.e.layout.named && isScalarList(member) {
@@ -276,19 +276,66 @@ func (w *writer) deep(prefix, v []byte) error {
 
 // content appends v in the media type of a parameter that has content.
 func (w *writer) content(v []byte) error {
-	if kind := jsonscan.KindOf(v); !w.e.json && (kind == jsonscan.Array || kind == jsonscan.Object) {
+	kind := jsonscan.KindOf(v)
+	switch {
+	case w.e.form != nil && kind != jsonscan.Object:
+		return refuse("must be an object: it is sent as %s", w.e.p.ContentType)
+	case !w.e.json && w.e.form == nil && (kind == jsonscan.Array || kind == jsonscan.Object):
 		return refuse("must not be an %s: it is sent as %s", kind, w.e.p.ContentType)
 	}
+	if w.e.form != nil && w.e.p.In == QueryString {
+		return w.query(v)
+	}
 	w.open()
-	w.key(w.e.name)
+	if w.e.p.In != QueryString {
+		w.key(w.e.name)
+	}
 	t := text(v)
-	if w.e.json {
+	switch {
+	case w.e.form != nil:
+		var err error
+		if t, err = w.e.form.Append(nil, jsonMembers(v)); err != nil {
+			return err
+		}
+	case w.e.json:
 		t = appendJSON(make([]byte, 0, len(v)), v)
 		if w.e.p.In == Header {
 			t = asciiJSON(t)
 		}
 	}
 	return w.text(t, 0)
+}
+
+// query appends the pairs of a form as the whole query. They are escaped already, and none may have the name of what the
+// gateway itself sends (R5).
+func (w *writer) query(v []byte) error {
+	for name := range jsonscan.Members(v) {
+		if owner := w.e.taken(string(name)); owner != "" {
+			return within(string(name), refuse("must not be given: %q is another parameter", owner))
+		}
+	}
+	pairs, err := w.e.form.Append(nil, jsonMembers(v))
+	if err != nil || len(pairs) == 0 {
+		return err
+	}
+	w.open()
+	w.dst = append(w.dst, pairs...)
+	return nil
+}
+
+// taken returns the name of the other parameter that a service would take a member for: its own name, or what stands
+// before the first bracket of it.
+func (e *Encoder) taken(name string) string {
+	if e.p.Taken == nil {
+		return ""
+	}
+	others := e.p.Taken()
+	for _, other := range [...]string{name, deepOwner(name)} {
+		if _, taken := others[other]; taken && other != e.p.Name {
+			return other
+		}
+	}
+	return ""
 }
 
 func isScalarList(v []byte) bool {
@@ -323,6 +370,34 @@ func (w *writer) member(t []byte, not class) error {
 		return err
 	}
 	return w.text(t, not)
+}
+
+// item appends a member of a list, which may be a list itself.
+func (w *writer) item(v []byte, not class, nested []byte) error {
+	if jsonscan.KindOf(v) != jsonscan.Array || len(nested) == 0 {
+		return w.member(text(v), not)
+	}
+	mark, first := nested[0], true
+	for inner := range jsonscan.Elements(v) {
+		if jsonscan.KindOf(inner) == jsonscan.Null {
+			continue
+		}
+		if !first {
+			if w.e.p.In == Header || mark == ',' {
+				w.dst = append(w.dst, mark)
+			} else {
+				w.dst = append(w.dst, '%', hexUpper[mark>>4], hexUpper[mark&15])
+			}
+		}
+		first = false
+		if (mark != ',' || w.e.p.In == Header) && jsonscan.KindOf(inner) != jsonscan.Array && bytes.IndexByte(text(inner), mark) >= 0 {
+			return refuse("must not have a member that contains %q: members are sent with it between them, and it can't be escaped", mark)
+		}
+		if err := w.item(inner, comma, nested[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkMember refuses what the service would take for two members.
