@@ -48,8 +48,8 @@ type Multipart struct {
 	// Named says that parts bear names in a Content-Disposition (multipart/form-data). Parts of the other types have
 	// their order alone.
 	Named bool
-	// Parts are the properties, by name; Order has their names in the document's order, which is kept where parts have no
-	// names.
+	// Parts are the properties, by name; Order has their names in the document's order. It is kept, whatever the order of
+	// the members: some services read what describes a file before the file.
 	Parts map[string]Part
 	Order []string
 	// Prefix is for the first elements of a body that is a list (OAS 3.2 prefixEncoding).
@@ -114,48 +114,33 @@ type multipartWriter struct {
 // The error is a [*ValueError] with a pointer to the member.
 func (e *MultipartEncoder) Append(dst []byte, boundary string, members iter.Seq2[string, []byte]) ([]byte, error) {
 	w := multipartWriter{e: e, dst: dst, boundary: boundary}
-	write := func(name string, v []byte) error {
-		if name == "" && e.named {
-			return refuse("must not have a member without a name")
-		}
-		p := e.parts[name]
-		if p == nil {
-			if owner := deepOwner(name); owner != "" && e.parts[owner] != nil && e.parts[owner].Styled {
-				return refuse("must not have a member %q: it would be a part of %q", name, owner)
-			}
-			p = e.fallback
-		}
-		if err := w.value(p, name, v); err != nil {
-			return within(name, err)
-		}
-		return nil
-	}
-	if e.named {
-		for name, v := range members {
-			if err := write(name, v); err != nil {
-				return dst, err
-			}
-		}
-		return w.close(), nil
-	}
 	type member struct {
 		name  string
 		value []byte
+		place int
 	}
 	var all []member
 	for name, v := range members {
-		all = append(all, member{name, v})
-	}
-	place := func(name string) int {
-		if i, ok := e.order[name]; ok {
-			return i
+		place, ok := e.order[name]
+		if !ok {
+			place = len(e.order)
 		}
-		return len(e.order)
+		all = append(all, member{name, v, place})
 	}
-	slices.SortStableFunc(all, func(a, b member) int { return place(a.name) - place(b.name) })
+	slices.SortStableFunc(all, func(a, b member) int { return a.place - b.place })
 	for _, m := range all {
-		if err := write(m.name, m.value); err != nil {
-			return dst, err
+		p := e.parts[m.name]
+		switch owner := deepOwner(m.name); {
+		case m.name == "" && e.named:
+			return dst, refuse("must not have a member without a name")
+		case p != nil:
+		case owner != "" && e.parts[owner] != nil && e.parts[owner].Styled:
+			return dst, refuse("must not have a member %q: it would be a part of %q", m.name, owner)
+		default:
+			p = e.fallback
+		}
+		if err := w.value(p, m.name, m.value); err != nil {
+			return dst, within(m.name, err)
 		}
 	}
 	return w.close(), nil
@@ -234,13 +219,23 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 		if w.dst, err = p.Encode(w.dst, v); err != nil {
 			return err
 		}
-	case composite, mediaType != "" && isJSON(mediaType):
+	case composite, mediaType != "" && isJSON(mediaType) && !holdsJSON(v):
 		w.dst = appendJSON(w.dst, v)
 	default:
 		w.dst = append(w.dst, text(v)...)
 	}
 	w.dst = append(w.dst, "\r\n"...)
 	return nil
+}
+
+// holdsJSON tells whether a value is a string that holds an object or a list: what a caller gives who was asked for a
+// string of JSON. It is sent as it is.
+func holdsJSON(v []byte) bool {
+	if jsonscan.KindOf(v) != jsonscan.String {
+		return false
+	}
+	info, err := jsonscan.Scan(jsonscan.Unquote(v), jsonscan.Options{})
+	return err == nil && (info.Kind == jsonscan.Object || info.Kind == jsonscan.Array)
 }
 
 // open begins a part. A file has a name; it is "" for what is none.
@@ -279,10 +274,11 @@ func (w *multipartWriter) header(name, value string) {
 }
 
 // appendQuoted appends a name as browsers do (WHATWG HTML "multipart form data", which RFC 7578 section 4.2 leaves
-// open): quotes and line ends as triples, and here all other control characters too. UTF-8 stays as it is.
+// open): quotes and line ends as triples, and here all other control characters too, and the backslash, which some
+// servers take for the beginning of a quoted pair, others don't. UTF-8 stays as it is.
 func appendQuoted(dst []byte, name string) []byte {
 	for i := range len(name) {
-		if b := name[i]; b < ' ' || b == 0x7f || b == '"' {
+		if b := name[i]; b < ' ' || b == 0x7f || b == '"' || b == '\\' {
 			dst = append(dst, '%', hexUpper[b>>4], hexUpper[b&15])
 		} else {
 			dst = append(dst, b)

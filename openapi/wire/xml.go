@@ -303,7 +303,7 @@ func (w *xmlWriter) lookup(prefix string) (uri string, at int) {
 
 func (w *xmlWriter) text(kind XMLKind, v []byte) (err error) {
 	t := text(v)
-	if kind != XMLCDATA {
+	if kind != XMLCDATA || slices.Contains(t, '\r') { // a reader makes a line feed of it there (XML 1.0 section 2.11)
 		w.dst, err = appendXMLText(w.dst, t, false)
 		return err
 	}

@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"drawbridge/openapi/jsonscan"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// element is what encoding/xml, an independent implementation, reads of an element.
+type element struct {
+	Name       string
+	Attributes []string
+	Text       string
+	Children   []*element
+}
+
+func readXML(data []byte) (*element, error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	root := &element{}
+	open := []*element{root}
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			if len(root.Children) != 1 {
+				return nil, fmt.Errorf("%d root elements", len(root.Children))
+			}
+			return root.Children[0], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		top := open[len(open)-1]
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &element{Name: token.Name.Space + " " + token.Name.Local}
+			for _, a := range token.Attr {
+				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+					e.Attributes = append(e.Attributes, a.Name.Space+" "+a.Name.Local+"="+a.Value)
+				}
+			}
+			slices.Sort(e.Attributes)
+			top.Children = append(top.Children, e)
+			open = append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			top.Text += string(token)
+		}
+	}
+}
+
+var xmlPieces = []string{"a", " ", "<", ">", "&", "]]>", "\"", "'", "\r", "\n", "\r\n", "\t", "é", "😀", "&amp;", "<!--", "<![CDATA[", "1"}
+
+func xmlText(r *rand.Rand) string {
+	var b strings.Builder
+	for range r.IntN(6) {
+		b.WriteString(xmlPieces[r.IntN(len(xmlPieces))])
+	}
+	return b.String()
+}
+
+// randomXML makes a plan, a value for it and what a reader must find.
+func randomXML(r *rand.Rand, name string, depth int) (n *XMLNode, value any, want *element) {
+	n = &XMLNode{Name: name}
+	space := ""
+	if r.IntN(3) == 0 {
+		n.Prefix = string(rune('p' + r.IntN(3)))
+		n.Namespace = fmt.Sprintf("https://ns.example/%d?a&b", r.IntN(3))
+		space = n.Namespace
+	}
+	want = &element{Name: space + " " + name}
+	if depth == 0 || r.IntN(3) == 0 {
+		text := xmlText(r)
+		want.Text = text
+		return n, text, want
+	}
+	object := map[string]any{}
+	n.Members = map[string]*XMLNode{}
+	for i := range 1 + r.IntN(4) {
+		member := fmt.Sprintf("m%d", i)
+		var plan *XMLNode
+		switch r.IntN(5) {
+		case 0:
+			text := xmlText(r)
+			plan, object[member] = &XMLNode{Name: member, Kind: XMLAttribute}, text
+			want.Attributes = append(want.Attributes, " "+member+"="+text)
+		case 1: // a list
+			wrapped := r.IntN(2) == 0
+			item := &XMLNode{Name: "item"}
+			plan = &XMLNode{Name: member, Wrapped: wrapped, Item: item}
+			list, into := []string{xmlText(r), xmlText(r)}, want
+			object[member] = list
+			if wrapped {
+				into = &element{Name: " " + member}
+				want.Children = append(want.Children, into)
+			}
+			for _, text := range list {
+				into.Children = append(into.Children, &element{Name: " item", Text: text})
+			}
+		case 2:
+			text := xmlText(r)
+			plan, object[member] = &XMLNode{Kind: []XMLKind{XMLText, XMLCDATA}[r.IntN(2)]}, text
+			want.Text += text
+		default:
+			var child *element
+			plan, object[member], child = randomXML(r, member, depth-1)
+			want.Children = append(want.Children, child)
+		}
+		n.Members[member] = plan
+		n.Order = append(n.Order, member)
+	}
+	return n, object, want
+}
+
+// What is written is read back by encoding/xml: names with their namespaces, attributes, every character of text.
+func TestXMLRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		n, value, want := randomXML(r, "root", 4)
+		text := marshal(t, value)
+		out, err := n.Append(nil, text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got, err := readXML(out)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", text, out, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n%s\n%s", text, out, diff)
+		}
+	}
+}
+
+// FuzzXML: whatever the value, what is written is well-formed, or the value is refused with words for a model.
+func FuzzXML(f *testing.F) {
+	for _, seed := range []string{`{"a":"x","b":[1,{"c":null}],"d":{"e":true}}`, `{"a b":1}`, `{"a":"\u0001"}`, `[[1],[2]]`, `"<x>"`, `{"xml:a":1,"-":2}`,
+		`{"attr":"\"&<\n","text":"]]>","cdata":"]]>]]>"}`, `{"attr":{}}`, `{"list":[[[]]]}`} {
+		f.Add(seed)
+	}
+	recursive := &XMLNode{Name: "root", Prefix: "p", Namespace: "urn:x"}
+	recursive.Members = map[string]*XMLNode{
+		"attr": {Name: "attr", Kind: XMLAttribute, Prefix: "q", Namespace: "urn:q"}, "text": {Kind: XMLText}, "cdata": {Kind: XMLCDATA},
+		"list": {Wrapped: true, Item: recursive}, "a": recursive, "none": {Kind: XMLNone, Item: recursive},
+	}
+	recursive.Order = []string{"attr", "text", "cdata", "list", "a", "none"}
+	f.Fuzz(func(t *testing.T, value string) {
+		if !validJSON(value) {
+			return
+		}
+		out, err := recursive.Append(nil, []byte(value))
+		if err != nil {
+			if ve := (*ValueError)(nil); !errors.As(err, &ve) {
+				t.Fatalf("%s: the error is a %T", value, err)
+			}
+			return
+		}
+		if _, err := readXML(out); err != nil {
+			t.Fatalf("%s: %s: %v", value, out, err)
+		}
+	})
+}
+
+func validJSON(value string) bool {
+	_, err := jsonscan.Scan([]byte(value), jsonscan.Options{Unique: true})
+	return err == nil
+}
