@@ -124,9 +124,6 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		best, kind = c.patchBody(object, list)
 	}
 	prepared := *best
-	if kind.schema == nil {
-		prepared.schema = c.derived(best.schema)
-	}
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
 	}

@@ -189,7 +189,6 @@ type memory struct {
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 	texts   sync.Map // text of a meaning → the same, shared
 	xml     xmlPlans
-	kinds   derivation
 }
 
 func schemaDialect(d dialect) schema.Dialect {

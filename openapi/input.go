@@ -228,6 +228,9 @@ func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 				visit(part)
 			}
 		}
+		for _, part := range c.schema.Alternatives(n).Items() {
+			visit(part)
+		}
 		for _, key := range []string{"if", "then", "else"} {
 			if part := n.Get(key); part != nil {
 				visit(part)

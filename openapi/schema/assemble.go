@@ -207,7 +207,7 @@ func (a *assembly) search(f *fragment, self *part) {
 
 // without returns the base form of the part that a hole asks for, nil if that would be a cycle again.
 func (a *assembly) without(h hole) *part {
-	if h.base || !h.all || h.node.Get("oneOf") == nil && h.node.Get("anyOf") == nil {
+	if h.base || !h.all || h.node.Get("oneOf") == nil && a.c.anyOf(h.node) == nil {
 		return nil
 	}
 	key := h.key()

@@ -272,6 +272,9 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.examples(x.example, exampleRule, f.types)
 		}
 	}
+	if found := e.c.found[n]; found != nil && assertions {
+		e.keyword(n, "anyOf", found, unionRule, at, f)
+	}
 	if x := at.extra; x != nil && assertions && x.values != nil && n.Get("enum") == nil {
 		e.values(x.values, f)
 	}

@@ -35,7 +35,7 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	e.typeFacts(n, at, f)
 
 	f.alone, f.annotated = f.target != nil, f.target != nil
-	union := false
+	union := e.c.found[n] != nil
 	for name := range n.Members() {
 		switch r := ruleOf(name, e.c.dialect); {
 		case r == dropped, r == refRule, r == nullRule, r == typeRule && f.dropType, name == "allOf" && f.viaAllOf:

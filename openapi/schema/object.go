@@ -97,6 +97,13 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 		return n
 	}
 	root, asserts := tree.Copy(n), tree.NewObject(n)
+	if found := c.found[n]; found != nil {
+		list := tree.NewArray(n)
+		for _, alternative := range found.Items() {
+			list.Append(tree.Copy(alternative))
+		}
+		root.Set("anyOf", list)
+	}
 	for name, v := range siblings.Members() {
 		switch r := ruleOf(name, c.dialect); {
 		case r.annotation():
@@ -179,9 +186,12 @@ func (c *Converter) survey(n *tree.Node, s *surface) {
 			s.open = true
 		}
 	}
-	for _, word := range []string{"allOf", "oneOf", "anyOf"} {
-		for _, branch := range n.Get(word).Items() {
-			visit(branch, word != "allOf")
+	for _, part := range n.Get("allOf").Items() {
+		visit(part, false)
+	}
+	for _, list := range []*tree.Node{n.Get("oneOf"), c.anyOf(n)} {
+		for _, branch := range list.Items() {
+			visit(branch, true)
 		}
 	}
 	for _, word := range []string{"then", "else"} {
@@ -198,7 +208,7 @@ func (c *Converter) survey(n *tree.Node, s *surface) {
 // freeForm tells whether an alternative is an object about which nothing is said.
 func (c *Converter) freeForm(n *tree.Node) bool {
 	n = c.resolve(n)
-	return n.Get("properties").Len() == 0 && n.Get("required") == nil && n.Get("not") == nil && n.Get("allOf") == nil && n.Get("anyOf") == nil && n.Get("oneOf") == nil
+	return n.Get("properties").Len() == 0 && n.Get("required") == nil && n.Get("not") == nil && n.Get("allOf") == nil && c.anyOf(n) == nil && n.Get("oneOf") == nil
 }
 
 // Names returns the properties that a body may have at its top, those of its parts and alternatives included, in the
@@ -236,7 +246,7 @@ func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 		}
 	}
 	set, _ := writtenTypes(n.Get("type"))
-	if n.Kind() != tree.Object || set != 0 && set&^nullType != objectType || n.Get("properties").Len() == 0 {
+	if n.Kind() != tree.Object || set != 0 && set&^nullType != objectType || n.Get("properties").Len() == 0 || c.found[n] != nil {
 		return nil, false
 	}
 	for name, v := range n.Members() {

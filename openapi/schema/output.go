@@ -168,7 +168,7 @@ func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Sha
 		s = both(s, b.shape(member, depth, true))
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
-		if list := n.Get(word); list.Len() > 0 {
+		if list := n.Get(word); list.Len() > 0 { // not what extends a base: it adds members, which are free
 			s = both(s, b.union(list, depth))
 		}
 	}

@@ -55,7 +55,8 @@ type Converter struct {
 	dialect Dialect
 	warn    func(tree.Warning)
 	limits  Limits
-	at      *tree.Node // what is converted for, see For
+	at      *tree.Node                // what is converted for, see For
+	found   map[*tree.Node]*tree.Node // base → its alternatives, see alternativesOfBases
 
 	*converted
 }
@@ -79,7 +80,7 @@ func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Li
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}
-	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), converted: &converted{}}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), converted: &converted{}}
 }
 
 // For returns a converter for one owner of schemas, such as an operation, at the node at: what concerns all of a tool's

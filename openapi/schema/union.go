@@ -13,10 +13,11 @@ import (
 // object): JSON Schema has no such keyword, and without it a model can't know the value.
 func (c *Converter) discriminator(n *tree.Node) string {
 	d := n.Get("discriminator")
-	name := d.Get("propertyName").Text()
-	if name == "" || unclean(name) || n.Get("oneOf") == nil && n.Get("anyOf") == nil {
+	name := discriminatorName(n)
+	if name == "" || n.Get("oneOf") == nil && c.anyOf(n) == nil {
 		return ""
 	}
+	found := c.found[n] != nil
 	var values []string
 	add := func(value string) {
 		if value != "" && !unclean(value) {
@@ -28,8 +29,11 @@ func (c *Converter) discriminator(n *tree.Node) string {
 		add(value)
 		mapped[path.Base(target.Text())] = true
 	}
-	for _, union := range []string{"oneOf", "anyOf"} {
-		for _, branch := range n.Get(union).Items() {
+	for _, union := range []*tree.Node{n.Get("oneOf"), c.anyOf(n)} {
+		for _, branch := range union.Items() {
+			if found && c.reference(branch) == nil {
+				continue // the base itself
+			}
 			if fixedValues(c.resolve(branch).Get("properties").Get(name)) != nil {
 				return "" // the alternatives say it themselves
 			}
@@ -59,13 +63,13 @@ func (c *Converter) listsWithin(parent, child *tree.Node, seen map[*tree.Node]bo
 		return false
 	}
 	seen[parent] = true
-	for _, union := range []string{"oneOf", "anyOf"} {
-		for _, branch := range parent.Get(union).Items() {
+	for _, union := range []*tree.Node{parent.Get("oneOf"), c.anyOf(parent)} {
+		for _, branch := range union.Items() {
 			branch = c.resolve(branch)
 			if branch == child && branch != nil {
 				return true
 			}
-			if (branch.Get("oneOf") != nil || branch.Get("anyOf") != nil) && c.listsWithin(branch, child, seen) {
+			if (branch.Get("oneOf") != nil || c.anyOf(branch) != nil) && c.listsWithin(branch, child, seen) {
 				return true
 			}
 		}
