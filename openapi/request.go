@@ -213,6 +213,10 @@ func below(pointer, name string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
+// maxQuery is the most bytes of a query, and of all cookies. No server takes as many; what a few names and values can be
+// made into has to end somewhere (R8).
+const maxQuery = 4 << 20
+
 // url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
 // their encoders, so what is between two literals can't leave its place (R2, R3).
 func (b *building) url(base *url.URL) *url.URL {
@@ -262,6 +266,10 @@ func (b *building) url(base *url.URL) *url.URL {
 			continue
 		}
 		text = append(text[:end], query...)
+		if len(text)-end > maxQuery {
+			b.fault(a, errors.New("makes the query of the URL too long to be sent"))
+			break
+		}
 	}
 	u.RawPath = string(text[:end])
 	u.RawQuery = string(text[end:])
@@ -307,7 +315,10 @@ func (b *building) header() http.Header {
 				header.Set(a.wire, text)
 			}
 		} else {
-			cookies, err = a.encoder.CookiePairs(cookies, value)
+			if cookies, err = a.encoder.CookiePairs(cookies, value); len(cookies) > maxQuery {
+				b.fault(a, errors.New("makes the cookies too long to be sent"))
+				break
+			}
 		}
 		if err != nil {
 			b.fault(a, err)

@@ -129,15 +129,21 @@ func (e *Encoder) CookiePairs(dst, v []byte) ([]byte, error) {
 }
 
 func (e *Encoder) append(dst, v []byte) ([]byte, error) {
-	w := writer{e: e, dst: dst}
+	dst, _, err := e.appendCounted(dst, v, 0)
+	return dst, err
+}
+
+// appendCounted is append for one of several values that are sent together. repeated is what those before it have used.
+func (e *Encoder) appendCounted(dst, v []byte, repeated repetition) ([]byte, repetition, error) {
+	w := writer{e: e, dst: dst, repeated: repeated}
 	if err := w.value(v); err != nil {
-		return dst, err
+		return dst, w.repeated, err
 	}
 	if n := len(w.dst); (e.p.In == Query || e.p.In == QueryString) && n > len(dst) && w.dst[n-1] == '?' {
 		// Only a value with allowReserved ends so. The next parameter would take it for the start of the query.
 		w.dst = append(w.dst[:n-1], "%3F"...)
 	}
-	return w.dst, nil
+	return w.dst, w.repeated, nil
 }
 
 // isJSON reports whether a media type, or range, is one whose values are written as JSON.

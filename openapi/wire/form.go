@@ -52,6 +52,7 @@ func NewFormEncoder(properties map[string]Parameter, fallback Parameter) (*FormE
 // the member.
 func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) {
 	start := len(dst)
+	var repeated repetition
 	for name, v := range members {
 		e := f.properties[name]
 		if e == nil {
@@ -65,11 +66,11 @@ func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]b
 			other.p.Name, other.name = name, string(appendEscaped(nil, name, other.names, 0))
 			e = &other
 		}
-		out, err := e.append(dst, v)
+		out, used, err := e.appendCounted(dst, v, repeated)
 		if err != nil {
 			return dst[:start], within(name, err)
 		}
-		dst = out
+		dst, repeated = out, used
 	}
 	return dst, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -108,6 +109,7 @@ type multipartWriter struct {
 	e        *MultipartEncoder
 	dst      []byte
 	boundary string
+	repeated repetition
 }
 
 // Append appends a body of the members of an object, given by their names in the body. Undefined members are left out.
@@ -194,6 +196,9 @@ func (w *multipartWriter) value(p *Part, name string, v []byte) error {
 
 // one appends a value as one part.
 func (w *multipartWriter) one(p *Part, name string, v []byte) error {
+	if err := w.head(p, name); err != nil {
+		return err
+	}
 	kind := jsonscan.KindOf(v)
 	if p.File && (isFile(v) || kind == jsonscan.String && strings.HasPrefix(string(jsonscan.Unquote(v)), "data:")) {
 		f, err := readFile(v, p.Types)
@@ -226,6 +231,15 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	}
 	w.dst = append(w.dst, "\r\n"...)
 	return nil
+}
+
+// head charges what the head of a part takes.
+func (w *multipartWriter) head(p *Part, name string) error {
+	n := len(w.boundary) + len(name)
+	for _, h := range p.Headers {
+		n += len(h.Name) + len(h.Value)
+	}
+	return w.repeated.add(n)
 }
 
 // holdsJSON tells whether a value is a string that holds an object or a list: what a caller gives who was asked for a
@@ -301,17 +315,24 @@ func (f *file) fileName(part string) string {
 
 // styled appends a property by its style: the pairs of a query, each as a part.
 func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
-	field := func(name string, value []byte) {
+	field := func(name string, value []byte) error {
+		if err := w.head(p, name); err != nil {
+			return err
+		}
 		w.open(name, "", "", p.Headers)
 		w.dst = append(append(w.dst, value...), "\r\n"...)
+		return nil
 	}
 	switch kind := jsonscan.KindOf(v); {
 	case p.Style == DeepObject:
-		return deepFields(name, v, field)
+		return w.deepFields(name, v, field)
 	case kind == jsonscan.Array && p.Explode:
 		for item := range jsonscan.Elements(v) {
-			if jsonscan.KindOf(item) != jsonscan.Null {
-				field(name, text(item))
+			if jsonscan.KindOf(item) == jsonscan.Null {
+				continue
+			}
+			if err := field(name, text(item)); err != nil {
+				return err
 			}
 		}
 	case kind == jsonscan.Object && p.Explode:
@@ -319,8 +340,11 @@ func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
 			if _, taken := w.e.parts[string(member)]; taken && string(member) != name {
 				return within(string(member), refuse("is the name of another part"))
 			}
-			if jsonscan.KindOf(value) != jsonscan.Null {
-				field(string(member), text(value))
+			if jsonscan.KindOf(value) == jsonscan.Null {
+				continue
+			}
+			if err := field(string(member), text(value)); err != nil {
+				return err
 			}
 		}
 	case kind == jsonscan.Array || kind == jsonscan.Object:
@@ -332,9 +356,9 @@ func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
 		if err != nil {
 			return err
 		}
-		field(name, joined)
+		return field(name, joined)
 	default:
-		field(name, text(v))
+		return field(name, text(v))
 	}
 	return nil
 }
@@ -369,7 +393,7 @@ func joinMembers(v []byte, mark byte) (out []byte, err error) {
 }
 
 // deepFields hands out the leaves of a value by the names that style deepObject gives them.
-func deepFields(name string, v []byte, field func(name string, value []byte)) error {
+func (w *multipartWriter) deepFields(name string, v []byte, field func(name string, value []byte) error) error {
 	switch jsonscan.KindOf(v) {
 	case jsonscan.Null:
 	case jsonscan.Object:
@@ -377,7 +401,10 @@ func deepFields(name string, v []byte, field func(name string, value []byte)) er
 			if strings.ContainsAny(string(member), "[]") {
 				return within(string(member), refuse("must not have brackets in its name: they would make it another one"))
 			}
-			if err := deepFields(name+"["+string(member)+"]", value, field); err != nil {
+			if err := w.repeated.add(len(name) + len(member)); err != nil {
+				return err
+			}
+			if err := w.deepFields(name+"["+string(member)+"]", value, field); err != nil {
 				return within(string(member), err)
 			}
 		}
@@ -387,13 +414,16 @@ func deepFields(name string, v []byte, field func(name string, value []byte)) er
 			if i++; !defined(item) {
 				continue
 			}
-			if err := deepFields(fmt.Sprintf("%s[%d]", name, sent), item, field); err != nil {
+			if err := w.repeated.add(len(name)); err != nil {
+				return err
+			}
+			if err := w.deepFields(name+"["+strconv.Itoa(sent)+"]", item, field); err != nil {
 				return withinItem(i, err)
 			}
 			sent++
 		}
 	default:
-		field(name, text(v))
+		return field(name, text(v))
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package wire
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"mime/multipart"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,5 +120,45 @@ func TestBoundary(t *testing.T) {
 			t.Fatalf("boundary %q", b)
 		}
 		seen[b] = true
+	}
+}
+
+// What is written is never many times what was given: a long name is not repeated without bound (R8).
+func TestRepetitionIsBounded(t *testing.T) {
+	long := strings.Repeat("n", 100_000)
+	list := "[1" + strings.Repeat(",1", 50_000) + "]"
+	var leaves strings.Builder
+	leaves.WriteString(`{"a":0`)
+	for i := range 50_000 {
+		leaves.WriteString(`,"` + strconv.Itoa(i) + `":1`)
+	}
+	leaves.WriteString("}")
+	form, err := NewFormEncoder(map[string]Parameter{"deep": {Style: DeepObject}}, Parameter{Style: ByType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := NewMultipartEncoder(Multipart{Named: true, Parts: map[string]Part{"deep": {Styled: true, Style: DeepObject}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := NewEncoder(Parameter{Name: "deep", In: Query, Style: DeepObject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []string{`{"` + long + `":` + list + `}`, `{"deep":{"` + long + `":` + leaves.String() + `}}`} {
+		for name, encode := range map[string]func() ([]byte, error){
+			"form":      func() ([]byte, error) { return form.Append(nil, jsonMembers([]byte(v))) },
+			"multipart": func() ([]byte, error) { return parts.Append(nil, NewBoundary(), jsonMembers([]byte(v))) },
+			"xml":       func() ([]byte, error) { return (&XMLNode{Name: "r"}).Append(nil, []byte(v)) },
+			"query":     func() ([]byte, error) { return query.AppendQuery(nil, []byte(v)) },
+		} {
+			out, err := encode()
+			if len(out) > 2*maxRepeated+3*len(v) {
+				t.Errorf("%s: %d bytes became %d", name, len(v), len(out))
+			}
+			if ve := (*ValueError)(nil); err != nil && !errors.As(err, &ve) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }

@@ -84,6 +84,24 @@ type writer struct {
 	e   *Encoder
 	dst []byte
 	n   int // pieces so far
+	// repeated is the bytes of names that were written, which are no more than what the caller gave only as long as each
+	// is written once.
+	repeated repetition
+}
+
+// maxRepeated is the most bytes of names in one query, cookie or body. A long name of a list with many members, or of an
+// object with many leaves, is written for each of them: without a bound a megabyte would become as many as there are
+// members (R8).
+const maxRepeated = 8 << 20
+
+// A repetition counts them.
+type repetition int
+
+func (r *repetition) add(n int) error {
+	if *r += repetition(n); *r > maxRepeated {
+		return refuse("has too many members with too long names to be sent")
+	}
+	return nil
 }
 
 // value appends v by the shape that it has.
@@ -194,6 +212,9 @@ func (w *writer) list(name string, v []byte) error {
 		if jsonscan.KindOf(item) == jsonscan.Null {
 			continue
 		}
+		if err := w.repeated.add(len(name)); err != nil {
+			return err
+		}
 		w.open()
 		w.key(name)
 		if err := w.item(item, w.e.layout.delimiter(), w.e.p.Nested); err != nil {
@@ -225,6 +246,9 @@ func (w *writer) members(v []byte) error {
 			}
 		}
 		for _, item := range items {
+			if err := w.repeated.add(len(name)); err != nil {
+				return err
+			}
 			w.open()
 			if err := w.memberName(name); err != nil {
 				return err
@@ -248,6 +272,9 @@ func (w *writer) deep(prefix, v []byte) error {
 			if bytes.ContainsAny(name, "[]") {
 				return refuse("must not have a member %q: brackets would make it another one", name)
 			}
+			if err := w.repeated.add(len(prefix) + len(name)); err != nil {
+				return err
+			}
 			below := append(prefix, "%5B"...)
 			below = appendEscaped(below, name, w.e.names, 0)
 			if err := w.deep(append(below, "%5D"...), member); err != nil {
@@ -259,6 +286,9 @@ func (w *writer) deep(prefix, v []byte) error {
 		for item := range jsonscan.Elements(v) {
 			if !defined(item) {
 				continue
+			}
+			if err := w.repeated.add(len(prefix)); err != nil {
+				return err
 			}
 			below := strconv.AppendInt(append(prefix, "%5B"...), int64(i), 10)
 			if err := w.deep(append(below, "%5D"...), item); err != nil {

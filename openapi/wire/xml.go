@@ -70,8 +70,9 @@ const xmlDeclaration = `<?xml version="1.0" encoding="UTF-8"?>`
 
 // An xmlWriter appends one document.
 type xmlWriter struct {
-	dst   []byte
-	scope []xmlns // of the elements that are open
+	dst      []byte
+	scope    []xmlns // of the elements that are open
+	repeated repetition
 }
 
 // An xmlns is a declared prefix, "" for the default namespace.
@@ -232,6 +233,9 @@ func (w *xmlWriter) element(n *XMLNode, name string, attributes func(outer int) 
 	defer func() { w.scope = w.scope[:outer] }()
 	qualified, ns, err := w.name(n, name, outer)
 	if err != nil {
+		return err
+	}
+	if err := w.repeated.add(2*len(qualified) + len(n.Namespace)); err != nil {
 		return err
 	}
 	w.dst = append(append(w.dst, '<'), qualified...)
