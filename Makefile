@@ -35,6 +35,7 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C
 .PHONY: test
 test: ## go vet, then every test with the race detector, in random order
 	$(GO) vet ./...
+	$(GO) test -tags purego ./openapi/jsonscan
 	$(GO) test -race -shuffle=on ./...
 
 .PHONY: lint
