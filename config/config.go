@@ -31,7 +31,8 @@ type Config struct {
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry"`
 
-	files []string
+	files       []string
+	directories []directory
 }
 
 // Server says where and how clients are served.
@@ -104,7 +105,9 @@ type Issuer struct {
 
 // API is one OpenAPI document and the service that it describes.
 type API struct {
-	// The OpenAPI document, 2.0 to 3.2, as a URL or as a path relative to the directory of this file.
+	// The OpenAPI document, 2.0 to 3.2, as a URL or as a path relative to the directory of this file. A URL may be that of
+	// the page of an API viewer (Swagger UI, ReDoc, …). A directory stands for all documents directly in it (.json, .yaml,
+	// .yml), each an API with the settings of this entry; files that come and go are noticed.
 	Spec Location `yaml:"spec" need:"true"`
 	// The name of the API in tool names, rules, logs and metrics: a letter or digit, then letters, digits, _ and -, at
 	// most 40. It must be unique.
@@ -152,6 +155,8 @@ type API struct {
 	// Networks (CIDR) or addresses on which every host of this API may stand. Without it, hosts that this file names
 	// may have any address but link-local ones and those of cloud metadata services, and all others need public ones.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
+
+	directory bool // see FromDirectory
 }
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
@@ -300,7 +305,7 @@ func (c *Config) Origins() []string {
 }
 
 // Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the
-// file itself, secret files and certificates. A change of one of them is a reason to load again.
+// file itself, secret files, certificates, directories of documents. A change of one of them is a reason to load again.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // Settings returns what the rules say of an operation: for each setting the value of the last rule that matches the

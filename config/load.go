@@ -30,13 +30,13 @@ const (
 )
 
 // Load reads a configuration. The location is the path of a configuration file, or else the path or URL of an OpenAPI
-// document, which then stands for a configuration with that one API (see [Bare]); a file is taken for a document if it
-// has the key openapi or swagger at its root. Variables come from getenv; an empty one counts as not set.
+// document or of a directory of them, which then stands for a configuration with that one entry (see [Bare]); a file is
+// taken for a document if it [IsDocument]. Variables come from getenv; an empty one counts as not set.
 //
 // The problems are in the order of the file. With an error among them the Config is nil. Load reads the files that the
 // configuration refers to for secrets and certificates, but no OpenAPI document and nothing from the network.
 func Load(location string, getenv func(string) string) (*Config, Problems) {
-	if isURL(location) {
+	if isURL(location) || isDirectory(location) {
 		return Bare(location)
 	}
 	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv}
@@ -46,7 +46,7 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 		return nil, l.report()
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if isDocument(data) {
+	if IsDocument(data) {
 		return Bare(location)
 	}
 	l.files = append(l.files, location)
@@ -57,8 +57,8 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 	return l.finish(&cfg)
 }
 
-// Bare returns the configuration that has the OpenAPI document at location, a URL or a path, as its one API and the
-// defaults for all else.
+// Bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry
+// and the defaults for all else.
 func Bare(location string) (*Config, Problems) {
 	l := &loader{file: withoutUser(location)}
 	cfg := Config{APIs: make([]API, 1)}
@@ -181,6 +181,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if l.ok("") {
 		l.derive(cfg)
 		l.validate(cfg)
+		l.spread(cfg)
 	}
 	if cfg.Server.StrictSecrets {
 		l.strict()
@@ -321,9 +322,9 @@ func (l *loader) root(n *yaml.Node, cfg *Config) {
 	l.value(n, reflect.ValueOf(cfg).Elem(), "", field{})
 }
 
-// isDocument reports whether a file is an OpenAPI document: it has the key openapi or swagger at its root. It looks at
+// IsDocument reports whether a file is an OpenAPI document: it has the key openapi or swagger at its root. It looks at
 // the text because documents are read leniently elsewhere and may not be proper YAML.
-func isDocument(data []byte) bool {
+func IsDocument(data []byte) bool {
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return yamlDocument.Match(data)
 	}

@@ -19,7 +19,7 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watcher notices changes of files. It compares with what they held when it was made, so that nothing is missed if it
+// Watcher notices changes of files, and of directories: of the names of the documents in them. It compares with what they held when it was made, so that nothing is missed if it
 // is made before the files are read.
 type Watcher struct {
 	paths   []string
@@ -27,11 +27,12 @@ type Watcher struct {
 	changed func(path string)
 	follow  func(dir string) // nil: polling only
 	names   map[string]bool  // base names of interest
+	dirs    map[string]bool  // directories among paths
 }
 
 // NewWatcher reads the files once and returns a watcher that starts nothing by itself.
 func NewWatcher(paths []string) *Watcher {
-	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}}
+	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, p := range paths {
 		if !slices.Contains(w.paths, p) {
 			w.paths = append(w.paths, p)
@@ -113,7 +114,8 @@ func (w *Watcher) run(ctx context.Context, events <-chan fsnotify.Event, errs <-
 // change all the time.
 func (w *Watcher) relevant(path string) bool {
 	name := filepath.Base(path)
-	return w.names[name] || strings.HasPrefix(name, "..") // ..data of a ConfigMap
+	return w.names[name] || strings.HasPrefix(name, "..") || // ..data of a ConfigMap
+		w.dirs[filepath.Dir(path)] && documentName(name)
 }
 
 // check compares all files with what they were and reports those that differ, unless it is the first look.
@@ -140,6 +142,10 @@ func (w *Watcher) followAll() {
 			w.names[filepath.Base(target)] = true
 			dirs = append(dirs, filepath.Dir(target))
 		}
+		if isDirectory(p) {
+			w.dirs[filepath.Clean(p)] = true
+			dirs = append(dirs, filepath.Clean(p))
+		}
 		if w.follow != nil {
 			for _, dir := range dirs {
 				w.follow(dir)
@@ -148,9 +154,13 @@ func (w *Watcher) followAll() {
 	}
 }
 
-// digestOf returns the digest of a file's content, and false when it can't be read.
+// digestOf returns the digest of a file's content or of the names in a directory, and false when it can't be read.
 func digestOf(path string) (digest, bool) {
 	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		names, err := documentNames(path)
+		return sha256.Sum256([]byte(strings.Join(names, "\x00"))), err == nil
+	}
 	if err != nil || !info.Mode().IsRegular() {
 		return digest{}, false
 	}

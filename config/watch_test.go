@@ -125,8 +125,12 @@ func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	ready := filepath.Join(dir, "conf", "ready")
+
+	// A directory of documents: its names count, not what the files hold.
+	specs := filepath.Join(dir, "specs")
+	writeFile(t, filepath.Join(specs, "a.yaml"), []byte("1"))
 	go func() {
-		ended <- NewWatcher([]string{file, mounted, linked, ready}).Run(ctx, func(path string) {
+		ended <- NewWatcher([]string{file, mounted, linked, ready, specs}).Run(ctx, func(path string) {
 			select {
 			case changes <- path:
 			case <-ctx.Done():
@@ -166,6 +170,16 @@ func TestWatch(t *testing.T) {
 	expect("a ConfigMap that is swapped", mounted)
 	replace(t, elsewhere, "2")
 	expect("a file behind a link", linked)
+	writeFile(t, filepath.Join(specs, "a.yaml"), []byte("2"))
+	writeFile(t, filepath.Join(specs, "notes.txt"), []byte("1"))
+	replace(t, file, "4")
+	expect("a file, when documents of a directory have changed", file)
+	writeFile(t, filepath.Join(specs, "b.json"), []byte("1"))
+	expect("a document that comes into a directory", specs)
+	if err := os.Remove(filepath.Join(specs, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	expect("a document that goes", specs)
 
 	cancel()
 	if err := <-ended; err != nil {

@@ -20,6 +20,7 @@ type deployment struct {
 	config   *config.Config
 	guard    *auth.Guard
 	sources  []*source
+	passed   []string // files of directories that are no documents
 	loadedAt time.Time
 	turn     int64 // what its sources must have answered before it is served in the place of another
 
@@ -41,6 +42,11 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	var errs []error
 	for _, api := range c.APIs {
 		s := old.sourceOf(api, c.Limits)
+		// What was a document stays one: this may be the moment in which its file is written anew.
+		if (s == nil || s.loaded == nil) && isFragment(api) {
+			d.passed = append(d.passed, api.Spec.String())
+			continue
+		}
 		if s == nil {
 			var err error
 			if s, err = g.newSource(api, c.Limits); err != nil {
@@ -122,6 +128,19 @@ func compiledBy(c config.API) config.API {
 	c.SpecCredential, c.SpecTimeout, c.AllowAddresses = nil, 0, nil
 	return c
 }
+
+// apis is how many APIs there are when tools are named: those of a directory come and go, and no tool changes its name
+// for that.
+func (d *deployment) apis() int {
+	if len(d.config.Directories()) > 0 {
+		return max(len(d.sources), 2)
+	}
+	return len(d.sources)
+}
+
+// files returns what the deployment was made of: the configuration's files, and the parts of documents, which become
+// documents when they get what makes one.
+func (d *deployment) files() []string { return append(d.config.Files(), d.passed...) }
 
 // similar returns what a source has loaded from the same place under the same rules for what may be called, nil if
 // there is none.

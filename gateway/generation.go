@@ -81,7 +81,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
-		Prefix: prefix(d.config.Tools.Prefix), APIs: len(d.sources), MaxName: d.config.Tools.MaxName,
+		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName,
 	})
 	sources := map[string]*source{}
 	for _, s := range d.sources {
@@ -202,7 +202,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 // setStatus publishes what operators see. APIs that are gone, or have got another name from their document, leave no
 // series behind: an alert on a state that nobody updates would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
-	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError}}
+	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
 		s.Tools = len(gen.catalog.All())
 	}

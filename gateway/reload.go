@@ -72,7 +72,7 @@ func (r *runner) start(d *deployment) {
 		r.group.Go(func() error { return d.guard.Run(ctx) })
 	}
 	if d == r.current {
-		r.watchConfig(d.config)
+		r.watchConfig(d)
 	}
 }
 
@@ -234,7 +234,7 @@ func (r *runner) promote() {
 	r.current, r.next = r.next, nil
 	r.publish()
 	r.stop(old, r.current)
-	r.watchConfig(r.current.config)
+	r.watchConfig(r.current)
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
 	for _, w := range r.current.waiters {
@@ -244,18 +244,22 @@ func (r *runner) promote() {
 }
 
 // watchConfig has the loop reload when a file of the configuration changes.
-func (r *runner) watchConfig(c *config.Config) {
-	if r.g.o.LoadConfig == nil || slices.Equal(c.Files(), r.watched) {
+func (r *runner) watchConfig(d *deployment) {
+	files := d.files()
+	if r.g.o.LoadConfig == nil || slices.Equal(files, r.watched) {
 		return
 	}
 	if old := r.watch; old != nil {
 		defer old()       // after the next one has begun, so that no change falls between them
 		signal(r.changed) // a file that is new here may have changed since it was read
 	}
-	r.watched = c.Files()
+	r.watched = files
 	var ctx context.Context
 	ctx, r.watch = context.WithCancel(r.ctx)
-	watcher := config.NewWatcher(c.Files())
+	watcher := config.NewWatcher(files)
+	if d.config.Outdated() {
+		signal(r.changed) // a document came or went after the configuration was loaded
+	}
 	r.group.Go(func() error {
 		if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
 			r.g.log.Warn("watching the configuration ended badly", "error", err)

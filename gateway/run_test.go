@@ -477,3 +477,46 @@ func TestRestartKeys(t *testing.T) {
 		t.Errorf("keys = %v, want %v", keys, want)
 	}
 }
+
+// TestDirectory: every document of a directory is an API of its own with the settings of the entry; parts are passed over.
+// What comes, goes, or becomes a document is noticed, no tool changes its name for that, and the others are left alone.
+func TestDirectory(t *testing.T) {
+	const part = "get: {operationId: shared, responses: {}}\n"
+	specs := t.TempDir()
+	r := &running{t: t, dir: specs}
+	r.write(map[string]string{"a.yaml": document("A", "one") + "  /shared: {$ref: part.yaml}\n", "part.yaml": part})
+	r = run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + specs + ", base_url: 'http://127.0.0.1:1', tools: {exclude: [{operation: hidden}]}}]\n"})
+	r.served()
+	is := func(names ...string) func() bool {
+		return func() bool { return slices.Equal(r.tools(), names) }
+	}
+	if !is("a_one", "a_shared")() || !slices.Equal(r.PassedOver(), []string{filepath.Join(specs, "part.yaml")}) {
+		t.Fatalf("tools %q, passed over %q", r.tools(), r.PassedOver())
+	}
+	first := r.state(0).LoadedAt
+	in := &running{t: t, dir: specs}
+	in.write(map[string]string{"b.json": `{"openapi":"3.1.0","info":{"title":"B","version":"1"},"paths":{"/two":{"get":{"operationId":"two","responses":{}}},"/h":{"get":{"operationId":"hidden","responses":{}}}}}`})
+	r.eventually("a document that comes is noticed", is("a_one", "a_shared", "b_two"))
+	if !r.state(0).LoadedAt.Equal(*first) {
+		t.Error("another document was read again")
+	}
+	in.write(map[string]string{"part.yaml": document("Part", "three")})
+	r.eventually("a part that becomes a document is noticed", is("a_one", "b_two", "part_three"))
+	if err := os.Remove(filepath.Join(specs, "b.json")); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("a document that goes is noticed", is("a_one", "part_three"))
+}
+
+// TestEmptyDirectory: a directory may be filled later.
+func TestEmptyDirectory(t *testing.T) {
+	specs := t.TempDir()
+	r := run(t, map[string]string{"drawbridge.yaml": "- " + specs + "\n"})
+	if s := r.Status(); s.Ready {
+		t.Errorf("ready with nothing to serve: %+v", s)
+	}
+	in := &running{t: t, dir: specs}
+	in.write(map[string]string{"a.yaml": document("A", "one")})
+	r.served()
+	r.eventually("a document that comes is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_one"}) })
+}

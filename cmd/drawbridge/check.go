@@ -45,7 +45,7 @@ skipped), 2 on bad usage or configuration.`,
 		}
 		progress := newProgress(p.terminal)
 		defer progress.stop()
-		_, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard, Progress: progress.loaded})
+		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard, Progress: progress.loaded})
 		if err != nil {
 			return err
 		}
@@ -57,12 +57,13 @@ skipped), 2 on bad usage or configuration.`,
 		}
 		progress.stop()
 		if o.json {
-			err = p.printReportJSON(outcomes)
+			err = p.printReportJSON(outcomes, g.PassedOver())
 		} else {
 			text := reportText{w: printable{p.stdout}, checkOptions: o}
 			for i := range outcomes {
 				text.outcome(&outcomes[i], unusable[i])
 			}
+			text.passedOver(g.PassedOver())
 			err = text.err
 		}
 		if err != nil {
@@ -116,10 +117,12 @@ func compileAll(o *gateway.Outcome) (unusable []int) {
 	return unusable
 }
 
-func (p *program) printReportJSON(outcomes []gateway.Outcome) error {
+func (p *program) printReportJSON(outcomes []gateway.Outcome, passedOver []string) error {
 	var all struct {
-		APIs []any `json:"apis"`
+		APIs       []any    `json:"apis"`
+		PassedOver []string `json:"passed_over,omitempty"`
 	}
+	all.PassedOver = passedOver
 	for i := range outcomes {
 		report := outcomes[i].Report
 		report.API.LoadedAt = nil // the same documents give the same report

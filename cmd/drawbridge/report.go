@@ -59,6 +59,16 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	}
 }
 
+// passedOver writes the files of directories that are no documents.
+func (t *reportText) passedOver(files []string) {
+	if t.quiet {
+		return
+	}
+	for _, file := range files {
+		t.printf("%s: passed over: it has neither openapi nor swagger at its root; documents may refer to it\n", file)
+	}
+}
+
 // skipped writes the operations that can't be tools.
 func (t *reportText) skipped(o *gateway.Outcome) {
 	codes := o.Report.API.SkipCodes

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxDocuments is the most documents in one directory.
+const maxDocuments = 1000
+
+// FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
+// file need not be a document: it may be a part that documents refer to.
+func (a *API) FromDirectory() bool { return a.directory }
+
+// Directories returns the directories that the configuration gives as spec. The entries of [Config.APIs] are those of
+// their files at the time of loading; the directories are among [Config.Files], so that a file that comes or goes is a
+// reason to load again.
+func (c *Config) Directories() []string {
+	var paths []string
+	for _, d := range c.directories {
+		paths = append(paths, d.path)
+	}
+	return paths
+}
+
+// Outdated reports whether a file has come into one of the directories, or gone, since the configuration was loaded.
+func (c *Config) Outdated() bool {
+	return slices.ContainsFunc(c.directories, func(d directory) bool {
+		names, err := documentNames(d.path)
+		return err == nil && !slices.Equal(names, d.names)
+	})
+}
+
+// A directory of documents, as it was when the configuration was loaded.
+type directory struct {
+	path  string
+	names []string
+}
+
+// spread puts in the place of each entry whose spec is a directory one entry for each file in it that may be a document,
+// in the order of their names and with the same settings. Only names are read. A file that has an entry of its own keeps
+// it. It comes after validation, so that key paths are those of the file.
+func (l *loader) spread(cfg *Config) {
+	var all []API
+	for i, api := range cfg.APIs {
+		dir := string(api.Spec)
+		if api.Spec.IsURL() || !isDirectory(dir) {
+			all = append(all, api)
+			continue
+		}
+		key := fmt.Sprintf("apis[%d]", i)
+		names, err := documentNames(dir)
+		switch {
+		case err != nil:
+			l.errorf(l.specKey(key), "the directory %q can't be read: %s", dir, reason(err))
+		case len(names) > maxDocuments:
+			l.errorf(l.specKey(key), "the directory %q holds %d documents; at most %d are allowed", dir, len(names), maxDocuments)
+		case len(names) > 1 && api.Name != "":
+			l.errorf(key+".name", "can't stand here: the directory %q holds %d files, and each document in it needs a name of its own; "+
+				"leave it out, or list the files", dir, len(names))
+		case len(names) == 0:
+			l.warnf(l.specKey(key), "the directory %q holds no .json, .yaml or .yml file yet", dir)
+		}
+		for _, name := range names {
+			file := Location(filepath.Join(dir, name))
+			if !slices.ContainsFunc(cfg.APIs, func(other API) bool { return other.Spec == file }) {
+				one := api
+				one.Spec, one.directory = file, true
+				all = append(all, one)
+			}
+		}
+		cfg.directories = append(cfg.directories, directory{dir, names})
+		l.files = append(l.files, dir)
+	}
+	cfg.APIs = all
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// documentNames returns the names of the regular files directly in a directory that may be documents, links followed,
+// in order.
+func documentNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !documentName(e.Name()) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func documentName(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}
