@@ -76,6 +76,7 @@ func (f *fates) skippedSubject(s openapi.Skipped) config.Subject {
 // describe writes the counts into what operators see of an API.
 func (f *fates) describe(a *admin.API) {
 	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
+	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
 	a.Tools, a.Skipped, a.Problems = len(f.tools), f.counts.Skipped, f.problems.Sum()
 }
 

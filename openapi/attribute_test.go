@@ -30,6 +30,9 @@ func TestFates(t *testing.T) {
 		for _, s := range api.Skipped {
 			fmt.Fprintf(&b, "%s %s\n", s.Code, s)
 		}
+		if in := api.Incoming; in != (Incoming{}) {
+			fmt.Fprintf(&b, "webhooks %d, callbacks %d\n", in.Webhooks, in.Callbacks)
+		}
 		return map[string]string{"want": b.String()}
 	})
 }

@@ -75,6 +75,7 @@ type API struct {
 	Skipped    []Skipped    // in the document's order
 	Problems   []Problem    // by file, line and column
 	Schemes    []Scheme     // the security schemes that the document declares, in its order
+	Incoming   Incoming     // what is described and goes the other way
 }
 
 // Compile makes a plan of every operation. What is wrong with one operation removes that one only, into API.Skipped.
@@ -153,7 +154,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		return nil, err
 	}
 	c.schema.Close()
-	api := &API{Skipped: skipped, Schemes: c.security.schemes}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
 	var touched []touch
 	for i, r := range results {
 		// In the document's order, so that the same operations are skipped each time.

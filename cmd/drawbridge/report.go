@@ -49,6 +49,9 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	if t.quiet {
 		return
 	}
+	if a.Webhooks+a.Callbacks > 0 {
+		t.printf("  %s, %s: requests that the service makes are no tools\n", count(a.Webhooks, "webhook"), count(a.Callbacks, "callback"))
+	}
 	t.renamed(o)
 	t.problems(o)
 	for _, p := range o.Report.Advice {
