@@ -53,6 +53,7 @@ var rooms = map[string]room{
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}},
 	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4"}},
+	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
 		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin"},
@@ -65,7 +66,7 @@ var rooms = map[string]room{
 	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {
-		arrows:  []string{"config", "gateway", "cmd/drawbridge/demo"},
+		arrows:  []string{"config", "gateway", "auth/authtest", "cmd/drawbridge/demo"},
 		modules: []string{"github.com/spf13/cobra", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},

@@ -1,0 +1,89 @@
+package authtest
+
+import (
+	"maps"
+	"net/http"
+)
+
+// serveIntrospect is RFC 7662. Any client with a secret may ask about any access token. Refresh tokens are not active
+// here: a resource server that asks about one was sent the wrong kind.
+func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) {
+	form, p := readForm(w, r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	c, p := s.authenticate(r, form)
+	if p == nil && c.Secret == "" {
+		p = newProblem(invalidClient, "introspection is for clients with a secret") // section 2.1: no token scanning
+		p.status = http.StatusUnauthorized
+		p.challenge = `Basic realm="authtest"`
+	}
+	if p == nil && form.get("token") == "" {
+		p = newProblem(invalidRequest, "no token")
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, s.introspect(form.get("token")))
+}
+
+func (s *Server) introspect(token string) map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	t, ok := s.issued.get(token, now)
+	if !ok || !t.active(now) {
+		return map[string]any{"active": false} // and nothing more, section 2.2
+	}
+	answer := maps.Clone(t.claims)
+	answer["active"] = true
+	answer["token_type"] = "Bearer"
+	if answer["cnf"] != nil {
+		answer["token_type"] = "DPoP"
+	}
+	return answer
+}
+
+// serveRevoke is RFC 7009. A refresh token takes its grant with it; an access token goes alone.
+func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) {
+	if p := s.revoke(w, r); p != nil {
+		p.write(w)
+		return
+	}
+	w.WriteHeader(http.StatusOK) // also when there is no such token, section 2.2
+}
+
+func (s *Server) revoke(w http.ResponseWriter, r *http.Request) *problem {
+	form, p := readForm(w, r)
+	if p != nil {
+		return p
+	}
+	c, p := s.authenticate(r, form)
+	if p != nil {
+		return p
+	}
+	token := form.get("token")
+	if token == "" {
+		return newProblem(invalidRequest, "no token")
+	}
+	foreign := newProblem(unauthorizedClient, "the token was given to another client")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if t, ok := s.refreshes.get(token, now); ok {
+		if t.grant.client.ID != c.ID {
+			return foreign
+		}
+		t.grant.revoked = true
+		return nil
+	}
+	if t, ok := s.issued.get(token, now); ok {
+		if claim(t.claims, "client_id") != c.ID {
+			return foreign
+		}
+		t.revoked = true
+	}
+	return nil
+}

@@ -1,0 +1,354 @@
+package authtest
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Options configure a [Server].
+type Options struct {
+	// Issuer is the issuer identifier: an http or https URL of a loopback host, with a path if one is wanted, without a
+	// slash at its end. [Start] fills it in when it is empty.
+	Issuer string
+	// Address is where [Start] listens, a loopback host and a port. Default: a free port of 127.0.0.1.
+	Address string
+	// Algorithm signs tokens: ES256 (default) or RS256.
+	Algorithm string
+	// Subject is the one user. Default: "developer".
+	Subject string
+	// Scopes are those that can be granted, besides openid and offline_access. Empty: any.
+	Scopes []Scope
+	// DefaultScopes are granted to who asks for none.
+	DefaultScopes []string
+	// Resources are the resource identifiers for which tokens are given (RFC 8707). Empty: any.
+	Resources []string
+	// DefaultResource is the audience of a token for which no resource was named. Empty: naming none is an error.
+	DefaultResource string
+	// Clients are known from the start. Others register themselves.
+	Clients []Client
+	// AutoConsent answers authorization requests without asking anybody, for tests.
+	AutoConsent bool
+	// OpaqueTokens makes access tokens random strings, which only introspection understands.
+	OpaqueTokens bool
+	// UnreadDocuments accepts clients whose metadata document stands on another machine without reading it, as this
+	// server does not leave its own: only with redirect URIs on loopback, and never without the consent page.
+	UnreadDocuments bool
+	// CodeLife, AccessLife and RefreshLife are how long codes, access tokens and refresh tokens are good. Defaults: one
+	// minute, ten minutes, a day. Refresh tokens that replace one another end together.
+	CodeLife, AccessLife, RefreshLife time.Duration
+	// Dial connects to loopback addresses to fetch client metadata documents. Nil: over TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// RootCAs verify the hosts of client metadata documents. Nil: those of the system.
+	RootCAs *x509.CertPool
+	// Now is the clock. Nil: time.Now.
+	Now func() time.Time
+	// Logger receives what is granted and refused (debug), without secrets. Nil: none.
+	Logger *slog.Logger
+}
+
+// Scope is a scope that can be granted.
+type Scope struct {
+	// Name stands in requests and tokens.
+	Name string
+	// Description is shown on the consent page.
+	Description string
+}
+
+// Bounds of what is kept.
+const (
+	maxClients = 1000
+	maxPending = 1000
+	maxCodes   = 1000
+	maxTokens  = 10_000
+
+	maxRemembered = 200 // scopes of one consent
+)
+
+// Server is an authorization server. As an [http.Handler] it answers requests for its issuer's host that came in over
+// loopback. It is safe for concurrent use and starts no goroutine but in [Start].
+type Server struct {
+	issuer      *url.URL
+	algorithm   string
+	subject     string
+	scopes      []Scope
+	defaults    []string
+	resources   []string
+	resource    string // default
+	auto        bool
+	opaque      bool
+	unread      bool
+	codeLife    time.Duration
+	accessLife  time.Duration
+	refreshLife time.Duration
+	documents   *http.Client
+	now         func() time.Time
+	log         *slog.Logger
+	mux         *http.ServeMux
+	page        *template.Template
+	style       string // the source expression of the page's style sheet
+	crossOrigin *http.CrossOriginProtection
+	known       map[string]*client // from the options
+
+	mu         sync.Mutex
+	keys       []jose.JSONWebKey // the last one signs
+	registered *vault[*client]
+	consented  *vault[map[string]bool] // scopes, by client and resource
+	pending    *vault[*pending]        // consent pages
+	codes      *vault[*code]
+	refreshes  *vault[*refresh]
+	issued     *vault[*issued] // access tokens
+	proofs     *vault[bool]    // DPoP proofs, by key and jti
+	failures   map[Endpoint]*Failure
+	requests   map[Endpoint]int
+
+	running *running // set by Start
+}
+
+var issuerPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
+
+// NewServer checks the options, reports all problems with them, and returns a server with fresh keys.
+func NewServer(o Options) (*Server, error) {
+	var problems []error
+	problem := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("authtest: "+format, args...))
+	}
+	s := &Server{
+		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
+		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
+		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
+		auto: o.AutoConsent, opaque: o.OpaqueTokens, unread: o.UnreadDocuments,
+		codeLife:    cmp.Or(o.CodeLife, time.Minute),
+		accessLife:  cmp.Or(o.AccessLife, 10*time.Minute),
+		refreshLife: cmp.Or(o.RefreshLife, 24*time.Hour),
+		documents:   newDocumentClient(o.Dial, o.RootCAs),
+		now:         o.Now, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		crossOrigin: http.NewCrossOriginProtection(),
+		known:       make(map[string]*client),
+		registered:  newVault[*client](maxClients),
+		consented:   newVault[map[string]bool](maxClients),
+		pending:     newVault[*pending](maxPending),
+		codes:       newVault[*code](maxCodes),
+		refreshes:   newVault[*refresh](maxTokens),
+		issued:      newVault[*issued](maxTokens),
+		proofs:      newVault[bool](maxTokens),
+		failures:    make(map[Endpoint]*Failure),
+		requests:    make(map[Endpoint]int),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	var err error
+	if s.issuer, err = parseIssuer(o.Issuer); err != nil {
+		problem("%w", err)
+	}
+	if k, err := newKey(s.algorithm); err != nil {
+		problem("%w", err)
+	} else {
+		s.keys = []jose.JSONWebKey{k}
+	}
+	for _, r := range append(slices.Clone(o.Resources), o.DefaultResource) {
+		if r != "" && !isResource(r) {
+			problem("resource %q is not an absolute URI without fragment", r)
+		}
+	}
+	for _, scope := range o.Scopes {
+		if list, p := readScopes(scope.Name); p != nil || len(list) != 1 {
+			problem("%q is not a scope", scope.Name)
+		}
+	}
+	for _, scope := range o.DefaultScopes {
+		if !s.knowsScope(scope) {
+			problem("default scope %q is not among the scopes", scope)
+		}
+	}
+	for _, life := range []time.Duration{s.codeLife, s.accessLife, s.refreshLife} {
+		if life < 0 {
+			problem("a token can't live for %s", life)
+		}
+	}
+	for _, config := range o.Clients {
+		c, err := newClient(config)
+		if err != nil {
+			problem("client %q: %w", config.ID, err)
+			continue
+		}
+		if s.known[config.ID] != nil {
+			problem("client %q is listed twice", config.ID)
+		}
+		s.known[config.ID] = c
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	s.page, s.style = newPages()
+	s.mux = s.routes()
+	return s, nil
+}
+
+// parseIssuer checks an issuer identifier.
+func parseIssuer(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(text, "?# \"\\") || !issuerPath.MatchString(u.EscapedPath()) || u.Path != "" && path.Clean(u.Path) != u.Path {
+		return nil, fmt.Errorf("issuer %q is not an http or https URL with a plain path and nothing behind it", text)
+	}
+	if !isLoopback(u.Hostname()) {
+		return nil, fmt.Errorf("issuer %q is not on a loopback host: this server is for development on one machine", text)
+	}
+	return u, nil
+}
+
+// isLoopback reports whether a host name or address means this machine, whatever a resolver says.
+func isLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
+}
+
+// Issuer returns the issuer identifier.
+func (s *Server) Issuer() string { return s.issuer.String() }
+
+// url returns the address of an endpoint.
+func (s *Server) url(endpoint string) string { return s.issuer.String() + endpoint }
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	route := func(path string, e Endpoint, methods string, open bool, h http.HandlerFunc) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if open { // read by clients in browsers
+				w.Header().Set("Access-Control-Allow-Origin", "*")
+				w.Header().Set("Access-Control-Expose-Headers", "WWW-Authenticate")
+				if r.Method == http.MethodOptions {
+					w.Header().Set("Access-Control-Allow-Methods", methods)
+					w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, DPoP, MCP-Protocol-Version")
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+			}
+			if !slices.Contains(strings.Split(methods, ", "), r.Method) {
+				w.Header().Set("Allow", methods)
+				http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+				return
+			}
+			if f := s.arrive(e); f != nil {
+				f.write(w, r)
+				return
+			}
+			h(w, r)
+		})
+	}
+	base := s.issuer.EscapedPath()
+	for _, path := range discoveryPaths(base) {
+		route(path, Metadata, "GET, HEAD", true, s.serveMetadata)
+	}
+	route(base+pathKeys, KeySet, "GET, HEAD", true, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.keySet()) })
+	route(base+pathAuthorize, Authorization, "GET", false, s.serveAuthorize)
+	route(base+pathConsent, Authorization, "POST", false, s.serveConsent)
+	route(base+pathToken, TokenEndpoint, "POST", true, s.serveToken)
+	route(base+pathRegister, Registration, "POST", true, s.serveRegister)
+	route(base+pathRevoke, Revocation, "POST", true, s.serveRevoke)
+	route(base+pathIntrospect, Introspection, "POST", false, s.serveIntrospect)
+	return mux
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	if reason := s.foreign(r); reason != "" {
+		s.log.WarnContext(r.Context(), "request refused", "reason", reason)
+		http.Error(w, "this is an authorization server for development, for use on its own machine: "+reason, http.StatusForbidden)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// foreign says why a request did not come from this machine, or "". The host is looked at because a page from anywhere
+// can make a browser here send a request (DNS rebinding).
+func (s *Server) foreign(r *http.Request) string {
+	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+		return "the request came in by an address that is not loopback"
+	}
+	if !strings.EqualFold(r.Host, s.issuer.Host) {
+		return "the request is for another host than " + s.issuer.Host
+	}
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host"} {
+		if r.Header[name] != nil {
+			return "the request came through a proxy"
+		}
+	}
+	return ""
+}
+
+// knowsScope reports whether a scope can be granted.
+func (s *Server) knowsScope(name string) bool {
+	return len(s.scopes) == 0 || name == scopeOpenID || name == scopeOffline ||
+		slices.ContainsFunc(s.scopes, func(scope Scope) bool { return scope.Name == name })
+}
+
+// checkScopes reads what was asked for, or returns the default.
+func (s *Server) checkScopes(list string) ([]string, *problem) {
+	scopes, p := readScopes(list)
+	if p != nil {
+		return nil, p
+	}
+	if len(scopes) == 0 {
+		return s.defaults, nil
+	}
+	for _, name := range scopes {
+		if !s.knowsScope(name) {
+			return nil, newProblem(invalidScope, "scope '%s' is not one of this server", name)
+		}
+	}
+	return scopes, nil
+}
+
+// checkResource returns the one resource that is asked for (RFC 8707 section 2), or the default.
+func (s *Server) checkResource(values []string) (string, *problem) {
+	switch {
+	case len(values) > 1:
+		return "", newProblem(invalidTarget, "%d resources: a token is for one", len(values))
+	case len(values) == 0 && s.resource == "":
+		return "", newProblem(invalidTarget, "no resource: name the server that the token is for")
+	case len(values) == 0:
+		return s.resource, nil
+	case !isResource(values[0]):
+		return "", newProblem(invalidTarget, "resource '%s' is not an absolute URI without fragment", values[0])
+	case len(s.resources) > 0 && !slices.Contains(s.resources, values[0]):
+		return "", newProblem(invalidTarget, "resource '%s' is unknown", values[0])
+	}
+	return values[0], nil
+}
+
+func isResource(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "" || u.Path != "") && !strings.Contains(text, "#")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,236 @@
+package authtest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// grant is what a client was allowed. All tokens that come of it end with it.
+type grant struct {
+	client   *client
+	subject  string
+	resource string // the audience
+	scopes   []string
+	proofKey string // DPoP; empty: bearer tokens
+	nonce    string // for the ID token
+	since    time.Time
+	parent   *grant // of a token exchange
+	revoked  bool
+}
+
+// dead reports whether a grant, or the one that it came of, was revoked. The caller holds s.mu.
+func (g *grant) dead() bool { return g != nil && (g.revoked || g.parent.dead()) }
+
+// refresh is a refresh token.
+type refresh struct {
+	grant *grant
+	until time.Time
+	spent bool
+}
+
+// neverEnds is the expiry of what is kept for good.
+var neverEnds time.Time
+
+// Scopes of OpenID Connect.
+const (
+	scopeOpenID  = "openid"
+	scopeOffline = "offline_access"
+)
+
+// answer is what the token endpoint gives (RFC 6749 section 5.1, RFC 8693 section 2.2.1).
+type answer struct {
+	AccessToken  string `json:"access_token"`
+	IssuedType   string `json:"issued_token_type,omitempty"`
+	TokenType    string `json:"token_type"`
+	ExpiresIn    int64  `json:"expires_in"`
+	RefreshToken string `json:"refresh_token,omitempty"`
+	IDToken      string `json:"id_token,omitempty"`
+	Scope        string `json:"scope,omitempty"`
+}
+
+// tokenRequest is a request of a client that is who it says.
+type tokenRequest struct {
+	client   *client
+	form     parameters
+	proofKey string // of the DPoP proof, or empty
+	now      time.Time
+}
+
+func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) {
+	a, p := s.token(w, r)
+	if p != nil {
+		p.write(w)
+		return
+	}
+	w.Header().Set("Pragma", "no-cache") // RFC 6749 section 5.1
+	writeJSON(w, http.StatusOK, a)
+}
+
+func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *answer, p *problem) {
+	form, p := readForm(w, r)
+	if p != nil {
+		return nil, p
+	}
+	q := &tokenRequest{form: form, now: s.now()}
+	if q.client, p = s.authenticate(r, form); p != nil {
+		return nil, p
+	}
+	grants := map[string]func(*tokenRequest) (*answer, *problem){
+		grantCode: s.redeemCode, grantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
+	}
+	kind := form.get("grant_type")
+	redeem := grants[kind]
+	switch {
+	case kind == "":
+		return nil, newProblem(invalidRequest, "no grant_type")
+	case redeem == nil:
+		return nil, newProblem("unsupported_grant_type", "grant_type '%s' is not supported", kind)
+	case !q.client.mayUse(kind):
+		return nil, newProblem(unauthorizedClient, "this client may not use grant_type '%s'", kind)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.proofKey, p = s.checkProof(r, s.url(pathToken), q.now); p != nil {
+		return nil, p
+	}
+	a, p = redeem(q)
+	s.logToken(r.Context(), q.client.ID, kind, p)
+	return a, p
+}
+
+func (s *Server) logToken(ctx context.Context, client, kind string, p *problem) {
+	if p != nil {
+		s.log.DebugContext(ctx, "token refused", "client", client, "grant", kind, "error", p.Code, "reason", p.Description)
+		return
+	}
+	s.log.DebugContext(ctx, "token issued", "client", client, "grant", kind)
+}
+
+// redeemCode is OAuth 2.1 section 4.1.3. A code is spent by whoever presents it for its client, right or wrong; one that
+// comes again takes all that came of it with it (RFC 6749 section 4.1.2).
+func (s *Server) redeemCode(q *tokenRequest) (*answer, *problem) {
+	secret, verifier := q.form.get("code"), q.form.get("code_verifier")
+	switch {
+	case secret == "":
+		return nil, newProblem(invalidRequest, "no code")
+	case verifier == "":
+		return nil, newProblem(invalidRequest, "no code_verifier")
+	case !verifierForm.MatchString(verifier):
+		return nil, newProblem(invalidRequest, "code_verifier is not 43 to 128 unreserved characters")
+	}
+	c, ok := s.codes.get(secret, q.now)
+	if !ok {
+		return nil, newProblem(invalidGrant, "the code is unknown or has expired")
+	}
+	if c.client.ID != q.client.ID {
+		return nil, newProblem(invalidGrant, "the code was given to another client")
+	}
+	if c.spent {
+		c.grant.revoked = true
+		return nil, newProblem(invalidGrant, "the code was used before: what came of it is revoked")
+	}
+	c.spent = true
+	sum := sha256.Sum256([]byte(verifier))
+	redirect := q.form.get("redirect_uri")
+	switch {
+	case subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.challenge)) != 1:
+		return nil, newProblem(invalidGrant, "code_verifier does not fit the code_challenge")
+	case redirect != c.redirect && (redirect != "" || c.sent): // RFC 6749 section 4.1.3
+		return nil, newProblem(invalidGrant, "redirect_uri is not that of the authorization request")
+	}
+	if p := c.grant.bind(q); p != nil {
+		return nil, p
+	}
+	return s.answer(q, c.grant, c.grant.scopes, q.now.Add(s.refreshLife))
+}
+
+// bind checks a request for tokens against what was granted: the resource (RFC 8707 section 2.2) and the key.
+func (g *grant) bind(q *tokenRequest) *problem {
+	if list := q.form.all("resource"); len(list) > 1 || len(list) == 1 && list[0] != g.resource {
+		return newProblem(invalidTarget, "resource is not that of the authorization request")
+	}
+	if g.proofKey != "" && g.proofKey != q.proofKey {
+		return newProblem(invalidProof, "the grant is bound to another key than that of the proof")
+	}
+	g.proofKey = q.proofKey
+	return nil
+}
+
+// redeemRefresh is RFC 6749 section 6 with rotation: each refresh token is good once. One that comes again was stolen
+// from the client or by it, and ends the grant (OAuth 2.1 section 4.3.1).
+func (s *Server) redeemRefresh(q *tokenRequest) (*answer, *problem) {
+	secret := q.form.get("refresh_token")
+	if secret == "" {
+		return nil, newProblem(invalidRequest, "no refresh_token")
+	}
+	t, ok := s.refreshes.get(secret, q.now)
+	if !ok || t.grant.dead() {
+		return nil, newProblem(invalidGrant, "the refresh token is unknown, has expired or was revoked")
+	}
+	if t.grant.client.ID != q.client.ID {
+		return nil, newProblem(invalidGrant, "the refresh token was given to another client")
+	}
+	if t.spent {
+		t.grant.revoked = true
+		return nil, newProblem(invalidGrant, "the refresh token was used before: what came of its grant is revoked")
+	}
+	scopes, p := readScopes(q.form.get("scope"))
+	if p != nil {
+		return nil, p
+	}
+	if len(scopes) == 0 {
+		scopes = t.grant.scopes
+	}
+	if !subset(scopes, t.grant.scopes) {
+		return nil, newProblem(invalidScope, "more scopes than were granted: ask for authorization anew")
+	}
+	if p := t.grant.bind(q); p != nil {
+		return nil, p
+	}
+	t.spent = true
+	return s.answer(q, t.grant, scopes, t.until)
+}
+
+// grantToClient is RFC 6749 section 4.4: a token for the client itself.
+func (s *Server) grantToClient(q *tokenRequest) (*answer, *problem) {
+	resource, p := s.checkResource(q.form.all("resource"))
+	if p != nil {
+		return nil, p
+	}
+	scopes, p := s.checkScopes(q.form.get("scope"))
+	if p != nil {
+		return nil, p
+	}
+	if len(q.client.Scopes) > 0 && !subset(scopes, q.client.Scopes) {
+		return nil, newProblem(invalidScope, "this client may not have all of the scopes '%s'", strings.Join(scopes, " "))
+	}
+	g := &grant{client: q.client, subject: q.client.ID, resource: resource, scopes: scopes, proofKey: q.proofKey, since: q.now}
+	return s.answer(q, g, scopes, neverEnds)
+}
+
+// answer makes the tokens. until is the end of the refresh token; zero: there is none.
+func (s *Server) answer(q *tokenRequest, g *grant, scopes []string, until time.Time) (*answer, *problem) {
+	access, err := s.mint(g, scopes, q.now, s.accessLife, nil)
+	a := &answer{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(s.accessLife / time.Second), Scope: strings.Join(scopes, " ")}
+	if g.proofKey != "" {
+		a.TokenType = "DPoP"
+	}
+	if err == nil && slices.Contains(scopes, scopeOpenID) {
+		a.IDToken, err = s.identity(g, q.now)
+	}
+	if err != nil {
+		return nil, &problem{status: http.StatusInternalServerError, Code: "server_error", Description: "the token can't be made"}
+	}
+	if !until.IsZero() && g.client.mayUse(grantRefresh) {
+		a.RefreshToken = rand.Text()
+		s.refreshes.put(a.RefreshToken, &refresh{grant: g, until: until}, until, q.now)
+	}
+	return a, nil
+}
