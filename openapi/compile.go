@@ -46,7 +46,7 @@ type CompileOptions struct {
 	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
 	AllowServers []string
 	Output       OutputMode
-	// ReadableHTML reduces answers that are HTML to the text that a reader sees.
+	// ReadableHTML reduces answers that are HTML to the text that a reader sees; those of failures always are.
 	ReadableHTML bool
 	// MaxOperations is the most operations that a document may have; 0: DefaultMaxOperations.
 	MaxOperations int

@@ -18,7 +18,7 @@ type answerPlan struct {
 	wrapped bool
 	// others are the media types that the document promises for success beside the one that shape is of.
 	others []string
-	// readHTML is CompileOptions.ReadableHTML. It holds for failures too.
+	// readHTML is CompileOptions.ReadableHTML.
 	readHTML bool
 }
 

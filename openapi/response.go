@@ -75,7 +75,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if e.data = buffer.data; len(e.data) == 0 {
 		return nil
 	}
-	r := answerReader{o: o, known: &o.unplanned}
+	r := answerReader{o: o, known: &o.unplanned, failed: resp.StatusCode >= 300}
 	defer r.release()
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		r.known = &o.answer
@@ -115,8 +115,9 @@ func isCompactText(data []byte) bool {
 type answerReader struct {
 	o *Operation
 	// known is what the document says of the answer: nothing if it is a failure, or a part among several.
-	known *answerPlan
-	spare []*buffer // hold what was made of the bytes that came
+	known  *answerPlan
+	failed bool // the answer says what went wrong
+	spare  []*buffer // hold what was made of the bytes that came
 }
 
 func (r *answerReader) release() {
@@ -161,7 +162,7 @@ func (r *answerReader) part(e entity) (p Part, found bool, err error) {
 		}
 	}
 	switch {
-	case isHTML(e.media) && r.o.answer.readHTML:
+	case isHTML(e.media) && (r.failed || r.o.answer.readHTML): // the page of an error is no data
 		return Part{Kind: Text, MediaType: e.media, Data: readableHTML(r.text(e))}, true, nil
 	case strings.HasPrefix(e.media, "image/") && !isXML(e.media):
 		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
