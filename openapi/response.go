@@ -116,7 +116,7 @@ type answerReader struct {
 	o *Operation
 	// known is what the document says of the answer: nothing if it is a failure, or a part among several.
 	known  *answerPlan
-	failed bool // the answer says what went wrong
+	failed bool      // the answer says what went wrong
 	spare  []*buffer // hold what was made of the bytes that came
 }
 
