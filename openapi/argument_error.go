@@ -48,7 +48,7 @@ func (e *ArgumentError) ToolMessage() string {
 		b.WriteByte('\n')
 	}
 	if e.operation != nil {
-		e.operation.appendArguments(&b)
+		e.operation.appendArguments(&b, e.Faults)
 	}
 	return b.String()
 }

@@ -305,9 +305,20 @@ func stringSchema(at *tree.Node, format string) *tree.Node {
 	return s
 }
 
-// binaryCodec decodes base64 in any of its spellings, since models use them all.
-func binaryCodec(*compiler, *content) codec {
+// binaryCodec decodes base64 in any of its spellings, since models use them all. Where the document says that the body
+// is base64 on the wire (format byte, contentEncoding), the text goes out as it is.
+func binaryCodec(c *compiler, ct *content) codec {
+	if c.sentAsBase64(ct) {
+		return textCodec(c, ct)
+	}
 	return codec{whole: func(dst, value []byte) ([]byte, error) {
 		return wire.AppendBytes(dst, string(jsonscan.Unquote(value)))
 	}}
+}
+
+// sentAsBase64 tells whether a body of bytes is transferred as base64 text (OAS 3.0.4 and 3.1.1 "Considerations for File
+// Uploads").
+func (c *compiler) sentAsBase64(ct *content) bool {
+	s := c.follow(ct.schema)
+	return s.Get("format").Text() == "byte" || strings.EqualFold(s.Get("contentEncoding").Text(), "base64")
 }

@@ -147,7 +147,9 @@ func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string
 	if kind.hint != "" {
 		says = append(says, kind.hint)
 	}
-	if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" {
+	if kind.name == "binary" && c.sentAsBase64(ct) {
+		says = append(says, "Sent as base64 text, as "+mediaType(ct.sends())+".")
+	} else if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" {
 		says = append(says, "Sent as "+media+".")
 	}
 	text := m.body.node.Get("description").Text()

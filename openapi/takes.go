@@ -104,8 +104,9 @@ func (p published) takes() []declared {
 	return all
 }
 
-// appendArguments appends what the operation takes, required arguments first, and a smallest example.
-func (o *Operation) appendArguments(b *strings.Builder) {
+// appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
+// required.
+func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
 	input := published{o.Input, o.Input}
 	all := input.takes()
 	if len(all) == 0 {
@@ -114,36 +115,65 @@ func (o *Operation) appendArguments(b *strings.Builder) {
 		}
 		return
 	}
-	var first, rest []string
-	for _, d := range all {
-		if text := d.name + " (" + d.schema.phrase(); d.required {
-			first = append(first, text+", required)")
-		} else {
-			rest = append(rest, text+")")
+	meant := o.meant(faults)
+	rank := func(d declared) int {
+		switch {
+		case len(all) > maxListed && slices.Contains(meant, d.name):
+			return 0 // it must not be cut off
+		case d.required:
+			return 1
 		}
+		return 2
 	}
-	listed := slices.Concat(first, rest)
+	slices.SortStableFunc(all, func(a, b declared) int { return rank(a) - rank(b) })
+	required := slices.ContainsFunc(all, func(d declared) bool { return d.required })
 	b.WriteString("It takes: ")
-	b.WriteString(strings.Join(listed[:min(len(listed), maxListed)], ", "))
-	if len(listed) > maxListed {
+	for i, d := range all[:min(len(all), maxListed)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.name + " (" + d.schema.phrase())
+		if d.required {
+			b.WriteString(", required")
+		}
+		b.WriteByte(')')
+	}
+	if len(all) > maxListed {
 		b.WriteString(", …")
 	}
 	b.WriteString(".\n")
-	if example := o.smallest(len(first) == 0); example != nil {
+	if example := o.smallest(!required, meant); example != nil {
 		b.WriteString("Example: ")
 		b.Write(example)
 		b.WriteByte('\n')
 	}
 }
 
-// smallest returns arguments with which a call is sent: what is required and no more, or, where nothing is, what the
-// document gives examples of. It is nil when none are found.
-func (o *Operation) smallest(optional bool) []byte {
+// meant returns the arguments that faults are about, and with one that belongs inside the body the body.
+func (o *Operation) meant(faults []Fault) (names []string) {
+	for _, f := range faults {
+		first, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		if name, ok := topLevel("/" + first); ok && name != "" {
+			names = append(names, name)
+			if strings.HasSuffix(f.Message, insideBody) {
+				names = append(names, "body")
+			}
+		}
+	}
+	return names
+}
+
+// insideBody ends what is said of an argument that stands beside the body it belongs to.
+const insideBody = `it belongs inside "body"`
+
+// smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
+// required, what the document gives examples of. It is nil when none are found.
+func (o *Operation) smallest(optional bool, also []string) []byte {
 	v, err := o.validator()
 	if err != nil {
 		return nil
 	}
-	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional})
+	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional, Also: also})
 	if !ok || string(example) == "{}" || !o.accepts(example) {
 		return nil
 	}
@@ -186,23 +216,45 @@ func (p published) phrase() string {
 
 // alternatives names the types of a schema that has none itself: "object or array".
 func (p published) alternatives() string {
-	const unknown = "see the schema"
-	var names []string
-	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+	if names := p.types(0); len(names) > 0 {
+		return strings.Join(names, " or ")
+	}
+	return "see the schema"
+}
+
+// types returns the types that a schema and what it is composed of take, none if that is not plain.
+func (p published) types(depth int) (names []string) {
+	p = p.follow()
+	switch t := p.member("type").schema; {
+	case depth > maxNested:
+		return nil
+	case jsonscan.KindOf(t) == jsonscan.String:
+		return []string{p.text("type")}
+	case jsonscan.KindOf(t) == jsonscan.Array:
+		for v := range jsonscan.Elements(t) {
+			names = append(names, string(jsonscan.Unquote(v)))
+		}
+		return names
+	}
+	for part := range jsonscan.Elements(p.member("allOf").schema) {
+		if names = (published{p.root, part}).types(depth + 1); names != nil {
+			return names // the others can only take some of them away
+		}
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
 		for part := range jsonscan.Elements(p.member(key).schema) {
-			name := published{p.root, part}.follow().text("type")
-			if name == "" {
-				return unknown
+			more := published{p.root, part}.types(depth + 1)
+			if more == nil {
+				return nil
 			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+			for _, name := range more {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
 			}
 		}
 	}
-	if len(names) == 0 {
-		return unknown
-	}
-	return strings.Join(names, " or ")
+	return names
 }
 
 // misplaced words an argument that is unknown where it stands and known elsewhere: a member of the body that was given
@@ -220,7 +272,7 @@ func (o *Operation) misplaced(name string) string {
 		return ""
 	case o.body.form == formWhole:
 		if body := input.member("properties").member("body"); knows(body) {
-			return fmt.Sprintf("unknown argument %q; it belongs inside \"body\"", name)
+			return fmt.Sprintf("unknown argument %q; "+insideBody, name)
 		}
 	case name == "body" && o.body.form == formMembers:
 		return `unknown argument "body"; its members stand beside the parameters`

@@ -15,6 +15,8 @@ type ExampleOptions struct {
 	// Documented gives the optional members too for which the schema has an example, or that are among those given, as
 	// long as there is room. Without it an example holds what is required and nothing else.
 	Documented bool
+	// Also names optional members that an example holds too if it can: those of the root, and those of its members.
+	Also []string
 	// Given is an object whose members are preferred to all others, as far as they fit.
 	Given json.RawMessage
 	// Quick refuses an example when finding out whether it is valid takes the JSON Schema library.
@@ -195,7 +197,8 @@ func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 	for i := range d.properties { // in the author's order
 		p := &d.properties[i]
 		wanted := slices.Contains(d.required, p.name)
-		if !wanted && documented(p) {
+		also := depth <= 1 && slices.Contains(x.options.Also, p.name)
+		if !wanted && (also || documented(p)) {
 			if before := out; !add(p.name) { // it can be left out
 				out = before
 				delete(given, p.name)
