@@ -58,7 +58,7 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 			e.refuse(v, name)
 		case v.Len() == 0:
 		case r == allOfRule && f.viaAllOf:
-			e.hole(f.target, place{inPlace: at.inPlace, all: true}, false)
+			e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true}, false)
 		default:
 			if name == "oneOf" && n.Get("anyOf") == nil {
 				switch {

@@ -98,9 +98,10 @@ type partKey struct {
 	node    *tree.Node
 	base    bool
 	renamed bool
+	in      *scope
 }
 
-func (h hole) key() partKey { return partKey{h.node, h.base, h.renamed} }
+func (h hole) key() partKey { return partKey{h.node, h.base, h.renamed, h.in} }
 
 type holeKey struct {
 	fragment *fragment
@@ -138,7 +139,7 @@ func (a *assembly) collect(c cut) {
 }
 
 func (a *assembly) add(key partKey, depth int) *part {
-	form := fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth)}
+	form := fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth), in: key.in}
 	p := &part{key: key}
 	if key.renamed {
 		p.fragment, _ = a.c.convert(form, a.rename)

@@ -12,6 +12,7 @@ type emitter struct {
 	c      *Converter
 	self   *tree.Node // the schema that the fragment is of; nil for the root of a tool's schema
 	cut    cut
+	in     *scope            // of $dynamicAnchor
 	rename map[string]string // wire name → argument, for the properties of the tool's root value
 
 	out      []byte
@@ -116,7 +117,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 		return
 	case f.alone && at.extra == nil:
 		at.all = at.all || f.viaAllOf
-		e.hole(f.target, at, true)
+		e.hole(f.target, f.in, at, true)
 		return
 	}
 	start, holes, shown := len(e.out), len(e.holes), len(e.shown)
@@ -172,14 +173,14 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 
 // hole leaves a place for a reference. The last two levels of a cut schema refer to nothing: what would be referred to
 // would be cut down to its type anyway.
-func (e *emitter) hole(target *tree.Node, at place, whole bool) {
+func (e *emitter) hole(target *tree.Node, in *scope, at place, whole bool) {
 	if !whole {
 		e.member("$ref")
 	}
 	base := at.base || (at.all || !whole) && e.self != nil && e.c.lists(target, e.self)
 	e.holes = append(e.holes, hole{
 		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all || !whole, union: at.union,
-		renamed: at.inPlace && len(e.rename) > 0, depth: e.depth - 1,
+		renamed: at.inPlace && len(e.rename) > 0, in: in, depth: e.depth - 1,
 	})
 }
 
@@ -278,7 +279,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 	if x := at.extra; x != nil && assertions && x.values != nil && n.Get("enum") == nil {
 		e.values(x.values, f)
 	}
-	if assertions && !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil {
+	if assertions && !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil && n.Get("unevaluatedItems") == nil {
 		e.items(n, nil, f) // some clients refuse an array that does not say of what
 	}
 	if x := at.extra; x != nil && assertions && x.closing != "" {
@@ -293,7 +294,7 @@ func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at pl
 	case nullRule: // part of type, enum or the alternative to all the rest
 	case refRule:
 		if f.target != nil && v == f.ref {
-			e.hole(f.target, at, false)
+			e.hole(f.target, f.in, at, false)
 		}
 	case typeRule:
 		if !f.inferred && f.types != 0 && !(at.extra != nil && at.extra.object) && !f.dropType {

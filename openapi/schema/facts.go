@@ -9,6 +9,7 @@ import (
 type schemaFacts struct {
 	ref      *tree.Node // the reference in the schema
 	target   *tree.Node // what it leads to; nil if nothing
+	in       *scope     // in which it is applied
 	viaAllOf bool       // the reference is written as "allOf: [{$ref: …}]", the way to give it siblings in 3.0
 
 	alone     bool // nothing else is said
@@ -106,6 +107,14 @@ func (e *emitter) refer(n *tree.Node, f *schemaFacts) {
 		return
 	}
 	target, problem := e.c.target(f.ref)
+	if e.c.dynamic {
+		in := e.c.bind(e.in, n)
+		if bound := e.c.dynamicTarget(in, f.ref); bound != nil {
+			target, f.in = e.c.follow(bound, in)
+		} else {
+			f.in = e.c.enter(in, f.ref)
+		}
+	}
 	if target == nil {
 		e.warnf(f.ref, CodeSchemaRef, "%s; anything is accepted here", problem)
 		f.viaAllOf = false

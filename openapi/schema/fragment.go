@@ -38,6 +38,7 @@ type fragmentKey struct {
 	node *tree.Node
 	base bool // without its oneOf and anyOf: what an alternative takes over from the schema that lists it
 	cut  cut
+	in   *scope
 }
 
 // A fragment is a schema as JSON with holes where it refers to others, which are known only when a tool's schema is
@@ -57,7 +58,8 @@ type hole struct {
 	all     bool // it is a member of allOf, or stands beside other keywords
 	union   bool // it is a member of anyOf or oneOf
 	renamed bool // it applies to the root value of a tool, whose properties have other names for the model
-	depth   int  // levels between the fragment's schema and the one referred to
+	in      *scope
+	depth   int // levels between the fragment's schema and the one referred to
 }
 
 // fragment returns the form of a schema that key names, converted on first use.
@@ -79,7 +81,7 @@ func (c *Converter) fragment(key fragmentKey) *fragment {
 
 // convert makes a fragment. rename is that of the tool, if the fragment applies to its root value.
 func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragment, *emitter) {
-	e := &emitter{c: c, self: key.node, cut: key.cut, rename: rename}
+	e := &emitter{c: c, self: key.node, cut: key.cut, in: key.in, rename: rename}
 	e.schema(key.node, place{base: key.base, inPlace: true})
 	return &fragment{body: e.out, holes: e.holes}, e
 }

@@ -81,6 +81,7 @@ var keywords = func() map[string]*keyword {
 		{"format", always(formatRule)},
 		{"contentEncoding", since31(mediaRule)},
 		{"contentMediaType", since31(mediaRule)},
+		{"contentSchema", since31(innerRule)},
 
 		{"enum", always(valuesRule)},
 		{"const", always(constRule)},

@@ -57,12 +57,13 @@ const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 // them in so many words (D10), or declares none at all.
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
 	root := c.merged(schema)
-	closing := c.closing(root)
+	closing, in := c.closing(root), c.scopeOf(schema)
 	return c.fit(schema, rename, root.Get("$defs"), func(e *emitter) {
 		if root.Kind() != tree.Object {
 			e.raw(`{"type":"object"`)
 			return
 		}
+		e.in = in
 		x := &extra{object: true, dialect: c.dialect == OpenAPI31 && root.Get("$schema").Text() == dialect2020}
 		// What composition declares may be cut off.
 		if closing == "additionalProperties" || e.cut.depth == noLimit {

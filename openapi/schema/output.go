@@ -114,6 +114,9 @@ func (b *looseBuilder) part(n *tree.Node, depth int) *jsonscan.Shape {
 // part of another schema in place, so that a type that it leaves out may be the other's.
 func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Shape {
 	b.steps--
+	if b.c.dynamic && n.Get("$dynamicRef") != nil {
+		return nil // it depends on the way here
+	}
 	if n = b.c.resolve(n); n.Kind() != tree.Object || b.left < 0 || b.steps < 0 {
 		return nil
 	}

@@ -215,7 +215,7 @@ func (p *programmer) fill(c *check, schema []byte) {
 			parts.then = p.check(value)
 		case "else":
 			parts.other = p.check(value)
-		case "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
+		case "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema",
 			"$defs", "$anchor", "$comment":
 		case "$schema":
 			c.opaque = c.opaque || string(jsonscan.Unquote(value)) != dialect2020

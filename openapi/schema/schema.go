@@ -57,6 +57,7 @@ type Converter struct {
 	limits  Limits
 	at      *tree.Node                // what is converted for, see For
 	found   map[*tree.Node]*tree.Node // base → its alternatives, see alternativesOfBases
+	dynamic bool                      // there are $dynamicAnchors, see scope
 
 	*converted
 }
@@ -66,6 +67,8 @@ type converted struct {
 	fragments sync.Map // fragmentKey → *fragment
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
+	scopes    sync.Map // what it binds → *scope
+	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
 	misfits   misfits
 }
 
@@ -80,7 +83,7 @@ func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Li
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}
-	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), converted: &converted{}}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), dynamic: hasAnchors(set, d), converted: &converted{}}
 }
 
 // For returns a converter for one owner of schemas, such as an operation, at the node at: what concerns all of a tool's
