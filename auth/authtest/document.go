@@ -42,12 +42,7 @@ func isDocument(id string) bool {
 // newDocumentClient returns a client that reaches this machine only, through no proxy, and follows no redirects.
 func newDocumentClient(dial func(context.Context, string, string) (net.Conn, error), roots *x509.CertPool) *http.Client {
 	if dial == nil {
-		d := &net.Dialer{Timeout: documentTime, Control: func(_, address string, _ syscall.RawConn) error {
-			if a, err := netip.ParseAddrPort(address); err != nil || !a.Addr().Unmap().IsLoopback() {
-				return errors.New("not a loopback address")
-			}
-			return nil
-		}}
+		d := &net.Dialer{Timeout: documentTime, Control: loopbackOnly}
 		dial = d.DialContext
 	}
 	return &http.Client{
@@ -58,6 +53,14 @@ func newDocumentClient(dial func(context.Context, string, string) (net.Conn, err
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       documentTime,
 	}
+}
+
+// loopbackOnly is asked by the dialer after a name was resolved and before anything is sent.
+func loopbackOnly(_, address string, _ syscall.RawConn) error {
+	if a, err := netip.ParseAddrPort(address); err != nil || !a.Addr().Unmap().IsLoopback() {
+		return errors.New("not a loopback address")
+	}
+	return nil
 }
 
 // fetchClient reads the metadata document that a client_id points to.
