@@ -45,7 +45,7 @@ func (c *compiler) meanings(answers []answer) (all []meaning) {
 			continue
 		}
 		// Cleaned before it is cut: what is not shown must not take the place of what is.
-		text := schema.Clean(strings.Join(strings.Fields(schema.Prose(a.node.Get("description").Text(), 0)), " "), maxMeaning)
+		text := schema.Clean(strings.Join(strings.Fields(schema.Prose(a.text(), 0)), " "), maxMeaning)
 		if saysNothing(text, int(code)) {
 			continue
 		}

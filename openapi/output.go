@@ -154,7 +154,7 @@ func (c *compiler) phrase(a *answer, ct *content) string {
 	case ct == nil && (a.status == "204" || a.status == "205"):
 		return "no content"
 	case ct == nil:
-		return firstLine(a.node.Get("description").Text())
+		return firstLine(a.text())
 	}
 	what := ""
 	switch media := mediaType(ct.media); {

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -50,6 +51,11 @@ type answer struct {
 	status   string
 	node     *tree.Node
 	contents []content
+}
+
+// text is what the document says of the answer; its summary came with 3.2, where it may stand alone.
+func (a answer) text() string {
+	return cmp.Or(a.node.Get("description").Text(), a.node.Get("summary").Text())
 }
 
 // model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
@@ -175,6 +181,15 @@ func (c *compiler) requestBody(m *model) error {
 		return nil
 	}
 	m.body = &requestBody{node: body, contents: c.contents(body.Get("content"))}
+	for i := range m.body.contents {
+		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller.
+		ct := &m.body.contents[i]
+		if item := ct.node.Get("itemSchema"); ct.schema == nil && item != nil && isLines(mediaType(ct.media)) {
+			ct.schema = tree.NewObject(ct.node)
+			ct.schema.Set("type", tree.NewString(ct.node, "array"))
+			ct.schema.Set("items", item)
+		}
+	}
 	return nil
 }
 

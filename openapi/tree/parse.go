@@ -77,15 +77,16 @@ func meantAsJSON(data []byte) bool {
 	return data[0] == '{' || data[0] == '['
 }
 
-// replaceTabs replaces every tab: by two spaces in the indentation of a line, by
-// one elsewhere.
+// replaceTabs replaces every tab: by as many spaces as tabWidth says in the
+// indentation of a line, by one elsewhere.
 func replaceTabs(data []byte) []byte {
+	width := tabWidth(data)
 	out := make([]byte, 0, len(data)+len(data)/8)
 	indent := true
 	for _, c := range data {
 		switch {
 		case c == '\t' && indent:
-			out = append(out, ' ', ' ')
+			out = append(out, "        "[:width]...)
 		case c == '\t':
 			out = append(out, ' ')
 		default:
@@ -94,4 +95,39 @@ func replaceTabs(data []byte) []byte {
 		}
 	}
 	return out
+}
+
+// tabWidth returns how many spaces a tab in the indentation most likely stands for:
+// the least of 2, 4 and 8 with which lines after a key without a value are indented
+// further than that key.
+func tabWidth(data []byte) int {
+	best, least := 2, -1
+	for _, width := range [...]int{2, 4, 8} {
+		wrong, opener := 0, -1 // opener is the indentation of a key without a value on the line before, or -1
+		for line := range bytes.Lines(data) {
+			text := bytes.TrimLeft(line, " \t")
+			if len(bytes.TrimSpace(text)) == 0 || text[0] == '#' {
+				continue
+			}
+			indent, tabs := 0, false
+			for _, c := range line[:len(line)-len(text)] {
+				if c == '\t' {
+					indent, tabs = indent+width, true
+				} else {
+					indent++
+				}
+			}
+			if opener >= 0 && tabs && indent <= opener && text[0] != '-' {
+				wrong++
+			}
+			opener = -1
+			if bytes.HasSuffix(bytes.TrimRight(text, " \t\r\n"), []byte(":")) {
+				opener = indent
+			}
+		}
+		if least < 0 || wrong < least {
+			best, least = width, wrong
+		}
+	}
+	return best
 }

@@ -111,6 +111,9 @@ func (w *walker) object(n *Node, r role) error {
 	n.drop(drop)
 	if ref := n.Get("$ref"); ref != nil {
 		if ref.kind == String {
+			if schema := w.repairSchemaRef(n, ref, r); schema != nil {
+				return w.object(schema, roleSchema)
+			}
 			return w.follow(ref, r)
 		}
 		w.warn.add(ref, CodeWrongType, "\"$ref\" must be text, found %s %s; left out", article(ref.kind), ref.kind)
@@ -151,6 +154,9 @@ func (w *walker) follow(ref *Node, r role) error {
 	n, err := w.resolveRef(ref)
 	if n == nil {
 		return err
+	}
+	if w.isForeign(ref, n, r) {
+		return w.chain(ref, n)
 	}
 	t := task{n, r}
 	if r >= remembered {

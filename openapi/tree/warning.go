@@ -41,6 +41,7 @@ const (
 	CodeFile        = "file"         // a referenced file can't be parsed
 	CodeBarePath    = "bare-path"    // a path stands where {"$ref": path} was meant
 	CodeContentRef  = "content-ref"  // "$ref" in a map that can't have one: content taken over
+	CodeWrongKind   = "wrong-kind"   // "$ref" to another kind of component: used as far as it fits
 	CodeTextRef     = "text-ref"     // "$ref" where text belongs: text taken over
 
 	// Values of the wrong type.
