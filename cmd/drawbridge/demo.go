@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/auth/authtest"
 	"drawbridge/cmd/drawbridge/demo"
 	"drawbridge/config"
 	"drawbridge/gateway"
@@ -31,15 +32,24 @@ func (p *program) demoCommand() *cobra.Command {
 		Short: "A sample legacy service and the gateway in front of it, nothing to set up",
 		Long: `Demo starts a small "legacy" order service with an OpenAPI document, writes the configuration for it, starts the
 gateway, makes one call through /mcp and shows what went over the wire. Then it serves until Ctrl-C, so that you
-can connect a client of your own. Everything listens on loopback and is gone when it ends.`,
+can connect a client of your own. Everything listens on loopback and is gone when it ends.
+
+With --auth it also starts an authorization server, and the gateway asks for tokens: reading needs one scope, changing
+another, so that you see a whole login and a client that asks for more.`,
 		Args: noArguments,
 	}
 	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; a free port is taken if it is in use and was not given")
 	c.Flags().StringVar(&d.upstream, "upstream", "127.0.0.1:0", "address of the sample service")
 	c.Flags().BoolVar(&d.once, "once", false, "end after the call")
 	c.Flags().BoolVar(&d.serviceOnly, "service-only", false, "only serve the sample service, at --upstream")
+	c.Flags().BoolVar(&d.auth, "auth", false, "ask for tokens, and start an authorization server that gives them")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		d.fixed = c.Flags().Changed("listen")
+		if d.auth {
+			if err := d.checkLoopback(); err != nil {
+				return err
+			}
+		}
 		return d.run(c.Context())
 	}
 	return c
@@ -51,6 +61,10 @@ type demonstration struct {
 	listen, upstream  string
 	fixed             bool // --listen was given
 	once, serviceOnly bool
+	auth              bool
+
+	issuer *authtest.Server // with auth
+	token  string           // for a client that can't log in
 
 	seen atomic.Pointer[string] // the last request that reached the service
 }
@@ -79,9 +93,17 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "drawbridge.yaml")
-	text, err := d.configuration(ctx, base)
+	listen, err := d.free(ctx, d.listen)
 	if err != nil {
 		return err
+	}
+	text := configuration(listen, base)
+	if d.auth {
+		if d.issuer, err = d.startIssuer(listen); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.issuer.Close()) }()
+		text += fmt.Sprintf(demoAuth, d.issuer.Issuer())
 	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
@@ -128,11 +150,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 }
 
 // configuration writes the file that a platform engineer would write.
-func (d *demonstration) configuration(ctx context.Context, base string) (string, error) {
-	listen, err := d.free(ctx, d.listen)
-	if err != nil {
-		return "", err
-	}
+func configuration(listen, base string) string {
 	return fmt.Sprintf(`server:
   listen: %s
   shutdown_delay: 0s
@@ -149,7 +167,7 @@ apis:
       in: header
       name: X-Shop-Key
       value: ${SHOP_KEY}
-`, listen, base, demo.DocumentPath), nil
+`, listen, base, demo.DocumentPath)
 }
 
 // free returns the address, or one with a free port if its port is taken and nobody insisted on it.
@@ -171,71 +189,91 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 	api := status.APIs[0]
 	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d mistakes repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
 	for _, p := range g.Plans() {
-		d.say("   %-20s %-6s %-30s %s", p.Tool.Name, p.Tool.Operation.Method, p.Tool.Operation.Path, p.Tool.Title)
+		d.say("   %-20s %-6s %-30s %s%s", p.Tool.Name, p.Tool.Operation.Method, p.Tool.Operation.Path, d.scopes(p), p.Tool.Title)
 	}
 
 	const tool = "listOrders"
 	arguments := json.RawMessage(`{"status": ["open", "paid"], "filter": {"customer_id": 9007199254740993}, "page_size": 1}`)
 	url := "http://" + s.public.Addr().String() + "/mcp"
 	d.say("\n4. A call through %s: %s %s", url, tool, arguments)
-	result, err := post(ctx, url, tool, arguments)
+	call := func() (*reply, error) { return post(ctx, url, "", tool, arguments) }
+	if d.auth {
+		call = func() (*reply, error) { return d.showAuth(ctx, url, tool, arguments) }
+	}
+	result, err := call()
 	if err != nil {
 		return err
 	}
 	if seen := d.seen.Load(); seen != nil {
 		d.say("\n   The service saw:\n\n%s", indent(*seen))
 	}
-	d.say("   The client got:\n\n%s", indent(result))
-	d.say(`5. Connect a client of your own to %s
+	d.say("   The client got:\n\n%s", indent(result.text))
+	step, inspector, curl := 5, "", ""
+	if d.auth {
+		step = 6
+		d.sayLogin()
+		inspector, curl = ` --header "Authorization: Bearer $TOKEN"`, ` -H "Authorization: Bearer $TOKEN"`
+	}
+	d.say(`%d. Connect a client of your own to %s
 
    Claude Code:    claude mcp add --transport http orders %s
    VS Code:        code --add-mcp '{"name":"orders","type":"http","url":"%s"}'
-   MCP Inspector:  npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list
-   curl:           curl -s %s -H 'Content-Type: application/json' -H 'Accept: application/json' \
+   MCP Inspector:  npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list%s
+   curl:           curl -s %s%s -H 'Content-Type: application/json' -H 'Accept: application/json' \
                      -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'
 
-   Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`, url, url, url, url, url, s.admin.Addr())
+   Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`,
+		step, url, url, url, url, inspector, url, curl, s.admin.Addr())
 	if !d.once {
 		d.say("\n   Serving until Ctrl-C.")
 	}
 	return nil
 }
 
-// post makes a tools/call as a client of the newest revision does and returns the result, indented.
-func post(ctx context.Context, url, tool string, arguments json.RawMessage) (string, error) {
+// reply is what came back of a call.
+type reply struct {
+	status, challenge string
+	text              string // the body, indented
+}
+
+// post makes a tools/call as a client of the newest revision does. An empty token is not sent.
+func post(ctx context.Context, url, token, tool string, arguments json.RawMessage) (*reply, error) {
 	revision := gateway.Revisions()[0]
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 		"name": tool, "arguments": arguments, "_meta": map[string]any{
 			"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
 		}}})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("MCP-Protocol-Version", revision)
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", tool)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(r)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	answer, err := io.ReadAll(resp.Body)
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
-		return "", err
+		return nil, err
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, answer, "", "  "); err != nil {
-		return "", fmt.Errorf("the gateway answered %s: %s", resp.Status, answer)
+		return nil, fmt.Errorf("the gateway answered %s: %s", resp.Status, answer)
 	}
-	return b.String() + "\n", nil
+	return &reply{resp.Status, resp.Header.Get("WWW-Authenticate"), b.String() + "\n"}, nil
 }
 
 // observe keeps what the service saw of a request. The key is the gateway's secret and not shown.
