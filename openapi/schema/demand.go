@@ -75,7 +75,7 @@ func (d *demand) take(s []byte) {
 		switch string(name) {
 		case "$ref":
 			if target, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/"); ok {
-				if target := jsonscan.Lookup(d.x.program.defs, target); target != nil {
+				if target := d.x.definition(target); target != nil {
 					d.take(target)
 				}
 			}

@@ -80,6 +80,17 @@ type exampler struct {
 	steps   int
 	program *programmer
 	checks  map[*byte]*check
+	defs    map[string][]byte // read when the first is asked for
+}
+
+func (x *exampler) definition(name string) []byte {
+	if x.defs == nil {
+		x.defs = map[string][]byte{}
+		for name, s := range jsonscan.Members(x.program.defs) {
+			x.defs[string(name)] = s
+		}
+	}
+	return x.defs[name]
 }
 
 // value returns a value that fits all of the schemas as far as the quick check can tell. name is that of the property;
