@@ -119,7 +119,7 @@ func checkBody(t *testing.T, op *Operation, args string, req *http.Request, body
 		reader := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
 		for parts := 0; ; parts++ {
 			p, err := reader.NextRawPart()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				if parts+1 != delimiters {
 					t.Fatalf("%s %q: %d parts, %d delimiters: %q", op.Path, args, parts, delimiters, body)
 				}
@@ -133,7 +133,7 @@ func checkBody(t *testing.T, op *Operation, args string, req *http.Request, body
 	case media == "application/xml":
 		d := xml.NewDecoder(bytes.NewReader(body))
 		for {
-			if _, err := d.Token(); err == io.EOF {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				return
 			} else if err != nil {
 				t.Fatalf("%s %q: %v: %s", op.Path, args, err, body)

@@ -62,7 +62,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	}
 	flat := false
 	if kind != nil && kind.members && len(bound) > 0 {
-		members, flat = c.flattened(content.schema, bound)
+		members, flat = c.flattened(content.schema, bound, m.body.required)
 	}
 
 	names := make([]named, 0, len(bound)+len(members)+1)
@@ -108,9 +108,8 @@ func (c *compiler) input(op *Operation, m *model) error {
 		op.body.first = len(bound)
 		for i, member := range members {
 			name := names[len(bound)+i].name
-			// Members of an optional body are asked for only once one of them is given, by NewRequest.
 			properties = append(properties, schema.Property{
-				Name: name, Schema: member.Schema, Required: member.Required && m.body.required, WireName: member.Name, In: "body",
+				Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body",
 			})
 			op.arguments = append(op.arguments, argument{
 				name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required,
@@ -261,8 +260,9 @@ func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 }
 
 // flattened returns the members of a body that can stand beside the parameters: a plain object whose names clash with
-// none of theirs, and that has nothing named "body".
-func (c *compiler) flattened(s *tree.Node, bound []binding) ([]schema.Member, bool) {
+// none of theirs, and that has nothing named "body". Of a body that may be left out nothing may be required either: what
+// is required as soon as another member is given is better said by an argument "body".
+func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]schema.Member, bool) {
 	if s == nil {
 		return nil, false
 	}
@@ -276,7 +276,7 @@ func (c *compiler) flattened(s *tree.Node, bound []binding) ([]schema.Member, bo
 	}
 	for _, member := range members {
 		name := argumentName(member.Name)
-		if taken[name] {
+		if taken[name] || member.Required && !required {
 			return nil, false
 		}
 		taken[name] = true

@@ -190,8 +190,9 @@ func (c *compiler) constant(header *tree.Node) (string, bool) {
 	switch value.Kind() {
 	case tree.String, tree.Number, tree.Bool:
 		return strings.Clone(value.Text()), true
+	default: // nothing else is one value of a header
+		return "", false
 	}
-	return "", false
 }
 
 // multipartSchema returns the schema of a multipart body with its files as the objects that a caller gives them by.

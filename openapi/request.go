@@ -356,20 +356,11 @@ func (b *building) body() (text []byte, media string) {
 		}
 		return text, media
 	case formMembers:
-		given, missing := false, false
-		for i := plan.first; i < len(o.arguments); i++ {
-			given = given || b.values[i] != nil
-			missing = missing || b.values[i] == nil && o.arguments[i].required
+		given := plan.required
+		for _, value := range b.values[plan.first:] {
+			given = given || value != nil
 		}
-		if !given && !plan.required {
-			return nil, ""
-		}
-		if missing { // of a body that is optional: the schema has caught this otherwise
-			for i := plan.first; i < len(o.arguments); i++ {
-				if a := &o.arguments[i]; a.required && b.values[i] == nil {
-					b.fault(a, errors.New("is missing; it is required as soon as another part of the request body is given"))
-				}
-			}
+		if !given {
 			return nil, ""
 		}
 		text, err = codec.members(make([]byte, 0, len(b.args)), b.members(plan.first))

@@ -53,8 +53,9 @@ func (p published) member(key string) published {
 	return published{p.root, jsonscan.Lookup(p.schema, key)}
 }
 
-func (p published) text(key string) string {
-	return string(jsonscan.Unquote(jsonscan.Lookup(p.schema, key)))
+// word returns the type, if it is one word.
+func (p published) word() string {
+	return string(jsonscan.Unquote(jsonscan.Lookup(p.schema, "type")))
 }
 
 // A declared is one declared member of an object.
@@ -198,9 +199,9 @@ func (p published) phrase() string {
 	}
 	switch t := p.member("type").schema; jsonscan.KindOf(t) {
 	case jsonscan.String:
-		name := p.text("type")
-		if items := p.member("items").follow(); name == "array" && items.text("type") != "" {
-			return "array of " + items.text("type")
+		name := p.word()
+		if items := p.member("items").follow(); name == "array" && items.word() != "" {
+			return "array of " + items.word()
 		}
 		return name
 	case jsonscan.Array:
@@ -229,7 +230,7 @@ func (p published) types(depth int) (names []string) {
 	case depth > maxNested:
 		return nil
 	case jsonscan.KindOf(t) == jsonscan.String:
-		return []string{p.text("type")}
+		return []string{p.word()}
 	case jsonscan.KindOf(t) == jsonscan.Array:
 		for v := range jsonscan.Elements(t) {
 			names = append(names, string(jsonscan.Unquote(v)))

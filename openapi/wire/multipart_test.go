@@ -69,7 +69,7 @@ func TestMultipartRoundTrip(t *testing.T) {
 		reader := multipart.NewReader(bytes.NewReader(out), boundary)
 		for {
 			p, err := reader.NextRawPart()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

@@ -30,7 +30,7 @@ func readXML(data []byte) (*element, error) {
 	open := []*element{root}
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if len(root.Children) != 1 {
 				return nil, fmt.Errorf("%d root elements", len(root.Children))
 			}
