@@ -45,6 +45,12 @@ func FuzzConvert(f *testing.F) {
 		c := NewLimitedConverter(set, d, nil, Limits{MaxBytes: 64<<10 + len(schema)/8})
 		if s, err := c.Object([]Property{{Name: "a", Schema: n, Required: true, Description: "d"}, {Name: "b", Schema: n, Example: n}}); err == nil {
 			checkSchema(t, s)
+			checkPortable(t, Portable(s, 0))
+			if text, ok := Example(s, ExampleOptions{Documented: true}); ok {
+				if v, err := Compile(s); err != nil || len(v.explain(decoded(t, text))) > 0 {
+					t.Errorf("%s is no example of %s", text, s)
+				}
+			}
 		}
 		rename := map[string]string{}
 		for i, name := range c.Names(n) {
@@ -54,9 +60,11 @@ func FuzzConvert(f *testing.F) {
 		}
 		if s, err := c.Root(n, rename); err == nil {
 			checkSchema(t, s)
+			checkPortable(t, Portable(s, 0))
 		}
 		if out := c.Output(n); out != nil {
 			checkSchema(t, out.Schema)
+			checkPortableOutput(t, PortableOutput(out.Schema))
 		}
 		c.Plain(n)
 		c.IsObject(n)
