@@ -17,20 +17,21 @@ OPENAPI_CORPUS ?= $(wildcard $(abspath ../shared/specs))
 
 FUZZTIME      ?= 10s
 BENCH_FLAGS   ?=
+DEMO_FLAGS    ?=
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## print this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/drawbridge, static and stripped
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/drawbridge ./cmd/drawbridge
 
 .PHONY: demo
-demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C
-	$(GO) run ./cmd/drawbridge demo
+demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (DEMO_FLAGS=--auth: with a login)
+	$(GO) run ./cmd/drawbridge demo $(DEMO_FLAGS)
 
 .PHONY: test
 test: ## go vet, then every test with the race detector, in random order
@@ -74,8 +75,12 @@ interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
 
 .PHONY: conformance
-conformance: build ## the official MCP conformance suite against the gateway
+conformance: build conformance-auth ## the official MCP conformance suite against the gateway, and conformance-auth
 	test/conformance/run
+
+.PHONY: conformance-auth
+conformance-auth: build ## its scenarios for authorization servers against that of demo --auth
+	test/conformance/authorization
 
 .PHONY: image
 image: build ## write an OCI archive of the gateway to bin/, no daemon or registry needed

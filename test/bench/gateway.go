@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
-	"drawbridge/test/issuer"
+	"drawbridge/auth/authtest"
 	"drawbridge/test/process"
 )
 
@@ -27,7 +28,7 @@ type api struct {
 }
 
 // startGateway starts the program and returns at once: see client.connect and firstList for when it is ready.
-func startGateway(ctx context.Context, program, dir string, iss *issuer.Issuer, a api) (*gateway, error) {
+func startGateway(ctx context.Context, program, dir string, iss *authtest.Server, a api) (*gateway, error) {
 	host, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -36,7 +37,9 @@ func startGateway(ctx context.Context, program, dir string, iss *issuer.Issuer, 
 	if err != nil {
 		return nil, err
 	}
-	token, err := iss.Token("http://"+host+"/mcp", "mcp:tools")
+	token, err := iss.Issue(authtest.Token{
+		Subject: "tester", ClientID: "test", Audience: []string{"http://" + host + "/mcp"}, Scopes: []string{"mcp:tools"}, Life: 23 * time.Hour,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ auth:
 apis:
   - {spec: %q, name: bench, base_url: %q, output_schemas: %s}
 telemetry: {log_level: error}
-`, host, admin, iss.URL, a.spec, a.baseURL, a.output)
+`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"drawbridge/test/issuer"
+	"drawbridge/auth/authtest"
 	"drawbridge/test/process"
 )
 
@@ -20,7 +20,7 @@ type bench struct {
 	settings
 	self     string // this program
 	dir      string // for configuration files
-	issuer   *issuer.Issuer
+	issuer   *authtest.Server
 	progress func(format string, args ...any)
 }
 
@@ -42,7 +42,7 @@ func measure(ctx context.Context, s settings, progress func(format string, args 
 		return nil, err
 	}
 	defer os.RemoveAll(b.dir)
-	if b.issuer, err = issuer.Start(); err != nil {
+	if b.issuer, err = authtest.Start(authtest.Options{}); err != nil {
 		return nil, err
 	}
 	defer b.issuer.Close()

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/auth/authtest"
 	"drawbridge/cmd/drawbridge/demo"
 	_ "drawbridge/gateway" // so that go test runs again when the program has changed: it sees imports, not what we build
-	"drawbridge/test/issuer"
 	"drawbridge/test/process"
 )
 
@@ -40,11 +40,11 @@ func newWorld(t *testing.T) *world {
 		w.seen = append(w.seen, r.Clone(context.WithoutCancel(r.Context())))
 	}))
 	t.Cleanup(service.Close)
-	iss, err := issuer.Start()
+	iss, err := authtest.Start(authtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(iss.Close)
+	t.Cleanup(func() { iss.Close() })
 
 	dir := t.TempDir()
 	program, err := process.BuildGateway(ctx, dir)
@@ -60,7 +60,7 @@ auth:
 apis:
   - spec: %q
     credential: {type: api_key, in: header, name: X-Shop-Key, value: "${SHOP_KEY:-%s}"}
-`, listen, admin, iss.URL, service.URL+demo.DocumentPath, demo.Key)
+`, listen, admin, iss.Issuer(), service.URL+demo.DocumentPath, demo.Key)
 	file := filepath.Join(dir, "gateway.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ apis:
 		t.Fatal(err)
 	}
 	w.endpoint = "http://" + listen + "/mcp"
-	if w.token, err = iss.Token(w.endpoint, "mcp:tools"); err != nil {
+	if w.token, err = iss.Issue(authtest.Token{Audience: []string{w.endpoint}, Scopes: []string{"mcp:tools"}, Life: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	return w
