@@ -256,7 +256,7 @@ func (c *compiler) walk() (all []found, skipped []Skipped) {
 			// Siblings of the reference: undefined in 3.0, but what stands there was meant.
 			for name, member := range node.Members() {
 				if slices.Contains(methods, name) && item.Get(name) == nil {
-					all = c.add(all, found{name, path, node, member, 0})
+					all = c.add(all, found{strings.ToUpper(name), path, node, member, 0})
 				}
 			}
 		}
@@ -268,9 +268,14 @@ func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
 	for name, node := range item.Members() {
 		switch {
 		case slices.Contains(methods, name):
-			all = c.add(all, found{name, path, item, node, 0})
+			all = c.add(all, found{strings.ToUpper(name), path, item, node, 0})
 		case name == "additionalOperations" && c.doc.dialect == openapi31:
 			for method, node := range node.Members() {
+				// The key is the method as it is to be sent (OAS 3.2 path item object); those that have a field of their own
+				// are known in one spelling only.
+				if slices.Contains(methods, strings.ToLower(method)) {
+					method = strings.ToUpper(method)
+				}
 				all = c.add(all, found{method, path, item, node, 0})
 			}
 		}
@@ -281,7 +286,6 @@ func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
 // add appends an operation. An operation that is a reference (DigitalOcean writes all of its so) is followed here; one
 // that is missing is left to be skipped with the reason.
 func (c *compiler) add(all []found, f found) []found {
-	f.method = strings.ToUpper(f.method)
 	if f.node.Kind() == tree.Null {
 		return all
 	}

@@ -21,7 +21,7 @@ import (
 // requests are built and answers read. It is immutable after Compile and safe for concurrent use.
 type Operation struct {
 	ID          string // operationId as written, "" when there is none
-	Method      string // upper case
+	Method      string // as it is sent: in capitals, but for unusual ones
 	Path        string // path template as written, with the query or fragment that some documents put there
 	Tags        []string
 	Summary     string // both texts are plain and cleaned for reading (S8), but not shortened
@@ -116,7 +116,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, coded(codeSkipMethod, skip(f.node, "%q is not a method that can be called", f.method))
 	}
 	op = &Operation{
-		Method: f.method, Path: strings.Clone(f.path),
+		Method: strings.Clone(f.method), Path: strings.Clone(f.path),
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
 		buffers: c.buffers,
 	}
@@ -129,8 +129,10 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	op.ID = strings.Clone(m.typed.OperationID)
-	op.Summary = strings.Clone(schema.Prose(m.node.Get("summary").Text(), 0))
-	op.Description = strings.Clone(schema.Prose(m.node.Get("description").Text(), 0))
+	op.Summary, op.Description = texts(m.node)
+	if op.Summary == "" && op.Description == "" {
+		op.Summary, op.Description = texts(f.item) // meant for all of its operations (OAS path item object)
+	}
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
@@ -151,12 +153,17 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	return op, nil
 }
 
+// texts returns what an operation or a path item says of itself.
+func texts(n *tree.Node) (summary, description string) {
+	return strings.Clone(schema.Prose(n.Get("summary").Text(), 0)), strings.Clone(schema.Prose(n.Get("description").Text(), 0))
+}
+
 // validMethod accepts any token (RFC 9110 section 9.1) but CONNECT, which makes a tunnel of the connection.
 func validMethod(method string) bool {
 	if slices.Contains(methods, strings.ToLower(method)) {
 		return true
 	}
-	if method == http.MethodConnect {
+	if strings.EqualFold(method, http.MethodConnect) {
 		return false
 	}
 	_, err := http.NewRequestWithContext(context.Background(), method, "", nil)

@@ -88,6 +88,7 @@ func (s *security) of(m *model, ps *problems) []Requirement {
 			if !ok {
 				continue
 			}
+			name = strings.TrimPrefix(name, "#/components/securitySchemes/") // 3.2 takes the URI of a scheme as well
 			if !slices.ContainsFunc(s.schemes, func(sc Scheme) bool { return sc.Name == name }) {
 				// Said once for the document: some require such a scheme in each operation.
 				ps.at(s.declared, codeSecurityUndefined, "security scheme %q is required but not declared; the credential of the API is used if one is configured", name)
