@@ -18,6 +18,7 @@ type servers struct {
 	allowed  map[string]bool
 	values   map[string]string // of variables, from the configuration
 	problems *problems
+	swagger  *tree.Node // the root of a document of 2.0, else nil
 
 	root        *url.URL // of operations that name no server
 	rootProblem string
@@ -38,7 +39,8 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 	root := d.set.Root()
 	switch list := root.Get("servers"); {
 	case d.dialect == swagger2:
-		s.root, s.rootProblem = s.first(root, s.swagger2(root))
+		s.swagger = root
+		s.root, s.rootProblem = s.first(root, s.swagger2(root, root.Get("schemes")))
 	case list.Len() > 0:
 		s.root, s.rootProblem = s.list(list)
 	default:
@@ -53,6 +55,9 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 func (s *servers) of(f found) (*url.URL, string) {
 	if s.base != nil {
 		return s.base, ""
+	}
+	if s.swagger != nil && f.node.Get("schemes").Len() > 0 { // OAS 2.0 operation object, schemes: they replace those of the document
+		return s.first(f.node.Get("schemes"), s.swagger2(s.swagger, f.node.Get("schemes")))
 	}
 	for _, list := range []*tree.Node{f.node.Get("servers"), f.item.Get("servers")} {
 		if list.Len() > 0 {
@@ -79,7 +84,7 @@ func (s *servers) list(list *tree.Node) (*url.URL, string) {
 }
 
 // swagger2 makes servers of schemes, host and basePath; https comes first, whatever the order of schemes.
-func (s *servers) swagger2(root *tree.Node) []server {
+func (s *servers) swagger2(root, schemeList *tree.Node) []server {
 	host, path := root.Get("host").Text(), root.Get("basePath").Text()
 	if path != "" && !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -90,7 +95,7 @@ func (s *servers) swagger2(root *tree.Node) []server {
 	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
 	at := root.Get("host")
 	var schemes []string
-	for _, n := range root.Get("schemes").Items() {
+	for _, n := range schemeList.Items() {
 		switch scheme := strings.ToLower(n.Text()); scheme {
 		case "https":
 			schemes = append([]string{scheme}, schemes...)
