@@ -86,6 +86,8 @@ func caseOptions(t *testing.T, words []string) Options {
 			o.AutoConsent = true
 		case word == "opaque":
 			o.OpaqueTokens = true
+		case word == "no-refresh":
+			o.NoRefreshTokens = true
 		case word == "unread":
 			o.UnreadDocuments = true
 		case word == "no-default":

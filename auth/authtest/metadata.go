@@ -60,7 +60,7 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 		AuthorizationEndpoint: s.url(pathAuthorize), TokenEndpoint: s.url(pathToken), KeySet: s.url(pathKeys),
 		Registration: s.url(pathRegister), Introspection: s.url(pathIntrospect), Revocation: s.url(pathRevoke),
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
-		Grants:            []string{grantCode, grantRefresh, grantClient, grantExchange},
+		Grants:            s.grants,
 		TokenAuth:         []string{"none", "client_secret_basic", "client_secret_post"},
 		IntrospectionAuth: []string{"client_secret_basic", "client_secret_post"},
 		RevocationAuth:    []string{"none", "client_secret_basic", "client_secret_post"},

@@ -99,6 +99,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (*registration
 	if p != nil {
 		return nil, newProblem(invalidMetadata, "%s", p.Description)
 	}
+	m.Grants = slices.DeleteFunc(m.Grants, func(g string) bool { return !slices.Contains(s.grants, g) })
 	now := s.now()
 	m.ID, m.IssuedAt, m.Scope = "dyn-"+rand.Text(), now.Unix(), strings.Join(scopes, " ")
 	m.AuthMethod, m.ResponseTypes = "none", []string{"code"}

@@ -49,6 +49,9 @@ type Options struct {
 	AutoConsent bool
 	// OpaqueTokens makes access tokens random strings, which only introspection understands.
 	OpaqueTokens bool
+	// NoRefreshTokens gives none to anybody. A client of the TypeScript SDK v1 that has one never asks for more scopes: it
+	// refreshes and gives up.
+	NoRefreshTokens bool
 	// UnreadDocuments accepts clients whose metadata document stands on another machine without reading it, as this
 	// server does not leave its own: only with redirect URIs on loopback, and never without the consent page.
 	UnreadDocuments bool
@@ -95,6 +98,7 @@ type Server struct {
 	resource    string // default
 	auto        bool
 	opaque      bool
+	grants      []string // grant types
 	unread      bool
 	codeLife    time.Duration
 	accessLife  time.Duration
@@ -198,6 +202,10 @@ func NewServer(o Options) (*Server, error) {
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
+	}
+	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
+	if o.NoRefreshTokens {
+		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
 	}
 	s.page, s.style = newPages()
 	s.mux = s.routes()

@@ -90,7 +90,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *answer, p *pr
 	switch {
 	case kind == "":
 		return nil, newProblem(invalidRequest, "no grant_type")
-	case redeem == nil:
+	case redeem == nil || !slices.Contains(s.grants, kind):
 		return nil, newProblem("unsupported_grant_type", "grant_type '%s' is not supported", kind)
 	case !q.client.mayUse(kind):
 		return nil, newProblem(unauthorizedClient, "this client may not use grant_type '%s'", kind)
@@ -228,7 +228,7 @@ func (s *Server) answer(q *tokenRequest, g *grant, scopes []string, until time.T
 	if err != nil {
 		return nil, &problem{status: http.StatusInternalServerError, Code: "server_error", Description: "the token can't be made"}
 	}
-	if !until.IsZero() && g.client.mayUse(grantRefresh) {
+	if !until.IsZero() && g.client.mayUse(grantRefresh) && slices.Contains(s.grants, grantRefresh) {
 		a.RefreshToken = rand.Text()
 		s.refreshes.put(a.RefreshToken, &refresh{grant: g, until: until}, until, q.now)
 	}

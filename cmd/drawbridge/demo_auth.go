@@ -42,7 +42,7 @@ rules:
     set: {scopes: [orders:admin]}
 `
 
-// demoTokenLife is how long the token lives that the demo prints.
+// demoTokenLife is how long the demo's tokens live.
 const demoTokenLife = time.Hour
 
 // startIssuer starts the authorization server for the gateway at an address.
@@ -51,6 +51,8 @@ func (d *demonstration) startIssuer(listen string) (*authtest.Server, error) {
 	return authtest.Start(authtest.Options{
 		Scopes: demoScopes(), DefaultScopes: []string{"orders:read"},
 		Resources: []string{resource}, DefaultResource: resource,
+		// With refresh tokens, clients of the TypeScript SDK v1 would not ask for more scopes, which is what there is to see.
+		NoRefreshTokens: true, AccessLife: demoTokenLife,
 		UnreadDocuments: true, // editors name themselves by a document on the Internet, where nothing of the demo goes
 		Logger:          slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
@@ -81,7 +83,7 @@ func (d *demonstration) showAuth(ctx context.Context, url, tool string, argument
 		return nil, err
 	}
 	const higher = "createOrder"
-	refused, err := post(ctx, url, token, higher, json.RawMessage(`{"customer_id": 9007199254740993, "lines": [{"sku": "ROPE-12", "quantity": 3}]}`))
+	refused, err := post(ctx, url, token, higher, json.RawMessage(`{"body": {"customer_id": 9007199254740993, "lines": [{"sku": "ROPE-12", "quantity": 3}], "note": null}}`))
 	if err != nil {
 		return nil, err
 	}
