@@ -16,7 +16,7 @@ import (
 const maxHealing = 8
 
 // heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
-// {"filter":"{\"a\":1}"} and {"limit":"5"} (pain 32). A data URL in the place of a file becomes that file. It returns nil
+// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). A data URL in the place of a file becomes that file. It returns nil
 // unless all faults are gone then.
 func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) json.RawMessage {
 	for range maxHealing {

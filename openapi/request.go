@@ -63,7 +63,7 @@ func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	info, err := jsonscan.Scan(args, jsonscan.Options{Unique: true})
 	if err == nil && info.Kind == jsonscan.String {
-		// Some clients send the object as a string that holds it (pain 32).
+		// Some clients send the object as a string that holds it (pains row 32).
 		args = jsonscan.Unquote(bytes.TrimSpace(args))
 		info, err = jsonscan.Scan(args, jsonscan.Options{Unique: true})
 	}
