@@ -72,7 +72,7 @@ func (s *shelf) taken() []string {
 
 // TestDocumentCredential: the document's own lock is opened by spec_credential, the API's by credential, and nobody else
 // gets either: not the origins of allow_refs, not where a redirect leads (S2, E3, E4). Neither shows up in what a caller
-// or an operator sees.
+// or an operator sees (pains row 9).
 func TestDocumentCredential(t *testing.T) {
 	service := newShelf(t, map[string]string{"/echo": `{"seen":"the-lock-of-docs","own":"the-key-of-the-api"}`})
 	others := newShelf(t, map[string]string{"/q.json": `{"name":"q","in":"query","schema":{"type":"string"}}`})
@@ -134,7 +134,7 @@ func TestDocumentUnchanged(t *testing.T) {
 	}
 }
 
-// TestDocumentCA: ca_file is for the fetch of the document too, and for its parts on other origins.
+// TestDocumentCA: ca_file is for the fetch of the document too, and for its parts on other origins (pains row 9).
 func TestDocumentCA(t *testing.T) {
 	docs := &shelf{files: map[string]string{"/p.json": `{"name":"p","in":"query","schema":{"type":"string"}}`}}
 	docs.Server = httptest.NewUnstartedServer(docs)

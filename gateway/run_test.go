@@ -114,6 +114,7 @@ func (r *running) tools() []string {
 
 func (r *running) state(api int) admin.API { return r.Status().APIs[api] }
 
+// A document that changed needs no restart (pains row 7).
 func TestReloadOfDocument(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")})
 	r.served()
@@ -146,6 +147,7 @@ func TestReloadOfDocument(t *testing.T) {
 	}
 }
 
+// Nor do the files of a document that are mounted and replaced (pains rows 7 and 8).
 func TestWatchedFiles(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one"), "b.yaml": document("B", "two")})
 	r.served()
@@ -190,6 +192,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	}
 }
 
+// A document that can't be had keeps neither the gateway from its start nor other APIs from their callers (pains row 10).
 func TestDegradedStart(t *testing.T) {
 	var up atomic.Bool
 	release := make(chan struct{})

@@ -72,7 +72,7 @@ func arguments(t *testing.T, location string, o LoadOptions) (names []string, pr
 }
 
 // TestFileReferences holds S2 for files: in or below the root document's directory, symbolic links followed; never
-// absolute, never a URL.
+// absolute, never a URL (pains row 2).
 func TestFileReferences(t *testing.T) {
 	dir := t.TempDir()
 	outside := write(t, dir, "outside.json", parameterFile)
@@ -163,6 +163,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// A document by URL, and whether it has changed (pains rows 7 and 8).
 func TestURLDocument(t *testing.T) {
 	requests := 0
 	mux := http.NewServeMux()
@@ -397,7 +398,7 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // TestForeignReferences holds S2 for references to URLs: to the document's own origin with its credential, to those of
-// allow_refs without, to nothing else; the scheme can't be hidden.
+// allow_refs without, to nothing else; the scheme can't be hidden (pains row 2).
 func TestForeignReferences(t *testing.T) {
 	const root, own, other = "https://docs.example/v1/spec.yaml", "https://docs.example", "https://schemas.example"
 	dir := t.TempDir()
