@@ -28,7 +28,10 @@ func (i *issued) active(now time.Time) bool {
 func (s *Server) mint(g *grant, scopes []string, now time.Time, life time.Duration, extra map[string]any) (string, error) {
 	claims := map[string]any{
 		"iss": s.issuer.String(), "aud": g.resource, "sub": g.subject, "client_id": g.client.ID, "jti": rand.Text(),
-		"iat": now.Unix(), "exp": now.Add(life).Unix(), "auth_time": g.since.Unix(),
+		"iat": now.Unix(), "exp": now.Add(life).Unix(),
+	}
+	if !g.since.IsZero() {
+		claims["auth_time"] = g.since.Unix()
 	}
 	if len(scopes) > 0 {
 		claims["scope"] = strings.Join(scopes, " ")

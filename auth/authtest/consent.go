@@ -1,6 +1,7 @@
 package authtest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -78,8 +79,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, a *authorization) {
 	}
 	s.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{
-		Name: browserCookie, Value: browser, Path: s.issuer.EscapedPath() + pathConsent, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: s.issuer.Scheme == "https", MaxAge: int(consentLife / time.Second),
+		Name: browserCookie, Value: browser, Path: cmp.Or(s.issuer.EscapedPath(), "/"), HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, // also sent when a client leads here, so that its pages stay good; never with a foreign POST
+		Secure:   s.issuer.Scheme == "https", MaxAge: int(consentLife / time.Second),
 	})
 	s.writePage(w, http.StatusOK, view, "'self' "+source(a.redirect))
 }
@@ -148,6 +150,7 @@ func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, 
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+s.style+"; form-action "+formAction+"; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide from us that the form is our own
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	w.WriteHeader(status)
 	if err := s.page.Execute(w, view); err != nil {

@@ -49,7 +49,10 @@ func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
 	if !subset(scopes, slices.Concat(had, q.client.Scopes)) {
 		return nil, newProblem(invalidScope, "more scopes than subject_token and the client have")
 	}
-	g := &grant{client: q.client, subject: claim(t.claims, "sub"), resource: target, scopes: scopes, proofKey: q.proofKey, since: q.now, parent: t.grant}
+	g := &grant{client: q.client, subject: claim(t.claims, "sub"), resource: target, scopes: scopes, proofKey: q.proofKey, parent: t.grant}
+	if t.grant != nil {
+		g.since = t.grant.since
+	}
 	actor := map[string]any{"sub": q.client.ID}
 	if before := t.claims["act"]; before != nil {
 		actor["act"] = before // section 4.1

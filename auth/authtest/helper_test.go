@@ -43,7 +43,7 @@ func TestTokensForTests(t *testing.T) {
 			if err != nil || json.Unmarshal([]byte(text), &set) != nil {
 				t.Fatalf("%s %v", text, err)
 			}
-			jws, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(algorithm)})
+			jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(algorithm)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,10 +18,10 @@ type grant struct {
 	subject  string
 	resource string // the audience
 	scopes   []string
-	proofKey string // DPoP; empty: bearer tokens
-	nonce    string // for the ID token
-	since    time.Time
-	parent   *grant // of a token exchange
+	proofKey string    // DPoP; empty: bearer tokens
+	nonce    string    // for the ID token
+	since    time.Time // when the user allowed it; zero: there was no user
+	parent   *grant    // of a token exchange
 	revoked  bool
 }
 
@@ -211,7 +211,7 @@ func (s *Server) grantToClient(q *tokenRequest) (*answer, *problem) {
 	if len(q.client.Scopes) > 0 && !subset(scopes, q.client.Scopes) {
 		return nil, newProblem(invalidScope, "this client may not have all of the scopes '%s'", strings.Join(scopes, " "))
 	}
-	g := &grant{client: q.client, subject: q.client.ID, resource: resource, scopes: scopes, proofKey: q.proofKey, since: q.now}
+	g := &grant{client: q.client, subject: q.client.ID, resource: resource, scopes: scopes, proofKey: q.proofKey}
 	return s.answer(q, g, scopes, neverEnds)
 }
 

@@ -45,7 +45,7 @@ func measure(ctx context.Context, s settings, progress func(format string, args 
 	if b.issuer, err = authtest.Start(authtest.Options{}); err != nil {
 		return nil, err
 	}
-	defer b.issuer.Close()
+	defer func() { _ = b.issuer.Close() }() // it has done its work
 
 	report = newReport(s)
 	for _, name := range s.scenarios {
