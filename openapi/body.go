@@ -41,6 +41,7 @@ type codec struct {
 	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types that have another one each time.
 	begin func() (codec, string)
 	files bool  // some members are files
+	bytes int   // what it keeps, about; see Operation.size
 	err   error // why there is no such codec: the operation is skipped
 }
 
@@ -179,6 +180,7 @@ func formCodec(c *compiler, ct *content) codec {
 		panic(err) // the fallback is ours
 	}
 	return codec{
+		bytes: partBytes * ct.node.Get("encoding").Len(),
 		whole: func(dst, value []byte) ([]byte, error) {
 			switch jsonscan.KindOf(value) {
 			case jsonscan.Object:
@@ -204,7 +206,9 @@ func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (
 	var names []string
 	c.eachProperty(ct.schema, func(name string, property *tree.Node) {
 		name = strings.Clone(name)
-		names = append(names, name)
+		if ct.node.Get("encoding").Len() > 0 {
+			names = append(names, name) // for Taken
+		}
 		if marks := c.nested(property); marks != nil {
 			properties[name] = wire.Parameter{Style: wire.ByType, Explode: true, Nested: marks}
 		}

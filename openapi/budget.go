@@ -46,5 +46,9 @@ func (b *budget) memory(op *Operation, wasted int64) error {
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.
 func (o *Operation) size() int64 {
-	return int64(len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings))
+	n := len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
+	if o.body != nil {
+		n += o.body.codec.bytes
+	}
+	return int64(n)
 }

@@ -190,6 +190,8 @@ type memory struct {
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 	texts   sync.Map // text of a meaning → the same, shared
 	xml     xmlPlans
+	// prepared holds the schemas of multipart bodies, see multipartSchema.
+	prepared sync.Map // preparedKey → *tree.Node
 }
 
 func schemaDialect(d dialect) schema.Dialect {

@@ -1,0 +1,295 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+// hasFiles tells whether a property of a body is a file.
+func (c *compiler) hasFiles(s *tree.Node) bool {
+	found := false
+	c.eachProperty(s, func(_ string, property *tree.Node) {
+		if !found {
+			found = c.holdsFile(property, nil)
+		}
+	})
+	return found
+}
+
+// A fileWalk replaces the schemas of files in the schema of a body, down to where it is composed.
+type fileWalk struct {
+	c        *compiler
+	encoding *tree.Node
+	open     map[*tree.Node]bool
+	files    int // that were found
+}
+
+// file returns what is published for a property that is a file. The first ones get an example; it would be the same.
+func (w *fileWalk) file(s *tree.Node, types []string) (*tree.Node, bool) {
+	file, ok := w.c.fileSchema(s, types, w.files < maxFileExamples)
+	if ok {
+		w.files++
+	}
+	return file, ok
+}
+
+// object returns the schema with its files replaced, or as it is when there are none.
+func (w *fileWalk) object(s *tree.Node) *tree.Node {
+	n := w.c.follow(s)
+	if n.Kind() != tree.Object || w.open[n] {
+		return s
+	}
+	w.open[n] = true
+	defer delete(w.open, n)
+	var changed *tree.Node
+	set := func(key string, member *tree.Node) {
+		if changed == nil {
+			changed = tree.Copy(n)
+		}
+		changed.Set(key, member)
+	}
+	var properties *tree.Node
+	for name, property := range n.Get("properties").Members() {
+		if file, ok := w.file(property, contentTypes(w.encoding.Get(name))); ok {
+			if properties == nil {
+				properties = tree.Copy(n.Get("properties"))
+			}
+			properties.Set(name, file)
+		}
+	}
+	if properties != nil {
+		set("properties", properties)
+	}
+	if file, ok := w.file(n.Get("additionalProperties"), nil); ok {
+		set("additionalProperties", file)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		if parts, ok := replaced(n.Get(key), w.object); ok {
+			set(key, parts)
+		}
+	}
+	if changed == nil {
+		return s
+	}
+	return changed
+}
+
+// replaced returns a list with its elements replaced, and whether one of them was.
+func replaced(list *tree.Node, replace func(*tree.Node) *tree.Node) (*tree.Node, bool) {
+	out, changed := tree.NewArray(list), false
+	for _, item := range list.Items() {
+		other := replace(item)
+		changed = changed || other != item
+		out.Append(other)
+	}
+	return out, changed
+}
+
+const (
+	maxFileDepth    = 4     // how deep a file is looked for: in a list of alternatives that are lists of files
+	maxFileSteps    = 1_000 // schemas that are looked at for one property (S3)
+	maxFileExamples = 4     // of one body
+)
+
+// fileSchema returns what is published for the schema of a file, or of a list of files: an object with the content,
+// the name and the media type. types are those of the encoding object. It is false for any other schema.
+func (c *compiler) fileSchema(s *tree.Node, types []string, example bool) (*tree.Node, bool) {
+	if !c.holdsFile(s, types) {
+		return nil, false
+	}
+	f := filer{c: c, types: types, example: example, left: maxFileSteps}
+	return f.schema(s, 0)
+}
+
+// A filer makes the published schema of one property that is a file.
+type filer struct {
+	c       *compiler
+	types   []string
+	example bool // it has one
+	left    int  // schemas that may still be looked at
+}
+
+// holdsFile tells whether a schema is that of a file or of a list of files, or has one among its alternatives.
+func (c *compiler) holdsFile(s *tree.Node, types []string) bool {
+	left := maxFileSteps
+	return c.holdsFileAt(s, types, 0, &left)
+}
+
+func (c *compiler) holdsFileAt(s *tree.Node, types []string, depth int, left *int) bool {
+	n := c.follow(s)
+	if *left--; n.Kind() != tree.Object || depth > maxFileDepth || *left < 0 {
+		return false
+	}
+	if c.isFile(n, types) {
+		return true
+	}
+	if items := n.Get("items"); items != nil && n.Get("properties") == nil {
+		return c.holdsFileAt(items, types, depth+1, left)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, part := range n.Get(key).Items() {
+			if (key != "allOf" || n.Get(key).Len() == 1) && c.holdsFileAt(part, types, depth+1, left) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *filer) schema(s *tree.Node, depth int) (*tree.Node, bool) {
+	n := f.c.follow(s)
+	if f.left--; n.Kind() != tree.Object || depth > maxFileDepth || f.left < 0 {
+		return nil, false
+	}
+	if f.c.isFile(n, f.types) {
+		return f.object(s, n), true
+	}
+	if items := n.Get("items"); items != nil && n.Get("properties") == nil {
+		file, ok := f.schema(items, depth+1)
+		if !ok {
+			return nil, false
+		}
+		list := tree.Copy(n)
+		list.Set("items", file)
+		return list, true
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		if key == "allOf" && n.Get(key).Len() != 1 {
+			continue
+		}
+		var only *tree.Node
+		found, others := false, 0
+		parts, _ := replaced(n.Get(key), func(part *tree.Node) *tree.Node {
+			if text := f.c.follow(part).Get("type").Text(); text == "null" {
+				return part
+			}
+			others++
+			if file, ok := f.schema(part, depth+1); ok {
+				only, found = file, true
+				return file
+			}
+			return part
+		})
+		switch {
+		case found && others == 1:
+			if d := n.Get("description"); d != nil {
+				only.Set("description", d)
+			}
+			return only, true
+		case found && key != "allOf":
+			either := tree.Copy(n)
+			either.Set(key, nil)
+			either.Set("anyOf", parts)
+			return either, true
+		}
+	}
+	return nil, false
+}
+
+// isFile tells whether a value of the schema is bytes that a JSON string can't hold: format binary (3.0), the type file
+// (2.0), a media type without an encoding (3.1), or a string whose part is sent as something that is no text.
+func (c *compiler) isFile(n *tree.Node, types []string) bool {
+	kind := n.Get("type")
+	words := []string{kind.Text()}
+	if kind.Kind() == tree.Array { // 3.1: [string, "null"]
+		words = nil
+		for _, word := range kind.Items() {
+			if word.Text() != "null" && word.Kind() != tree.Null {
+				words = append(words, word.Text())
+			}
+		}
+	}
+	if len(words) != 1 || n.Get("contentEncoding") != nil || n.Get("enum") != nil || n.Get("const") != nil {
+		return false
+	}
+	switch word := words[0]; {
+	case word == "file", word == "File", word == "binary":
+		return true
+	case word != "" && !strings.EqualFold(word, "string"):
+		return false
+	case strings.EqualFold(n.Get("format").Text(), "binary"):
+		return true
+	case n.Get("contentMediaType").Text() != "":
+		return isOpaque(n.Get("contentMediaType").Text())
+	case n.Get("format") != nil, word == "" && composed(n):
+		return false
+	default:
+		return len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) })
+	}
+}
+
+func composed(n *tree.Node) bool {
+	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties", "$ref"}, func(key string) bool { return n.Get(key) != nil })
+}
+
+// isOpaque tells whether the bytes of a media type are neither text nor a value that is written as text.
+func isOpaque(media string) bool {
+	media = mediaType(media)
+	return !isJSON(media) && !isXML(media) && !isText(media) && media != "*/*" && media != "text/*"
+}
+
+// object is the published schema of one file. s is the schema as it stands, n the one that it refers to.
+func (f *filer) object(s, n *tree.Node) *tree.Node {
+	types := f.types
+	if media := n.Get("contentMediaType").Text(); media != "" && len(types) == 0 {
+		types = []string{media}
+	}
+	text := func(description string) *tree.Node {
+		m := tree.NewObject(s)
+		m.Set("type", tree.NewString(s, "string"))
+		m.Set("description", tree.NewString(s, description))
+		return m
+	}
+	properties := tree.NewObject(s)
+	properties.Set(wire.FileText, text("The content, if it is text."))
+	properties.Set(wire.FileData, text("The content in base64, if it is not text."))
+	properties.Set(wire.FileName, text("Name of the file."))
+	example := tree.NewObject(s)
+	example.Set(wire.FileName, tree.NewString(s, "notes.txt"))
+	example.Set(wire.FileText, tree.NewString(s, "Hello"))
+	concrete := !slices.ContainsFunc(types, isWildcard)
+	switch {
+	case len(types) == 1 && concrete && !isGeneric(mediaType(types[0])): // nothing to choose
+	case len(types) > 1 && concrete:
+		media, enum := text("Media type of the file."), tree.NewArray(s)
+		for _, t := range types {
+			enum.Append(tree.NewString(s, mediaType(t)))
+		}
+		media.Set("enum", enum)
+		properties.Set(wire.FileMediaType, media)
+	default:
+		media := text("Media type of the file.")
+		if len(types) > 0 && !isGeneric(mediaType(types[0])) {
+			media = text("Media type of the file: " + strings.Join(types, ", ") + ".")
+		}
+		properties.Set(wire.FileMediaType, media)
+	}
+	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || isGeneric(mediaType(t)) }) {
+		example = tree.NewObject(s)
+		name := "file"
+		if _, subtype, _ := strings.Cut(mediaType(types[0]), "/"); subtype != "*" {
+			name += "." + subtype
+		}
+		example.Set(wire.FileName, tree.NewString(s, name))
+		example.Set(wire.FileData, tree.NewString(s, "iVBORw0KGgo="))
+	}
+	object := tree.NewObject(s)
+	object.Set("type", tree.NewString(s, "object"))
+	for _, key := range []string{"description", "title", "deprecated", "readOnly"} {
+		for _, from := range []*tree.Node{s, n} {
+			if m := from.Get(key); m != nil {
+				object.Set(key, m)
+				break
+			}
+		}
+	}
+	object.Set("properties", properties)
+	object.Set("additionalProperties", tree.NewBool(s, false))
+	if f.example {
+		object.Set("example", example)
+	}
+	return object
+}
