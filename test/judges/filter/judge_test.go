@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ import (
 
 var (
 	cases    = flag.Int("cases", 2000, "how many calls are generated and decoded again")
-	seed     = flag.Uint64("seed", 1, "what the documents and arguments are generated from")
+	seed     = flag.Uint64("seed", 1, "what the documents and arguments are generated from; 0: a new one")
 	markdown = flag.Bool("markdown", false, "print the table in Markdown")
 )
 
@@ -37,6 +38,9 @@ const perDocument = 50
 // openapi3filter, and by a second decoder that is written from the standard's tables. A value may be refused only for a
 // reason in the list of reasons.
 func TestJudge(t *testing.T) {
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
 	t.Logf("seed %d, %d cases", *seed, *cases)
 	j := judge{t: t, rows: map[string]*tally{}, ruled: map[string]int{}}
 	for document := 0; j.calls < *cases && j.failed < 20; document++ {
@@ -314,5 +318,5 @@ func (j *judge) print() {
 	for _, name := range slices.Sorted(maps.Keys(j.ruled)) {
 		fmt.Fprintf(&out, "- %d × %s\n", j.ruled[name], name)
 	}
-	fmt.Fprintf(j.t.Output(), "seed %d, %d calls\n\n%s", *seed, j.calls, out.String())
+	fmt.Fprintf(j.t.Output(), "judge openapi3filter: seed %d, %d calls\n\n%s", *seed, j.calls, out.String())
 }

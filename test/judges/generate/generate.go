@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"drawbridge/openapi/schema"
 )
@@ -18,9 +19,12 @@ type Options struct {
 	SafeNumbers bool
 	// NoEmpty keeps texts, arrays and objects from being empty where the schema allows something in them.
 	NoEmpty bool
+	// Exclusive prefers values that fit exactly one alternative of every anyOf: what is published as anyOf may have been
+	// a oneOf whose alternatives overlap.
+	Exclusive bool
 	// Depth is how deep optional members go; 0: 4.
 	Depth int
-	// Attempts is how often a value that does not fit is made again; 0: 12.
+	// Attempts is how often a value that does not fit is made again; 0: 12, or 24 with Exclusive.
 	Attempts int
 }
 
@@ -28,6 +32,7 @@ type Options struct {
 type Schema struct {
 	root      any
 	validator *schema.Validator
+	exclusive func() (*schema.Validator, error) // of the schema with oneOf for anyOf
 }
 
 // New reads a JSON Schema as the gateway publishes it: with references to its own "$defs" alone.
@@ -40,7 +45,46 @@ func New(source json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	return &Schema{root: root, validator: v}, nil
+	exclusive := sync.OnceValues(func() (*schema.Validator, error) {
+		text, err := encode(strict(root))
+		if err != nil {
+			return nil, err
+		}
+		return schema.Compile(text)
+	})
+	return &Schema{root: root, validator: v, exclusive: exclusive}, nil
+}
+
+// strict is a schema with oneOf in place of every anyOf. Members of "properties" are names, not words.
+func strict(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for word, value := range v {
+			switch named, ok := value.(map[string]any); {
+			case ok && (word == "properties" || word == "$defs" || word == "patternProperties"):
+				members := make(map[string]any, len(named))
+				for name, s := range named {
+					members[name] = strict(s)
+				}
+				out[word] = members
+			case word == "anyOf" && v["oneOf"] == nil:
+				out["oneOf"] = strict(value)
+			case word == "enum" || word == "const" || word == "examples" || word == "default":
+				out[word] = value
+			default:
+				out[word] = strict(value)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = strict(item)
+		}
+		return out
+	}
+	return v
 }
 
 // errUnfit is the end of one attempt.
@@ -54,8 +98,12 @@ func (s *Schema) Instance(r *rand.Rand, o Options) (json.RawMessage, error) {
 	}
 	if o.Attempts <= 0 {
 		o.Attempts = 12
+		if o.Exclusive {
+			o.Attempts = 24
+		}
 	}
 	var last error
+	var spare any // fits, if not exclusively
 	for attempt := range o.Attempts {
 		m := maker{r: r, o: o, root: s.root, left: 400}
 		switch late := attempt * 3 / o.Attempts; {
@@ -75,10 +123,21 @@ func (s *Schema) Instance(r *rand.Rand, o Options) (json.RawMessage, error) {
 			continue
 		}
 		faults := s.validator.Validate(value)
+		if len(faults) == 0 && o.Exclusive {
+			if v, err := s.exclusive(); err == nil && len(v.Validate(value)) > 0 {
+				if spare == nil {
+					spare = value
+				}
+				continue
+			}
+		}
 		if len(faults) == 0 {
 			return encode(value)
 		}
 		last = fmt.Errorf("%w: %s: %s", errUnfit, faults[0].Pointer, faults[0].Message)
+	}
+	if spare != nil {
+		return encode(spare)
 	}
 	return nil, last
 }

@@ -91,6 +91,17 @@ func TestSeed(t *testing.T) {
 	}
 }
 
+// Where alternatives overlap, a value that fits one alone is preferred.
+func TestExclusive(t *testing.T) {
+	const source = `{"type":"object","properties":{"anyOf":{"anyOf":[{"type":"integer"},{"type":"integer","maximum":10000},{"type":"string"}]}},"required":["anyOf"]}`
+	for seed := range uint64(30) {
+		if got := instance(t, source, seed, Options{Plain: true, Exclusive: true, Attempts: 60}); !strings.HasPrefix(got, `{"anyOf":"`) {
+			t.Errorf("seed %d: %s", seed, got)
+		}
+	}
+	instance(t, `{"anyOf":[{},{}]}`, 1, Options{Exclusive: true}) // there is none; any will do
+}
+
 // Texts reach the edges: over many seeds each character that means something in a URL is used, and plain texts use none.
 func TestEdges(t *testing.T) {
 	var all, plain strings.Builder

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A rule explains violations that are no fault of the gateway: Prism does not share the standard's view, or the document
+// asks for what can't be met.
+type rule struct {
+	name   string
+	clause string
+	// violation is what Prism says; every violation of a finding must be explained by some rule.
+	violation *regexp.Regexp
+	// applies looks at the rest; nil: nothing else counts.
+	applies func(f finding) bool
+}
+
+var rules = []rule{
+	{
+		name:      "no media type for a body",
+		clause:    "Swagger 2.0 \"Operation Object\": consumes may be absent; Prism then takes no body at all, the gateway sends JSON",
+		violation: regexp.MustCompile(`^request: No supported content types, but request included a non-empty body`),
+		applies:   func(f finding) bool { return f.listed.Bodiless },
+	},
+	{
+		name:      "a path parameter that is not in the path",
+		clause:    "OAS 3.1.1 \"Parameter Object\", name: of a path parameter it must stand in the path template; there is no way to send it",
+		violation: regexp.MustCompile(`^(request\.)?path: Request path must have required property '`),
+	},
+	{
+		name:      "one of several alternatives, for a text",
+		clause:    "OAS 3.1.1 appendix B: parameters are text, and what types a text has is not defined; Prism tries all of them, so one text fits more than one alternative",
+		violation: regexp.MustCompile(`^(request\.)?(path|query|header)\.`),
+		applies: func(f finding) bool {
+			return !slices.ContainsFunc(f.violations(), func(v string) bool {
+				return parameterViolation.MatchString(v) && !strings.Contains(f.reason, parameterOf(v)+" must match exactly one schema in oneOf")
+			})
+		},
+	},
+	{
+		name:      "a list that may be null",
+		clause:    "JSON Schema 2020-12 validation, section 6.1.1: type may be a list of types; Prism reads a parameter as a list only where it is the one word array",
+		violation: regexp.MustCompile(`^(request\.)?(query|header)\.[^:]*: .* (must be array \(type\)|must be null \(type\)|must match a schema in anyOf)`),
+		applies:   func(f finding) bool { return strings.Contains(f.reason, "must be array (type)") },
+	},
+	{
+		name:      "JSON in a parameter",
+		clause:    "OAS 3.1.1 \"Parameter Object\": a parameter with content is written in that media type; Prism reads it by a style. Objects in lists have no style (\"Style Values\"), and go as JSON",
+		violation: regexp.MustCompile(`^(request\.)?query\.[^:]*: .* must be (object|array) \(type\)`),
+		applies: func(f finding) bool {
+			return strings.Contains(f.request, "=%7B") || strings.Contains(f.request, "=%5B")
+		},
+	},
+	{
+		name:      "headers of the protocol",
+		clause:    "RFC 9110 section 8.6: Content-Length is the sender's, and stands in no request without a body; the gateway's list of headers that no argument sets (R6)",
+		violation: regexp.MustCompile(`^(request\.)?header: Request header must have required property 'content-length'`),
+	},
+	{
+		name:      "lines of JSON",
+		clause:    "OAS 3.2 \"Sequential Media Types\": the schema of application/x-ndjson is that of the list of its lines; Prism compares the text with it",
+		violation: regexp.MustCompile(`^(request\.)?body: Request body must be array \(type\)`),
+		applies: func(f finding) bool {
+			return strings.Contains(f.request, "ndjson") || strings.Contains(f.request, "jsonl")
+		},
+	},
+	{
+		name:      "members of a form",
+		clause:    "OAS 3.1.1 \"Encoding Object\": without an encoding an object is JSON and a list one pair for each member; Prism reads every member as one text, and none that is not declared",
+		violation: regexp.MustCompile(`^(request\.)?body(\.[^:]*)?: .* (must be (object|array) \(type\)|must have required property|must match (a|exactly one) schema in (anyOf|oneOf)|must be null \(type\))`),
+		applies: func(f finding) bool {
+			return isForm(f) && !slices.ContainsFunc(f.violations(), func(v string) bool {
+				_, member, ok := strings.Cut(v, "must have required property '")
+				member, _, _ = strings.Cut(member, "'")
+				return ok && !sends(f.request, member)
+			})
+		},
+	},
+	{
+		name:      "a body of false, 0 or an empty text",
+		clause:    "RFC 8259 section 2: they are JSON texts; Prism takes them for no body",
+		violation: regexp.MustCompile(`^: Body parameter is required`),
+		applies:   func(f finding) bool { return emptyish.MatchString(f.request) },
+	},
+	{
+		name:      "a pattern between slashes",
+		clause:    "JSON Schema 2020-12 validation, section 6.3.3: a pattern is a regular expression without delimiters, so that of the document matches no text; the gateway leaves it away",
+		violation: regexp.MustCompile(`must match pattern "/\^`),
+	},
+	{
+		name:      "a pattern that no text was found for",
+		clause:    "the judge's own limit: expressions with delimiters match nothing",
+		violation: regexp.MustCompile(`^no arguments were found: .* no text was found for the pattern "/`),
+	},
+	{
+		name:      "nothing but refusals",
+		clause:    "the document has no answer of 2xx or 3xx and no default, so Prism answers with a refusal",
+		violation: regexp.MustCompile(`^[45]\d\d `),
+		applies:   func(f finding) bool { return f.listed.Hopeless && f.verdict == failed },
+	},
+	{
+		name:      "two operations at one path",
+		clause:    "RFC 3986 section 3.5: the fragment of a path is not sent; Prism finds the other operation",
+		violation: regexp.MustCompile(`^(request\.)?body`),
+		applies:   func(f finding) bool { return strings.Contains(f.path, "#") },
+	},
+}
+
+var (
+	parameterViolation = regexp.MustCompile(`^(request\.)?(path|query|header)\.`)
+	emptyish           = regexp.MustCompile(`json "(false|0|null|\\"\\")\\?n?"$`)
+)
+
+func isForm(f finding) bool {
+	return strings.Contains(f.request, " multipart/form-data") || strings.Contains(f.request, " application/x-www-form-urlencoded")
+}
+
+// sends tells whether the form of a request has a member.
+func sends(request, member string) bool {
+	_, body, _ := strings.Cut(request, ` "`)
+	for _, form := range []string{`name=\"` + member + `\"`, "&" + url.QueryEscape(member) + "=", "&" + url.QueryEscape(member) + "%5B"} {
+		if strings.Contains("&"+body, form) {
+			return true
+		}
+	}
+	return false
+}
+
+// parameterOf is the sentence's subject: "Request query parameter refresh".
+func parameterOf(violation string) string {
+	_, text, _ := strings.Cut(violation, ": ")
+	for _, word := range []string{" must ", " has "} {
+		text, _, _ = strings.Cut(text, word)
+	}
+	return text
+}
+
+// violations are the parts of a reason.
+func (f finding) violations() []string { return strings.Split(f.reason, "; ") }
+
+// explain looks for rules: every violation must have one.
+func (f finding) explain() finding {
+	if f.verdict >= explained {
+		return f
+	}
+	var names []string
+	for _, v := range f.violations() {
+		i := slices.IndexFunc(rules, func(r rule) bool {
+			return r.violation.MatchString(v) && (r.applies == nil || r.applies(f))
+		})
+		if i < 0 {
+			return f
+		}
+		names = append(names, rules[i].name)
+	}
+	f.verdict, f.rule = explained, names[0]
+	return f
+}

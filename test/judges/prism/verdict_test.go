@@ -1,0 +1,74 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What Prism says of a request stands in a problem of its own, in a header beside an answer of the document, or, to HEAD,
+// in a header of our script.
+func TestVerdict(t *testing.T) {
+	const problem = `{"type":"https://stoplight.io/prism/errors#UNPROCESSABLE_ENTITY","detail":"d","validation":[{"location":["path","id"],"severity":"Error","code":"type","message":"must be integer"}]}`
+	header := func(pairs ...string) http.Header {
+		h := http.Header{}
+		for i := 0; i < len(pairs); i += 2 {
+			h.Set(pairs[i], pairs[i+1])
+		}
+		return h
+	}
+	for name, c := range map[string]struct {
+		x       exchange
+		verdict verdict
+		reason  string
+	}{
+		"right":              {exchange{status: 200, header: header("Content-Type", "application/json")}, answered, ""},
+		"own problem":        {exchange{status: 422, header: header("Content-Type", "application/problem+json"), body: []byte(problem)}, refused, "path.id: must be integer (type)"},
+		"the document's":     {exchange{status: 422, header: header("Content-Type", "application/problem+json"), body: []byte(`{"type":"about:blank"}`)}, answered, ""},
+		"head":               {exchange{status: 422, header: header("Content-Type", "application/problem+json"), unsaid: problem}, refused, "path.id: must be integer (type)"},
+		"documented refusal": {exchange{status: 400, header: header("Sl-Violations", `[{"location":["request","body"],"severity":"Error","code":"type","message":"must be object"}]`)}, refused, "request.body: must be object (type)"},
+		"own answer":         {exchange{status: 200, header: header("Sl-Violations", `[{"location":["response","body"],"severity":"Error","code":"type","message":"must be object"}]`)}, answered, ""},
+		"warning":            {exchange{status: 200, header: header("Sl-Violations", `[{"location":["request","query","q"],"severity":"Warning","code":"deprecated","message":"is deprecated"}]`)}, answered, ""},
+		"cut": {exchange{status: 200, header: header("Sl-Violations",
+			`Too many violations! [{"location":["request","body"],"severity":"Error","code":1,"message":"m"},{"location":["resp`)}, refused, "request.body: m (1)"},
+		"not routed": {exchange{status: 404, header: header("Content-Type", "application/problem+json"),
+			body: []byte(`{"type":"https://stoplight.io/prism/errors#NO_PATH_MATCHED_ERROR","detail":"no path"}`)}, unable, "NO_PATH_MATCHED_ERROR: no path"},
+		"no answer": {exchange{status: 500, header: header("Content-Type", "application/problem+json"),
+			body: []byte(`{"type":"https://stoplight.io/prism/errors#SCHEMA_TOO_COMPLEX","detail":"too complex"}`)}, unanswered, "SCHEMA_TOO_COMPLEX: too complex"},
+	} {
+		verdict, reason := c.x.verdict()
+		if verdict != c.verdict || reason != c.reason {
+			t.Errorf("%s: %d %q, want %d %q", name, verdict, reason, c.verdict, c.reason)
+		}
+	}
+}
+
+// A finding is explained only if a rule explains each of its violations.
+func TestExplain(t *testing.T) {
+	const parameter = "query.refresh: Request query parameter refresh must match exactly one schema in oneOf (oneOf)"
+	for name, c := range map[string]struct {
+		f    finding
+		want string
+	}{
+		"alternatives of a parameter":  {finding{reason: parameter}, "one of several alternatives, for a text"},
+		"and something else":           {finding{reason: parameter + "; body.a: Request body property a must be integer (type)"}, ""},
+		"another parameter":            {finding{reason: parameter + "; query.n: Request query parameter n must be integer (type)"}, ""},
+		"a body where none is":         {finding{reason: "request: No supported content types, but request included a non-empty body (415)"}, ""},
+		"a body without a media type":  {finding{reason: "request: No supported content types, but request included a non-empty body (415)", listed: served{Bodiless: true}}, "no media type for a body"},
+		"a missing member of a form":   {finding{reason: "body: Request body must have required property 'a' (required)", request: `POST /x application/x-www-form-urlencoded "b=1"`}, ""},
+		"an undeclared member":         {finding{reason: "body: Request body must have required property 'a' (required)", request: `POST /x application/x-www-form-urlencoded "a=1"`}, "members of a form"},
+		"false as body":                {finding{reason: ": Body parameter is required (required)", request: `PATCH /x application/merge-patch+json "false"`}, "a body of false, 0 or an empty text"},
+		"no body":                      {finding{reason: ": Body parameter is required (required)", request: `POST /x  ""`}, ""},
+		"a refusal among many answers": {finding{verdict: failed, reason: "404 no"}, ""},
+		"nothing but refusals":         {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
+	} {
+		if got := c.f.explain(); got.rule != c.want {
+			t.Errorf("%s: rule %q, want %q", name, got.rule, c.want)
+		}
+	}
+	for _, r := range rules {
+		if !strings.Contains(r.clause, " ") {
+			t.Errorf("the rule %q names no clause", r.name)
+		}
+	}
+}
