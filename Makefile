@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop-ts and ajv also need npm, and install what they use below out/.
+# conformance, interop-ts, ajv and judges also need npm, and install what they use below out/.
 
 GO            ?= go
 OUT           := out
@@ -23,7 +23,7 @@ DEMO_FLAGS    ?=
 
 .PHONY: help
 help: ## print this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/drawbridge, static and stripped
@@ -65,6 +65,20 @@ corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's sche
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) TOOLS_DUMP=$(abspath $(OUT)/tools.jsonl) $(GO) test -count=1 -v -run '^TestCorpus' ./openapi
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -count=1 -run '^TestCorpus' ./openapi/tree ./openapi/schema
 	test/ajv/run $(OUT)/tools.jsonl
+
+JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown)
+
+.PHONY: judges judge-filter judge-swaggerclient judge-prism
+judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1)
+
+judge-filter: ## openapi3filter decodes 10,000 calls of generated documents
+	$(GO) test -count=1 -v -run '^Test(Judge|Rules)$$' ./test/judges/filter -cases 10000 -seed $(or $(SEED),0) $(if $(MARKDOWN),-markdown)
+
+judge-swaggerclient: ## the reference JavaScript client builds the same requests (SAMPLE operations, or all)
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/judges/swaggerclient/run $(JUDGE_FLAGS)
+
+judge-prism: ## Prism accepts the requests, and its answers become results (SAMPLE operations, or all)
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/judges/prism/run $(JUDGE_FLAGS)
 
 .PHONY: bench
 bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its flags)
