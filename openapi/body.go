@@ -40,6 +40,8 @@ type codec struct {
 	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil: a body of this type has none
 	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types that have another one each time.
 	begin func() (codec, string)
+	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
+	typed func(dst, value []byte) (out []byte, media string, err error)
 	files bool  // some members are files
 	bytes int   // what it keeps, about; see Operation.size
 	err   error // why there is no such codec: the operation is skipped
@@ -117,6 +119,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		if parts && kinds[r].members && !isMultipart(mediaType(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
 			continue // a file goes into a part of its own: JSON and forms have no way to hold it
 		}
+		if kinds[r].name == "json" && isWildcard(ct.media) && (isOpaqueRange(mediaType(ct.media)) || c.isFile(c.follow(ct.schema), nil)) {
+			r = len(kinds) - 1 // any bytes
+		}
 		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
 			best, kind, rank = ct, &kinds[r], r
 		}
@@ -125,6 +130,7 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		best, kind = c.patchBody(object, list)
 	}
 	prepared := *best
+	prepared.document = best.schema
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
 	}
@@ -314,6 +320,9 @@ func stringSchema(at *tree.Node, format string) *tree.Node {
 func binaryCodec(c *compiler, ct *content) codec {
 	if c.sentAsBase64(ct) {
 		return textCodec(c, ct)
+	}
+	if types := []string{mediaType(ct.media)}; isWildcard(ct.media) {
+		return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendFile(dst, value, types) }}
 	}
 	return codec{whole: func(dst, value []byte) ([]byte, error) {
 		return wire.AppendBytes(dst, string(jsonscan.Unquote(value)))

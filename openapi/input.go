@@ -148,7 +148,7 @@ func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string
 	}
 	if kind.name == "binary" && c.sentAsBase64(ct) {
 		says = append(says, "Sent as base64 text, as "+mediaType(ct.sends())+".")
-	} else if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" {
+	} else if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" && !isWildcard(ct.media) {
 		says = append(says, "Sent as "+media+".")
 	}
 	text := m.body.node.Get("description").Text()
@@ -297,7 +297,10 @@ func (c *compiler) example(n *tree.Node) *tree.Node {
 	if err != nil {
 		return nil
 	}
-	return e.Get("value")
+	if value := e.Get("value"); value != nil {
+		return value
+	}
+	return e.Get("dataValue") // OAS 3.2 "Example Object"
 }
 
 // variables binds the variables of the path to arguments.

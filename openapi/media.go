@@ -36,6 +36,15 @@ func isWildcard(media string) bool { return strings.Contains(media, "*") }
 
 func isForm(media string) bool { return media == "application/x-www-form-urlencoded" }
 
+// isOpaqueRange tells whether a range of media types holds none that is text or JSON.
+func isOpaqueRange(media string) bool {
+	switch media {
+	case "image/*", "audio/*", "video/*", "font/*", "model/*":
+		return true
+	}
+	return false
+}
+
 func isXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml")
 }

@@ -19,7 +19,7 @@ const partBytes = 300
 
 // multipartCodec writes the parts by the encoding objects and the schemas of the document.
 func multipartCodec(c *compiler, ct *content) codec {
-	s := ct.node.Get("schema")
+	s := ct.document
 	media := mediaType(ct.media)
 	if isFormData(ct) {
 		media = formData // for a range too
@@ -129,6 +129,9 @@ func (c *compiler) eachProperty(s *tree.Node, yield func(name string, property *
 // part plans one part from the schema of its property and from its encoding object; both may be nil.
 func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.Part {
 	p := wire.Part{Types: contentTypes(encoding)}
+	if written := encoding.Get("contentType").Text(); strings.Contains(strings.ToLower(written), "multipart/") {
+		c.problems.at(encoding, codeStyle, "contentType %q of part %q is left out: parts within parts are not written", written, name)
+	}
 	p.File = c.holdsFile(s, p.Types)
 	if style := encoding.Get("style"); !p.File && (style != nil || encoding.Get("explode") != nil) {
 		p.Styled = true
@@ -145,6 +148,9 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		}
 	}
 	value := c.follow(s)
+	if c.isList(s) {
+		value = c.follow(value.Get("items")) // of which each is a part
+	}
 	if encoded := value.Get("contentEncoding"); encoded.Text() != "" && !p.File && !p.Styled && c.doc.dialect == openapi31 {
 		// What OAS 3.1.1 "Encoding Object" says of contentEncoding: the text is sent as it is, and this tells so.
 		p.Headers = append(p.Headers, wire.PartHeader{Name: "Content-Transfer-Encoding", Value: strings.Clone(encoded.Text())})
@@ -165,10 +171,10 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	return p
 }
 
-// contentTypes reads the contentType of an encoding object, which may list several.
+// contentTypes reads the contentType of an encoding object, which may list several. Parts within parts are not written.
 func contentTypes(encoding *tree.Node) (types []string) {
 	for t := range strings.SplitSeq(encoding.Get("contentType").Text(), ",") {
-		if t = strings.TrimSpace(t); t != "" {
+		if t = strings.TrimSpace(t); t != "" && !isMultipart(mediaType(t)) {
 			types = append(types, strings.Clone(t))
 		}
 	}
@@ -201,7 +207,7 @@ func (c *compiler) constant(header *tree.Node) (string, bool) {
 func multipartSchema(c *compiler, ct *content) *tree.Node {
 	s := ct.schema
 	if !isFormData(ct) && c.isList(s) {
-		return s
+		return c.partList(ct, s)
 	}
 	if c.partsUnknown(s) {
 		const files = "The parts by name. A part that is a file is an object with data (base64) or text, filename and media_type."
@@ -239,4 +245,24 @@ func (c *compiler) partsUnknown(s *tree.Node) bool {
 func isFormData(ct *content) bool {
 	media := mediaType(ct.media)
 	return media == formData || isWildcard(media)
+}
+
+// partList returns the schema of a body whose parts are a list, with its files replaced.
+func (c *compiler) partList(ct *content, s *tree.Node) *tree.Node {
+	list := tree.Copy(c.follow(s))
+	if file, ok := c.fileSchema(list.Get("items"), contentTypes(ct.node.Get("itemEncoding")), true); ok {
+		list.Set("items", file)
+	}
+	i := -1
+	prefix, changed := replaced(list.Get("prefixItems"), func(item *tree.Node) *tree.Node {
+		i++
+		if file, ok := c.fileSchema(item, contentTypes(ct.node.Get("prefixEncoding").At(i)), false); ok {
+			return file
+		}
+		return item
+	})
+	if changed {
+		list.Set("prefixItems", prefix)
+	}
+	return list
 }

@@ -348,7 +348,12 @@ func (b *building) body() (text []byte, media string) {
 		if value == nil {
 			return nil, ""
 		}
-		if text, err = codec.whole(make([]byte, 0, len(value)), value); err != nil {
+		if codec.typed != nil {
+			text, media, err = codec.typed(make([]byte, 0, len(value)), value)
+		} else {
+			text, err = codec.whole(make([]byte, 0, len(value)), value)
+		}
+		if err != nil {
 			b.fault(&o.arguments[plan.first], err)
 		}
 		if plan.list != "" && jsonscan.KindOf(value) == jsonscan.Array {

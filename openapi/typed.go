@@ -44,6 +44,8 @@ type content struct {
 	media  string // as written
 	node   *tree.Node
 	schema *tree.Node // nil: none given
+	// document is the schema as the document has it where schema is another one, see bodyKind.prepare.
+	document *tree.Node
 }
 
 // An answer is one response object; status is "200", "2XX" or "default".
@@ -184,7 +186,7 @@ func (c *compiler) requestBody(m *model) error {
 	for i := range m.body.contents {
 		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller.
 		ct := &m.body.contents[i]
-		if item := ct.node.Get("itemSchema"); ct.schema == nil && item != nil && isLines(mediaType(ct.media)) {
+		if item := ct.node.Get("itemSchema"); ct.schema == nil && item != nil && (isLines(mediaType(ct.media)) || isMultipart(mediaType(ct.media)) && !isFormData(ct)) {
 			ct.schema = tree.NewObject(ct.node)
 			ct.schema.Set("type", tree.NewString(ct.node, "array"))
 			ct.schema.Set("items", item)

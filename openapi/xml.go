@@ -52,7 +52,7 @@ func (c *compiler) xmlIsText(s *tree.Node) bool {
 
 // xmlCodec writes XML by the xml keywords of the schema.
 func xmlCodec(c *compiler, ct *content) codec {
-	s := ct.node.Get("schema")
+	s := ct.document
 	if c.xmlIsText(s) {
 		return textCodec(c, ct)
 	}

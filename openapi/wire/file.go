@@ -39,6 +39,23 @@ func isFile(v []byte) bool {
 	return true
 }
 
+// AppendFile appends the content of a file that is a string, base64 or a data URL, and returns the media type that it
+// has among types, ranges among them. The error is a [*ValueError].
+func AppendFile(dst, v []byte, types []string) (out []byte, mediaType string, err error) {
+	f, err := readFile(v, types)
+	if err != nil {
+		return dst, "", &ValueError{Reason: reason(err)} // the pointer is one into an object
+	}
+	return append(dst, f.content...), f.mediaType, nil
+}
+
+func reason(err error) string {
+	if v, ok := err.(*ValueError); ok { //nolint:errorlint // made here and never wrapped
+		return v.Reason
+	}
+	return err.Error()
+}
+
 // readFile reads a file from its object, or from a string that is a data URL. types are the media types that it may
 // have; none: any.
 func readFile(v []byte, types []string) (f file, err error) {
