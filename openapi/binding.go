@@ -19,7 +19,7 @@ type binding struct {
 	schema     *tree.Node
 	required   bool
 	deprecated bool
-	undeclared bool
+	says       string // its description, "" when it is undeclared
 	encoder    *wire.Encoder
 }
 
@@ -63,7 +63,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 			}
 			continue
 		}
-		b := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, required: p.typed.Required, deprecated: p.typed.Deprecated}
+		b := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, says: p.says, required: p.typed.Required, deprecated: p.typed.Deprecated}
 		if location == wire.Path {
 			i := slices.Index(variables, name)
 			if i < 0 {
@@ -107,7 +107,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		if i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
 			p := &m.parameters[i]
 			all = slices.DeleteFunc(all, func(b binding) bool { return b.node == p.node })
-			b.node, b.schema, b.undeclared = p.node, p.schema, false
+			b.node, b.schema, b.says = p.node, p.schema, p.says
 			if p.typed.In == wire.Query.String() { // else its style is not for here
 				b.parameter = p
 			}
@@ -147,7 +147,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 func undeclared(node *tree.Node, name string, location wire.Location) binding {
 	s := tree.NewObject(node)
 	s.Set("type", tree.NewString(node, "string"))
-	return binding{wire: name, location: location, node: node, schema: s, required: true, undeclared: true}
+	return binding{wire: name, location: location, node: node, schema: s, required: true}
 }
 
 func (c *compiler) reserved(location wire.Location, name string) bool {

@@ -85,11 +85,8 @@ func (c *compiler) input(op *Operation, m *model) error {
 	properties := make([]schema.Property, 0, len(names))
 	for i, b := range bound {
 		p := schema.Property{
-			Name: names[i].name, Schema: b.schema, Required: b.required, Description: b.node.Get("description").Text(),
+			Name: names[i].name, Schema: b.schema, Required: b.required, Description: b.says,
 			Deprecated: b.deprecated, Example: c.example(b.node), WireName: b.wire, In: b.location.String(),
-		}
-		if b.undeclared {
-			p.Description = ""
 		}
 		properties = append(properties, p)
 		op.arguments = append(op.arguments, argument{
@@ -151,7 +148,7 @@ func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string
 	} else if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" && !isWildcard(ct.media) {
 		says = append(says, "Sent as "+media+".")
 	}
-	text := m.body.node.Get("description").Text()
+	text := m.body.says
 	switch {
 	case len(says) == 0:
 		return text

@@ -75,6 +75,9 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 			n.Set(strings.TrimPrefix(key, "x-"), member)
 		}
 	}
+	if p.says != "" {
+		n.Set("description", tree.NewString(p.node, p.says))
+	}
 	if p.schema != nil {
 		n.Set("schema", p.schema)
 	}

@@ -31,10 +31,12 @@ type parameter struct {
 	media  string     // of a parameter with "content": its media type
 	// mediaNode is the media type object of a parameter with "content".
 	mediaNode *tree.Node
+	says      string // its description
 }
 
 type requestBody struct {
 	node     *tree.Node
+	says     string // its description
 	required bool
 	contents []content
 }
@@ -52,12 +54,13 @@ type content struct {
 type answer struct {
 	status   string
 	node     *tree.Node
+	says     string // its description
 	contents []content
 }
 
 // text is what the document says of the answer; its summary came with 3.2, where it may stand alone.
 func (a answer) text() string {
-	return cmp.Or(a.node.Get("description").Text(), a.node.Get("summary").Text())
+	return cmp.Or(a.says, a.node.Get("summary").Text())
 }
 
 // model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
@@ -118,7 +121,7 @@ func (c *compiler) parameters(f found) []parameter {
 				c.problems.at(item, codeParameterKind, "parameter is left out: it is not an object")
 				continue
 			}
-			p := parameter{node: node, schema: node.Get("schema")}
+			p := parameter{node: node, schema: node.Get("schema"), says: saidOf(item, node)}
 			if p.schema == nil {
 				p.schema = c.liftSchema(node)
 			}
@@ -160,6 +163,14 @@ func (c *compiler) liftSchema(p *tree.Node) *tree.Node {
 	return s
 }
 
+// saidOf returns the description of a component: the one beside the reference wins over its own (OAS 3.1 reference object).
+func saidOf(n, target *tree.Node) string {
+	if text := n.Get("description").Text(); n != target && text != "" {
+		return text
+	}
+	return target.Get("description").Text()
+}
+
 // follow follows a reference where a missing target just means that nothing is known.
 func (c *compiler) follow(n *tree.Node) *tree.Node {
 	target, err := c.set.Follow(n)
@@ -182,7 +193,7 @@ func (c *compiler) requestBody(m *model) error {
 		c.problems.at(node, codeBodyKind, "request body is left out: it is not an object")
 		return nil
 	}
-	m.body = &requestBody{node: body, contents: c.contents(body.Get("content"))}
+	m.body = &requestBody{node: body, says: saidOf(node, body), contents: c.contents(body.Get("content"))}
 	for i := range m.body.contents {
 		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller.
 		ct := &m.body.contents[i]
@@ -213,7 +224,7 @@ func (c *compiler) answers(m *model) {
 		if n.Kind() != tree.Object {
 			continue
 		}
-		m.answers = append(m.answers, answer{status: strings.ToUpper(status), node: n, contents: c.contents(n.Get("content"))})
+		m.answers = append(m.answers, answer{status: strings.ToUpper(status), node: n, says: saidOf(node, n), contents: c.contents(n.Get("content"))})
 	}
 }
 
