@@ -12,7 +12,8 @@
 // # Where the standard leaves it open
 //
 //   - Undefined values (null, and lists and objects without a defined member: RFC 6570 section 2.3) are left out.
-//     AllowEmptyValue turns that into "name=" in a query. Null members of lists and objects are left out too.
+//     AllowEmptyValue turns that into "name=" in a query. Null members of lists and objects are left out too. A member of a
+//     form that is sent as JSON is a value of its own: {} is sent.
 //   - The empty string is a value: "color=" for form, ";color" for matrix.
 //   - A list or an object inside a list, or inside an object that is not deepObject, is written as compact JSON. The
 //     exception is a list of scalars in an exploded form object, which repeats its member name.

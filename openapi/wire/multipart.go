@@ -172,8 +172,9 @@ func (w *multipartWriter) close() []byte {
 
 // value appends a property: a list as one part for each member, unless a JSON type takes it as a whole.
 func (w *multipartWriter) value(p *Part, name string, v []byte) error {
+	whole := jsonscan.KindOf(v) == jsonscan.Object || len(p.Types) > 0 && isJSON(p.Types[0]) && jsonscan.KindOf(v) == jsonscan.Array
 	switch {
-	case !defined(v) && !(p.File && isFile(v)):
+	case !defined(v) && (p.Styled || !whole): // as JSON {} and [] are values
 		return nil
 	case p.Styled:
 		return w.styled(p, name, v)

@@ -110,7 +110,7 @@ func (w *writer) value(v []byte) error {
 	switch {
 	case p.ContentType != "":
 		return w.content(v)
-	case !defined(v):
+	case !defined(v) && !(p.Style == ByType && kind == jsonscan.Object): // as JSON {} is a value
 		if p.AllowEmptyValue && p.In == Query {
 			w.open()
 			w.key(w.e.name)
