@@ -59,7 +59,7 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
-	case s.auto && !a.client.unread:
+	case s.auto && !a.client.stranger:
 		s.approve(w, r, http.StatusFound, a, a.scopes)
 	case query.get("prompt") == "none":
 		s.redirect(w, http.StatusFound, a, url.Values{"error": {"consent_required"}, "error_description": {"somebody has to look at the consent page"}})
@@ -87,6 +87,9 @@ func (s *Server) findClient(r *http.Request, query parameters) (*authorization, 
 		if c, p = s.fetchClient(r.Context(), id); p != nil {
 			return nil, p
 		}
+	}
+	if c == nil && s.strangers && len(id) <= maxRedirect {
+		c = stranger(id)
 	}
 	if c == nil {
 		return nil, newProblem(invalidClient, "client '%s' is unknown; it may have registered before a restart", id)

@@ -88,8 +88,8 @@ func caseOptions(t *testing.T, words []string) Options {
 			o.OpaqueTokens = true
 		case word == "no-refresh":
 			o.NoRefreshTokens = true
-		case word == "unread":
-			o.UnreadDocuments = true
+		case word == "strangers":
+			o.UnknownClients = true
 		case word == "no-default":
 			o.DefaultResource, o.Resources = "", nil
 		case strings.HasPrefix(word, "/"):

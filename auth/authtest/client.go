@@ -1,6 +1,7 @@
 package authtest
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Client is an application that may ask for tokens.
@@ -52,7 +54,7 @@ type client struct {
 	Client
 	since    time.Time
 	document string // the host where its metadata document stands; empty: it registered, or was known
-	unread   bool   // that document was not read
+	stranger bool   // nothing is known of it
 }
 
 func newClient(config Client) (*client, error) {
@@ -85,19 +87,22 @@ func newClient(config Client) (*client, error) {
 
 // title is what the consent page calls the client.
 func (c *client) title() string {
-	name := strings.TrimSpace(strings.Map(func(r rune) rune {
-		if !isShown(r) {
-			return -1
-		}
-		return r
-	}, c.Name))
-	if name == "" {
-		name = c.ID
-	}
+	name := cmp.Or(shown(c.Name), shown(c.ID))
 	if runes := []rune(name); len(runes) > maxName {
 		name = string(runes[:maxName]) + "…"
 	}
 	return name
+}
+
+// shown is a text that somebody else wrote, for the user to read: without control and format characters, with which a
+// name can pretend to be another.
+func shown(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r)) {
+			return -1
+		}
+		return r
+	}, text))
 }
 
 var plainHost = regexp.MustCompile(`^([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?$`)
@@ -137,7 +142,7 @@ func checkRedirect(text string) string {
 
 // allows reports whether an answer may go to a redirect URI.
 func (c *client) allows(redirect string) bool {
-	if c.unread {
+	if c.stranger {
 		u, err := url.Parse(redirect)
 		return err == nil && checkRedirect(redirect) == "" && u.Scheme == "http" // loopback, then
 	}
@@ -158,6 +163,11 @@ func withoutPort(text string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + strings.TrimPrefix(rest, u.Host)
 }
 
+// stranger is a public client of which only the name is known.
+func stranger(id string) *client {
+	return &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}, stranger: true}
+}
+
 // mayUse reports whether the client may use a grant type.
 func (c *client) mayUse(grant string) bool { return slices.Contains(c.Grants, grant) }
 
@@ -170,8 +180,8 @@ func (s *Server) lookup(id string, now time.Time) *client {
 	return c
 }
 
-// authenticate finds out which client sends a form (RFC 6749 section 2.3). A client that is a metadata document is
-// public, and known only through what was granted to it before.
+// authenticate finds out which client sends a form (RFC 6749 section 2.3). A client that is a metadata document, and one
+// that is not known, is public and has only what was granted to it before.
 func (s *Server) authenticate(r *http.Request, form parameters) (*client, *problem) {
 	fail := func(format string, args ...any) *problem {
 		p := newProblem(invalidClient, format, args...)
@@ -202,8 +212,8 @@ func (s *Server) authenticate(r *http.Request, form parameters) (*client, *probl
 	s.mu.Lock()
 	c := s.lookup(id, s.now())
 	s.mu.Unlock()
-	if c == nil && isDocument(id) {
-		c = &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}}
+	if c == nil && (isDocument(id) || s.strangers) {
+		c = stranger(id)
 	}
 	switch {
 	case c == nil:

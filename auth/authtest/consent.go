@@ -42,7 +42,7 @@ type consentView struct {
 	Client   string
 	ID       string
 	Document string
-	Unread   bool
+	Stranger bool
 	Target   string // where the answer goes
 	Resource string
 	Subject  string
@@ -68,8 +68,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, a *authorization) {
 	}
 	handle, now := rand.Text(), s.now()
 	view := consentView{
-		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: a.client.ID, Document: a.client.document,
-		Unread: a.client.unread, Target: target(a.redirect), Resource: a.resource, Subject: s.subject,
+		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: shown(a.client.ID), Document: a.client.document,
+		Stranger: a.client.stranger, Target: target(a.redirect), Resource: a.resource, Subject: s.subject,
 	}
 	s.mu.Lock()
 	s.pending.put(handle, &pending{a, browser}, now.Add(consentLife), now)

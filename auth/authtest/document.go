@@ -70,8 +70,10 @@ func (s *Server) fetchClient(ctx context.Context, id string) (*client, *problem)
 		return nil, newProblem(invalidClient, "client_id '%s' is not a URL", id)
 	}
 	if !isLoopback(u.Hostname()) {
-		if s.unread {
-			return &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}, document: u.Host, unread: true}, nil
+		if s.strangers {
+			c := stranger(id)
+			c.document = u.Host
+			return c, nil
 		}
 		return nil, newProblem(invalidClient, "the metadata document '%s' is on another machine, where this server does not look", id)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -109,10 +108,4 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) (*registration
 	defer s.mu.Unlock()
 	s.registered.put(m.ID, c, neverEnds, now)
 	return m, nil
-}
-
-// isShown reports whether a rune may stand in a text that somebody else wrote and the user reads: no control and no
-// format characters, with which a name can pretend to be another.
-func isShown(r rune) bool {
-	return r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r) && !unicode.IsSpace(r)
 }

@@ -52,9 +52,10 @@ type Options struct {
 	// NoRefreshTokens gives none to anybody. A client of the TypeScript SDK v1 that has one never asks for more scopes: it
 	// refreshes and gives up.
 	NoRefreshTokens bool
-	// UnreadDocuments accepts clients whose metadata document stands on another machine without reading it, as this
-	// server does not leave its own: only with redirect URIs on loopback, and never without the consent page.
-	UnreadDocuments bool
+	// UnknownClients accepts public clients of which this server knows nothing: those that registered before a restart,
+	// and those whose metadata document stands on another machine, where this server does not look. Answers to them go
+	// to loopback only, and never without the consent page, which says so.
+	UnknownClients bool
 	// CodeLife, AccessLife and RefreshLife are how long codes, access tokens and refresh tokens are good. Defaults: one
 	// minute, ten minutes, a day. Refresh tokens that replace one another end together.
 	CodeLife, AccessLife, RefreshLife time.Duration
@@ -99,7 +100,7 @@ type Server struct {
 	auto        bool
 	opaque      bool
 	grants      []string // grant types
-	unread      bool
+	strangers   bool
 	codeLife    time.Duration
 	accessLife  time.Duration
 	refreshLife time.Duration
@@ -139,7 +140,7 @@ func NewServer(o Options) (*Server, error) {
 		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
 		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
-		auto: o.AutoConsent, opaque: o.OpaqueTokens, unread: o.UnreadDocuments,
+		auto: o.AutoConsent, opaque: o.OpaqueTokens, strangers: o.UnknownClients,
 		codeLife:    cmp.Or(o.CodeLife, time.Minute),
 		accessLife:  cmp.Or(o.AccessLife, 10*time.Minute),
 		refreshLife: cmp.Or(o.RefreshLife, 24*time.Hour),

@@ -45,17 +45,27 @@ rules:
 // demoTokenLife is how long the demo's tokens live.
 const demoTokenLife = time.Hour
 
+// demoIssuer is where the authorization server listens if nobody else does: clients remember the address.
+const demoIssuer = "127.0.0.1:8081"
+
 // startIssuer starts the authorization server for the gateway at an address.
 func (d *demonstration) startIssuer(listen string) (*authtest.Server, error) {
 	resource := "http://" + listen + "/mcp"
-	return authtest.Start(authtest.Options{
-		Scopes: demoScopes(), DefaultScopes: []string{"orders:read"},
+	o := authtest.Options{
+		Address: demoIssuer,
+		Scopes:  demoScopes(), DefaultScopes: []string{"orders:read"},
 		Resources: []string{resource}, DefaultResource: resource,
 		// With refresh tokens, clients of the TypeScript SDK v1 would not ask for more scopes, which is what there is to see.
 		NoRefreshTokens: true, AccessLife: demoTokenLife,
-		UnreadDocuments: true, // editors name themselves by a document on the Internet, where nothing of the demo goes
-		Logger:          slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	})
+		UnknownClients: true, // editors name themselves by a document on the Internet, and clients outlive the demo
+		Logger:         slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	s, err := authtest.Start(o)
+	if err != nil { // most likely the port is taken
+		o.Address = ""
+		s, err = authtest.Start(o)
+	}
+	return s, err
 }
 
 // checkLoopback refuses to offer the gateway to others: whoever reaches the demo's login gets a token.
