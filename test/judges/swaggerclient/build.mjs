@@ -257,7 +257,7 @@ function form(value, properties, content) {
   const out = {};
   for (const [name, member] of Object.entries(value)) {
     const schema = properties.get(name), encoding = content.encoding?.[name];
-    const isOne = (s, v) => isFile(v) && isBinary(s, encoding);
+    const isOne = (s, v) => isFile(v) && (isBinary(s, encoding) || (isObject(v) && ["text", "data"].some((k) => k in v) && !propertyNames(s).has("text") && !propertyNames(s).has("data")));
     if (isOne(schema, member)) out[name] = file(member);
     else if (Array.isArray(member) && member.length > 0 && member.every((v) => isOne(schema?.items, v))) {
       out[name] = member.map(file);
@@ -309,7 +309,7 @@ async function one(spec, operation, bound, body, call, base, errors) {
   // What the standard has the client ignore in 3.x, and require nonetheless.
   for (const p of bound.declared) {
     const name = String(p.name).toLowerCase();
-    if (p.in === "header" && ignored.has(name)) parameters[`header.${p.name}`] = (name === "content-type" && call.media) || "ignored";
+    if (p.in === "header" && ignored.has(name) && p.required) parameters[`header.${p.name}`] = (name === "content-type" && call.media) || "ignored";
   }
   for (const [argument, p] of bound.parameters) {
     let value = call.args[argument];
@@ -342,7 +342,7 @@ async function one(spec, operation, bound, body, call, base, errors) {
         if (/^(application\/x-www-form-urlencoded|multipart\/)/.test(kind)) value = form(value, r.properties, r.content);
         else if (isJSON(kind) || kind.includes("*")) value = text(value);
         else if (kind.startsWith("text/")) value = typeof value === "string" ? value : JSON.stringify(value);
-        else if (typeof value === "string" && !/xml|ndjson|jsonl|yaml/.test(kind)) value = bytes(value);
+        else if (typeof value === "string" && !/xml|ndjson|jsonl|yaml/.test(kind) && r.content.schema?.format !== "byte" && r.content.schema?.contentEncoding === undefined) value = bytes(value);
         else if (typeof value !== "string") value = text(value);
         if (body.whole) parameters[`body.${body.whole.name}`] = value;
         else options.requestBody = value;

@@ -26,6 +26,7 @@ type difference struct {
 	piece
 	ours, theirs []string
 	rule         string // that explains it; "": none does
+	silent       bool   // the rule is about what the standard leaves open
 }
 
 func (d difference) String() string {
@@ -61,7 +62,7 @@ func (x *exchange) compare(rules []rule) []difference {
 	for i := range all {
 		for _, r := range rules {
 			if r.explains(&all[i], x) {
-				all[i].rule = r.id
+				all[i].rule, all[i].silent = r.id, r.silent
 				break
 			}
 		}
@@ -144,11 +145,16 @@ func (x *exchange) unsaid() {
 	}
 }
 
-// segment returns the template of a segment of the path, by its number in the request.
-func (x *exchange) segment(number string) string {
+// template returns the template of the whole path in the request.
+func (x *exchange) template() string {
 	path, _, _ := strings.Cut(x.path, "#")
 	path, _, _ = strings.Cut(path, "?")
-	segments := strings.Split(strings.TrimSuffix(base.Path, "/")+path, "/")
+	return strings.TrimSuffix(base.Path, "/") + path
+}
+
+// segment returns the template of a segment of the path, by its number in the request.
+func (x *exchange) segment(number string) string {
+	segments := strings.Split(x.template(), "/")
 	if i, err := strconv.Atoi(number); err == nil && i < len(segments) {
 		return segments[i]
 	}

@@ -243,9 +243,7 @@ func (x *exchange) formPairs(name string, value any) map[string][]string {
 			all[name] = []string{encode(written(v))}
 		}
 	case map[string]any:
-		if !undefined(v) {
-			all[name] = []string{encode(written(v))}
-		}
+		all[name] = []string{encode(written(v))}
 	default:
 		all[name] = []string{encode(text(v))}
 	}
@@ -285,7 +283,8 @@ func (x *exchange) fill(segment string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("parameter %q is of another style", name)
 		}
-		segment = strings.Replace(strings.Replace(segment, "{+"+name+"}", text, 1), "{"+name+"}", text, 1)
+		segment = strings.Replace(segment, "{"+name+"}", text, 1)
+		segment = strings.Replace(segment, "{+"+name+"}", strings.ReplaceAll(text, "%2F", "/"), 1) // Google's: several segments
 	}
 	return normalPercent(segment), nil
 }

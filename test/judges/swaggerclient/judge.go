@@ -43,15 +43,14 @@ type outcome struct {
 // A comparison is of one call.
 type comparison struct {
 	plain       bool // its arguments are
-	pieces      int  // of both requests
 	differences []difference
 }
 
 // tally is a document with the operations that didn't become tools.
 type tally struct {
 	name       string
-	operations int // in the document
-	tools      int
+	operations int    // in the document
+	skipped    int    // of them, no tools
 	problem    string // of a document that could not be read
 	outcomes   []outcome
 }
@@ -82,7 +81,7 @@ func judge(ctx context.Context, o *options, log io.Writer) ([]tally, error) {
 		if err != nil {
 			t.problem = err.Error()
 		}
-		t.operations, t.tools = len(ops)+skipped, len(ops)
+		t.operations, t.skipped = len(ops)+skipped, skipped
 		path, err := filepath.Rel(root, absolute(file))
 		if err != nil {
 			return nil, err
@@ -176,6 +175,7 @@ func compareAll(ctx context.Context, o *options, subjects []subject, log io.Writ
 		byDocument[s.url] = append(byDocument[s.url], i)
 	}
 	outcomes := make([]outcome, len(subjects))
+	p := printer{w: log, o: o}
 	work := make(chan string)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -199,6 +199,7 @@ func compareAll(ctx context.Context, o *options, subjects []subject, log io.Writ
 						return err
 					}
 					outcomes[i] = examine(ctx, o, c, subjects[i])
+					p.print(&outcomes[i])
 				}
 			}
 			return nil
@@ -207,7 +208,7 @@ func compareAll(ctx context.Context, o *options, subjects []subject, log io.Writ
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	printDifferences(log, o, outcomes)
+	p.end()
 	return outcomes, nil
 }
 
@@ -253,7 +254,7 @@ func examine(ctx context.Context, o *options, c *client, s subject) (out outcome
 			out.failures = append(out.failures, err.Error())
 			continue
 		}
-		out.comparisons = append(out.comparisons, comparison{calls[i].plain, len(x.ours), x.compare(table)})
+		out.comparisons = append(out.comparisons, comparison{calls[i].plain, x.compare(table)})
 	}
 	return out
 }

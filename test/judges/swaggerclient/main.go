@@ -75,12 +75,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := summarize(results)
-	if o.markdown {
-		r.markdown(stdout)
-	} else {
-		r.print(stdout)
-	}
+	r := summarize(results, o.sample == 0 && o.operation == "")
+	r.print(stdout, o.markdown)
 	fmt.Fprintf(stdout, "seed %d, %.0f s\n", o.seed, time.Since(began).Seconds())
 	return r.verdict()
 }

@@ -102,7 +102,9 @@ func (r request) header(name, value string) {
 	case "accept", "authorization":
 		// What answers are wanted is each client's own choice, and no parameter makes these.
 	case "content-type":
-		r.add("content-type", "", normalMedia(value))
+		if value = normalMedia(value); !slices.Contains(r[piece{"content-type", ""}], value) { // it may come from two sides
+			r.add("content-type", "", value)
+		}
 	case "cookie":
 		for pair := range strings.SplitSeq(value, "; ") {
 			name, value, _ := strings.Cut(pair, "=")
