@@ -98,9 +98,12 @@ func (c *call) run() (err error) {
 		return c.failed(err)
 	}
 	defer func() { p.metrics.duration.Observe(time.Since(start).Seconds()) }()
-	if resp.StatusCode < 300 {
+	switch {
+	case resp.StatusCode < 300:
 		err = c.succeed(resp)
-	} else {
+	case isRedirect(resp.StatusCode) && p.Operation.Redirects():
+		err = c.redirected(resp)
+	default:
 		err = c.refused(resp)
 	}
 	if err != nil && !c.answered {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,12 +297,3 @@ func retryAfter(resp *http.Response, now time.Time) string {
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// redirectPath names where a redirect points by its path alone (E9).
-func redirectPath(resp *http.Response) string {
-	u, err := url.Parse(resp.Header.Get("Location"))
-	if err != nil || u.Path == "" {
-		return ""
-	}
-	return " (this one points to " + cut(u.EscapedPath(), 200) + ")"
-}

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,6 +22,12 @@ type meaning struct {
 	text string
 }
 
+// Redirects tells whether a redirect is what a call is for: the document lists one, and nothing of 2xx.
+func (o *Operation) Redirects() bool { return o.redirects }
+
+// redirects are the statuses that send a client elsewhere (RFC 9110 section 15.4).
+var redirects = []string{"301", "302", "303", "307", "308", "3XX"}
+
 // Meaning returns what the document says of an answer with this status, in at most 200 bytes on one line, cleaned for
 // reading (S8). It is "" where the document says nothing, or no more than the name of the status. What it says by
 // "default" is said of everything, and left out.
@@ -35,6 +42,16 @@ func (o *Operation) Meaning(status int) string {
 		}
 	}
 	return text
+}
+
+func onlyRedirects(answers []answer) (only bool) {
+	for _, a := range answers {
+		if len(a.status) == 3 && a.status[0] == '2' {
+			return false
+		}
+		only = only || slices.Contains(redirects, a.status)
+	}
+	return only
 }
 
 // meanings gathers them for an operation.

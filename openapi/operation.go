@@ -66,6 +66,7 @@ type Operation struct {
 	answer    answerPlan
 	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
 	meanings  []meaning
+	redirects bool
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
 	portable  *shown // what is published instead of Input and Output; nil: those themselves
@@ -145,7 +146,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		op.Example = c.exampleCall(op, m)
 	}
 	c.output(op, m)
-	op.meanings = c.meanings(m.answers)
+	op.meanings, op.redirects = c.meanings(m.answers), onlyRedirects(m.answers)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)
 	}
