@@ -377,7 +377,10 @@ func valueWords(t reflect.Type, f field) string {
 		}
 		return "list of " + of
 	case reflect.Map:
-		return "mapping of lists of strings"
+		if t.Elem().Kind() == reflect.Slice {
+			return "mapping of lists of strings"
+		}
+		return "mapping of strings"
 	default:
 		return strings.TrimPrefix(expected(t), "a ") + bounds
 	}
