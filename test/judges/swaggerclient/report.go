@@ -255,7 +255,8 @@ func (r *report) verdict() error {
 	if s := share(t.operation.compared, t.asked); s < leastCompared {
 		problems = append(problems, fmt.Errorf("%.2f %% of the operations were compared; %.0f %% are wanted", 100*s, 100*leastCompared))
 	}
-	if s := t.plain.decided(); s < leastEqual {
+	// In a sample it is chance which of the operations come that swagger-client does otherwise.
+	if s := t.plain.decided(); s < leastEqual && t.plain.compared >= 5000 {
 		problems = append(problems, fmt.Errorf("%.2f %% of the plain calls that the standard decides about are equal; %.0f %% are wanted", 100*s, 100*leastEqual))
 	}
 	return errors.Join(problems...)

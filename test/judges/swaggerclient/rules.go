@@ -193,7 +193,16 @@ func rules() []rule {
 			`OAS 3.1.1 "Parameter Object", allowReserved, and appendix E: delimiters of the query itself have to be encoded`,
 			func(d *difference, x *exchange) bool {
 				value, p := x.value(d)
-				return p != nil && p.AllowReserved && strings.ContainsAny(written(value), "&=+#;[]%")
+				if p == nil || !p.AllowReserved || !strings.ContainsAny(written(value), "&=+#;[]%") {
+					return false
+				}
+				for _, pair := range d.ours {
+					if strings.ContainsAny(pair, "&=+#;[]") {
+						return false
+					}
+				}
+				want := p.pairs(p.Name, value, x.facts.Swagger2)[d.name]
+				return equalWith(d.ours, want, func(s string) string { return decoded(decoded(s)) }) // triples of a value are kept
 			},
 			false,
 		},
@@ -242,7 +251,8 @@ func rules() []rule {
 				value, _ := x.value(d)
 				file, _ := value.(map[string]any)
 				name, _ := file["filename"].(string)
-				return d.kind == "part-file" && slices.Equal(d.theirs, []string{name}) && strings.ContainsAny(name, "/\\\"\r\n")
+				return d.kind == "part-file" && slices.Equal(d.theirs, []string{name}) && strings.ContainsAny(name, "/\\\"\r\n") &&
+					len(d.ours) == 1 && !strings.ContainsAny(d.ours[0], "/\\\"\r\n")
 			},
 			false,
 		},
