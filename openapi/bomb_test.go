@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestBombs loads and compiles documents that are small and stand for much, each in two seconds and 256 MiB (S3). They
+// TestBombs loads and compiles documents that are small and stand for much, each in two seconds of two processors and
+// 256 MiB (S3). They
 // are made here rather than kept as files. want is how many operations are served, reason that of the last one skipped.
 func TestBombs(t *testing.T) {
 	if raceEnabled {
@@ -82,10 +83,6 @@ func TestBombs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			name := write(t, t.TempDir(), "spec.json", tt.data)
 			api, cost, err := compileMeasured(t, name)
-			if cost.time > 2*time.Second {
-				// Perhaps the machine was busy with something else: once more.
-				api, cost, err = compileMeasured(t, name)
-			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,10 +93,10 @@ func TestBombs(t *testing.T) {
 			if len(api.Operations) != tt.want || reason != tt.reason {
 				t.Errorf("got %d operations, %q\nwant %d, %q", len(api.Operations), reason, tt.want, tt.reason)
 			}
-			if cost.time > 2*time.Second || cost.peak > 256<<20 {
-				t.Errorf("took %v and %d MiB", cost.time, cost.peak>>20)
+			if cost.processor > 4*time.Second || cost.peak > 256<<20 {
+				t.Errorf("took %v of processor time and %d MiB", cost.processor, cost.peak>>20)
 			}
-			t.Logf("%s: %d KiB: %v, %d MiB", filepath.Base(name), len(tt.data)>>10, cost.time.Round(time.Millisecond), cost.peak>>20)
+			t.Logf("%s: %d KiB: %v, processor %v, %d MiB", filepath.Base(name), len(tt.data)>>10, cost.time.Round(time.Millisecond), cost.processor.Round(time.Millisecond), cost.peak>>20)
 		})
 	}
 }

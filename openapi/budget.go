@@ -30,18 +30,16 @@ func (b *budget) parameters(f found) error {
 	return nil
 }
 
-// memory charges what an operation keeps, or has wasted; op is nil for one that is not served. The error says why it is skipped, and
-// with it all that follow.
-func (b *budget) memory(op *Operation, wasted int64) error {
-	b.bytes += wasted
-	if op != nil {
-		b.bytes += op.size()
-	}
-	if b.bytes > maxOperationBytes {
+// memory charges what an operation keeps or has wasted. The error says why it is skipped, and with it all that follow.
+func (b *budget) memory(bytes int64) error {
+	if b.bytes += bytes; !b.left() {
 		return coded(codeSkipLimit, skip(nil, "the schemas of the operations up to this one take more than %d MiB together; split the document", maxOperationBytes>>20))
 	}
 	return nil
 }
+
+// left tells whether there is room for another operation.
+func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
 
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.

@@ -109,12 +109,6 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		return nil, fmt.Errorf("%s: the document has %d operations; at most %d are allowed", d.set.Root().Position(), len(found), limit)
 	}
 
-	type result struct {
-		operation *Operation
-		skipped   *Skipped
-		met       *problems
-		wasted    int64
-	}
 	results := make([]result, len(found))
 	var budget budget
 	var emitted atomic.Int64
@@ -124,41 +118,32 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		f.place = i
 		if err := budget.parameters(f); err != nil {
 			s := f.skipped(err)
-			results[i].skipped = &s
+			results[i] = result{skipped: &s}
 			continue
 		}
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if emitted.Load() > maxOperationBytes {
-				return nil // those before it have used up the budget
+			if emitted.Load() <= maxOperationBytes { // else those before it have used up the budget
+				results[i] = c.compile(f)
+				emitted.Add(results[i].cost())
 			}
-			own := c.alone(f)
-			op, err := own.operation(f)
-			if err != nil {
-				s := f.skipped(err)
-				results[i].skipped = &s
-				if size := (*schema.SizeError)(nil); errors.As(err, &size) {
-					results[i].wasted = wastedBytes
-					emitted.Add(wastedBytes)
-				}
-				return nil
-			}
-			emitted.Add(op.size())
-			results[i].operation, results[i].met = op, own.problems
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	c.schema.Close()
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
 	var touched []touch
 	for i, r := range results {
-		// In the document's order, so that the same operations are skipped each time.
-		if err := budget.memory(r.operation, r.wasted); err != nil {
+		// In the document's order, so that the same operations are skipped each time. One that was passed over because of
+		// some that come after it has its turn now.
+		if r == (result{}) && budget.left() {
+			r = c.compile(found[i])
+		}
+		if err := budget.memory(r.cost()); err != nil {
 			api.Skipped = append(api.Skipped, found[i].skipped(err))
 		} else if r.skipped != nil {
 			api.Skipped = append(api.Skipped, *r.skipped)
@@ -167,9 +152,42 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			touched = append(touched, touch{found[i], r.operation, r.met})
 		}
 	}
+	c.schema.Close()
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched)
 	return api, nil
+}
+
+// A result is what became of one operation; the zero value stands for one that had no turn yet.
+type result struct {
+	operation *Operation // nil: it is skipped
+	skipped   *Skipped
+	met       *problems // while it was compiled
+	wasted    bool      // its schema was found too large after all ways of reducing it were tried
+}
+
+// compile makes an operation, or says why it is skipped.
+func (c *compiler) compile(f found) result {
+	own := c.alone(f)
+	op, err := own.operation(f)
+	if err != nil {
+		s := f.skipped(err)
+		var size *schema.SizeError
+		return result{skipped: &s, wasted: errors.As(err, &size)}
+	}
+	return result{operation: op, met: own.problems}
+}
+
+// cost is what the result takes of the budget of memory.
+func (r result) cost() int64 {
+	switch {
+	case r.wasted:
+		return wastedBytes
+	case r.operation != nil:
+		return r.operation.size()
+	default:
+		return 0
+	}
 }
 
 // A compiler holds what the operations of one document share while they are compiled, by several goroutines.
