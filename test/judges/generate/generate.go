@@ -19,6 +19,8 @@ type Options struct {
 	SafeNumbers bool
 	// NoEmpty keeps texts, arrays and objects from being empty where the schema allows something in them.
 	NoEmpty bool
+	// NoExamples takes no example of the schema.
+	NoExamples bool
 	// Exclusive prefers values that fit exactly one alternative of every anyOf: what is published as anyOf may have been
 	// a oneOf whose alternatives overlap.
 	Exclusive bool
@@ -117,6 +119,7 @@ func (s *Schema) Instance(r *rand.Rand, o Options) (json.RawMessage, error) {
 		if !o.Plain && attempt%2 == 0 {
 			m.examples = r.IntN(4) == 0
 		}
+		m.examples = m.examples && !o.NoExamples
 		value, err := m.value([]any{s.root}, 0)
 		if err != nil {
 			last = err

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +127,40 @@ func (m *maker) formatted(format string) string {
 	}
 	return ""
 }
+
+// keeps tells whether a text is of a format; of formats that it does not know every text is.
+func keeps(format, text string) bool {
+	switch format {
+	case "date":
+		_, err := time.Parse(time.DateOnly, text)
+		return err == nil
+	case "date-time":
+		_, err := time.Parse(time.RFC3339, text)
+		return err == nil
+	case "time":
+		_, err := time.Parse("15:04:05Z07:00", text)
+		return err == nil
+	case "uri", "url", "iri":
+		u, err := url.Parse(text)
+		return err == nil && u.IsAbs() && u.Host != ""
+	case "email", "idn-email":
+		_, err := mail.ParseAddress(text)
+		return err == nil && !strings.ContainsAny(text, " <>")
+	case "ipv4", "ipv6":
+		a, err := netip.ParseAddr(text)
+		return err == nil && a.Is4() == (format == "ipv4")
+	case "uuid":
+		return uuid.MatchString(text)
+	case "byte", "base64":
+		_, err := base64.StdEncoding.DecodeString(text)
+		return err == nil
+	case "duration":
+		return strings.HasPrefix(text, "P")
+	}
+	return true
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
 
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 

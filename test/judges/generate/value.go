@@ -40,7 +40,9 @@ func (m *maker) value(schemas []any, depth int) (any, error) {
 	if m.examples && m.r.IntN(3) > 0 {
 		for _, e := range p.all("examples") {
 			if given := list(e); len(given) > 0 {
-				return given[m.r.IntN(len(given))], nil
+				if v := given[m.r.IntN(len(given))]; m.credible(p, v) {
+					return v, nil
+				}
 			}
 		}
 	}
@@ -69,6 +71,21 @@ func (m *maker) value(schemas []any, depth int) (any, error) {
 		return m.r.IntN(2) == 0, nil
 	}
 	return nil, nil
+}
+
+// credible tells whether an example keeps to the format, which the validator does not look at.
+func (m *maker) credible(p parts, v any) bool {
+	text, ok := v.(string)
+	if !ok {
+		return true
+	}
+	for _, format := range p.all("format") {
+		format, _ := format.(string)
+		if !keeps(format, text) {
+			return false
+		}
+	}
+	return true
 }
 
 // listed takes a value that stands in every list.

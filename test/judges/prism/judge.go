@@ -35,9 +35,11 @@ type finding struct {
 	listed    served
 	reason    string
 	rule      string
+	open      string // the first violation that no rule explains
 	arguments json.RawMessage
 	request   string
 	status    int
+	input     json.RawMessage // the schema of the arguments
 }
 
 // outcome is what became of one document.
@@ -113,7 +115,7 @@ func judge(ctx context.Context, o options, d document, most int, r *rand.Rand) o
 // call makes one call.
 func call(ctx context.Context, front *front, relay *relay, plan *gateway.Plan, listed served, r *rand.Rand) finding {
 	op := plan.Tool.Operation
-	f := finding{operation: op.Method + " " + op.Path, path: op.Path, listed: listed}
+	f := finding{operation: op.Method + " " + op.Path, path: op.Path, listed: listed, input: op.Input}
 	schema, err := generate.New(op.Input)
 	if err != nil {
 		f.reason = "the schema of the arguments: " + err.Error()
@@ -121,8 +123,8 @@ func call(ctx context.Context, front *front, relay *relay, plan *gateway.Plan, l
 	}
 	var answer result
 	var x *exchange
-	for range 4 { // values that can't stand in a path are refused before they are sent
-		f.arguments, err = schema.Instance(r, generate.Options{Plain: true, NoEmpty: true, SafeNumbers: true, Exclusive: true})
+	for try := range 4 { // values that can't stand in a path are refused before they are sent, examples too
+		f.arguments, err = schema.Instance(r, generate.Options{Plain: true, NoExamples: try > 1, NoEmpty: true, SafeNumbers: true, Exclusive: true})
 		if err != nil {
 			f.reason = "no arguments were found: " + err.Error()
 			return f.explain()

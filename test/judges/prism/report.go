@@ -26,7 +26,7 @@ func (r *report) add(o outcome) {
 	fmt.Fprintf(r.out, "%s: %d tools, %d served, %d refused, %d with isError, %d explained %s\n", o.document, o.tools, c.served, c.refused, c.failed, c.explained, o.problem)
 	for _, f := range o.findings {
 		if f.verdict == refused || f.verdict == failed || r.verbose && f.verdict != answered {
-			fmt.Fprintf(r.out, "  %s: %s %.500s\n    %.500s\n    %.700s\n", f.operation, f.rule, f.reason, f.arguments, f.request)
+			fmt.Fprintf(r.out, "  %s: %s%.600s\n    all:       %.600s\n    arguments: %.600s\n    sent:      %.600s\n", f.operation, f.rule, f.open, f.reason, f.arguments, f.request)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/wire"
 )
 
 // A rule explains violations that are no fault of the gateway: Prism does not share the standard's view, or the document
@@ -43,21 +46,53 @@ var rules = []rule{
 	{
 		name:      "a list that may be null",
 		clause:    "JSON Schema 2020-12 validation, section 6.1.1: type may be a list of types; Prism reads a parameter as a list only where it is the one word array",
-		violation: regexp.MustCompile(`^(request\.)?(query|header)\.[^:]*: .* (must be array \(type\)|must be null \(type\)|must match a schema in anyOf)`),
-		applies:   func(f finding) bool { return strings.Contains(f.reason, "must be array (type)") },
+		violation: regexp.MustCompile(`^(request\.)?(query|header)\.[^:]*: .* (must be array(,null)? \(type\)|must be null \(type\)|must match a schema in anyOf)`),
+		applies: func(f finding) bool {
+			return strings.Contains(f.reason, "must be array (type)") || strings.Contains(f.reason, "must be array,null (type)")
+		},
+	},
+	{
+		name:      "an object without explode",
+		clause:    "OAS 3.1.1 \"Parameter Object\", explode: true by default for style form; Prism looks for one pair with the name of the parameter then",
+		violation: regexp.MustCompile(`^(request\.)?query: Request query must have required property '`),
+		applies: func(f finding) bool {
+			return !slices.ContainsFunc(f.violations(), func(v string) bool {
+				_, name, ok := strings.Cut(v, "Request query must have required property '")
+				name, _, _ = strings.Cut(name, "'")
+				return ok && jsonscan.KindOf(jsonscan.Lookup(f.arguments, name)) != jsonscan.Object
+			})
+		},
+	},
+	{
+		name:      "a list separated by spaces",
+		clause:    "OAS 3.1.1 \"Style Values\": spaceDelimited has %20 between members; Prism looks for it after decoding, and finds none",
+		violation: regexp.MustCompile(`^(request\.)?query\.[^:]*\.0: `),
+		applies:   func(f finding) bool { return strings.Contains(f.request, "%20") },
 	},
 	{
 		name:      "JSON in a parameter",
 		clause:    "OAS 3.1.1 \"Parameter Object\": a parameter with content is written in that media type; Prism reads it by a style. Objects in lists have no style (\"Style Values\"), and go as JSON",
-		violation: regexp.MustCompile(`^(request\.)?query\.[^:]*: .* must be (object|array) \(type\)`),
+		violation: regexp.MustCompile(`^(request\.)?query\.[^:]*: .* (must be (object|array)(,null)? \(type\)|must NOT have more than \d+ items)`),
 		applies: func(f finding) bool {
 			return strings.Contains(f.request, "=%7B") || strings.Contains(f.request, "=%5B")
 		},
 	},
 	{
-		name:      "headers of the protocol",
-		clause:    "RFC 9110 section 8.6: Content-Length is the sender's, and stands in no request without a body; the gateway's list of headers that no argument sets (R6)",
-		violation: regexp.MustCompile(`^(request\.)?header: Request header must have required property 'content-length'`),
+		name:      "headers that no argument sets",
+		clause:    "RFC 9110 sections 7.6 and 8.6 and the gateway's own list (R6): they belong to the sender of a message, or to those who pass it on",
+		violation: regexp.MustCompile(`^(request\.)?header: Request header must have required property '`),
+		applies: func(f finding) bool {
+			return !slices.ContainsFunc(f.violations(), func(v string) bool {
+				_, name, ok := strings.Cut(v, "Request header must have required property '")
+				name, _, _ = strings.Cut(name, "'")
+				return ok && !wire.ForbiddenHeader(name)
+			})
+		},
+	},
+	{
+		name:      "Accept and Content-Type as parameters",
+		clause:    "OAS 3.1.1 \"Parameter Object\", name: in a header they shall be ignored; Swagger 2.0 does not say so (docs/openapi-support.md, divergences)",
+		violation: regexp.MustCompile(`^(request\.)?header\.(accept|content-type|authorization): `),
 	},
 	{
 		name:      "lines of JSON",
@@ -70,7 +105,7 @@ var rules = []rule{
 	{
 		name:      "members of a form",
 		clause:    "OAS 3.1.1 \"Encoding Object\": without an encoding an object is JSON and a list one pair for each member; Prism reads every member as one text, and none that is not declared",
-		violation: regexp.MustCompile(`^(request\.)?body(\.[^:]*)?: .* (must be (object|array) \(type\)|must have required property|must match (a|exactly one) schema in (anyOf|oneOf)|must be null \(type\))`),
+		violation: regexp.MustCompile(`^(request\.)?body(\.[^:]*)?: .* (must be ((object|array)(,null)?|string) \(type\)|must have required property|must match (a|exactly one) schema in (anyOf|oneOf)|must be null \(type\))`),
 		applies: func(f finding) bool {
 			return isForm(f) && !slices.ContainsFunc(f.violations(), func(v string) bool {
 				_, member, ok := strings.Cut(v, "must have required property '")
@@ -78,6 +113,41 @@ var rules = []rule{
 				return ok && !sends(f.request, member)
 			})
 		},
+	},
+	{
+		name:      "required, and only read",
+		clause:    "OAS 3.0.4 \"Schema Object\", readOnly: required takes effect on the answer only; Prism forgets such members at the root of a body, not within alternatives",
+		violation: regexp.MustCompile(`^(request\.)?body`),
+		applies: func(f finding) bool {
+			return strings.Contains(f.reason, " schema in ") && slices.ContainsFunc(f.violations(), func(v string) bool {
+				_, member, ok := strings.Cut(v, "must have required property '")
+				member, _, _ = strings.Cut(member, "'")
+				return ok && !strings.Contains(string(f.input), `"`+member+`"`)
+			})
+		},
+	},
+	{
+		name:      "several alternatives at once",
+		clause:    "JSON Schema 2020-12 core, section 10.2.1.3: oneOf takes what fits one alternative; those of the document overlap, so the gateway publishes them as anyOf",
+		violation: regexp.MustCompile(`^(request\.)?body[^:]*: .* must match exactly one schema in oneOf`),
+		applies: func(f finding) bool { // were there none, the reasons of each would stand beside it
+			return !slices.ContainsFunc(f.violations(), func(v string) bool { return !strings.Contains(v, "must match exactly one schema in oneOf") })
+		},
+	},
+	{
+		name:      "a member that is called like another parameter",
+		clause:    "OAS 3.1.1 \"Style Examples\" (form, exploded): the members of an object are parameters of their own, so two would have one name (R5)",
+		violation: regexp.MustCompile(`(?s)^the gateway: .*that is the name of another parameter`),
+	},
+	{
+		name:      "a schema that nothing fits",
+		clause:    "JSON Schema 2020-12 core, section 10.3.2.3: additionalProperties does not see what other parts of an allOf declare",
+		violation: regexp.MustCompile(`^no arguments were found: .* is required and forbidden`),
+	},
+	{
+		name:      "another protocol",
+		clause:    "RFC 9110 section 15.2.2: 101 answers a request that asks for an upgrade; no tool does",
+		violation: regexp.MustCompile(`^101 `),
 	},
 	{
 		name:      "a body of false, 0 or an empty text",
@@ -139,7 +209,12 @@ func parameterOf(violation string) string {
 }
 
 // violations are the parts of a reason.
-func (f finding) violations() []string { return strings.Split(f.reason, "; ") }
+func (f finding) violations() []string {
+	if f.verdict == failed || f.request == "" { // a sentence of the gateway
+		return []string{f.reason}
+	}
+	return strings.Split(f.reason, "; ")
+}
 
 // explain looks for rules: every violation must have one.
 func (f finding) explain() finding {
@@ -152,6 +227,7 @@ func (f finding) explain() finding {
 			return r.violation.MatchString(v) && (r.applies == nil || r.applies(f))
 		})
 		if i < 0 {
+			f.open = v
 			return f
 		}
 		names = append(names, rules[i].name)

@@ -62,6 +62,9 @@ func TestExplain(t *testing.T) {
 		"a refusal among many answers": {finding{verdict: failed, reason: "404 no"}, ""},
 		"nothing but refusals":         {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
 	} {
+		if c.f.request == "" {
+			c.f.request = "GET /x"
+		}
 		if got := c.f.explain(); got.rule != c.want {
 			t.Errorf("%s: rule %q, want %q", name, got.rule, c.want)
 		}
