@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,9 +20,38 @@ type Issuer struct {
 	// URL is the issuer identifier, compared byte for byte with "iss" (T6). It
 	// is https, or http on a loopback host.
 	URL string
+	// Tokens is the kind of its access tokens. It alone decides how one is
+	// checked (T14); at most one issuer may be [Opaque].
+	Tokens TokenKind
+	// Introspection is how tokens of an [Opaque] issuer are asked about; it is
+	// required then, and must be nil otherwise.
+	Introspection *Introspection
 	// Audiences are the values of which "aud" must contain one. Empty: the
 	// resource identifier.
 	Audiences []string
+	// ClientIDs, if there are any, are the clients whose tokens are accepted: the
+	// token's client must be one of them. For a token without "aud", which is
+	// what some providers issue, that counts as the audience; one with "aud"
+	// must have the right one all the same.
+	ClientIDs []string
+	// RequireClient refuses tokens that do not name their client ("client_id",
+	// "azp", "cid" or "appid"), as RFC 9068 section 2.2 demands. With many
+	// providers it is what tells an access token from an ID token.
+	RequireClient bool
+	// IDTokenClaims are the claims that only an ID token has: a token with one is
+	// refused. Of "nonce", "at_hash", "c_hash" and "s_hash"; empty: all of them.
+	IDTokenClaims []string
+	// ScopeClaims are the claims that hold scopes, each as a string with spaces
+	// or as a list of strings; what all of them hold counts. One that begins with
+	// '/' is a JSON Pointer, such as /realm_access/roles. Empty: "scope" and "scp".
+	ScopeClaims []string
+	// MaxLifetime is the longest time between "iat" (now, if it is absent) and
+	// "exp" of a token that is accepted. Zero: any, with one warning in the log
+	// about tokens of more than a day (T7).
+	MaxLifetime time.Duration
+	// DPoP says whether tokens bound to a key of the caller are accepted, or
+	// required (RFC 9449). By default they are refused (T17).
+	DPoP DPoPMode
 	// Algorithms are the signature algorithms allowed. Empty: RS, PS and ES with
 	// 256, 384 and 512, and EdDSA; there are no others.
 	Algorithms []string
@@ -31,7 +61,22 @@ type Issuer struct {
 	// Skew is the difference of clocks that is tolerated. Default 60 s, at most
 	// 300 s (T7).
 	Skew time.Duration
+	// Client fetches what this issuer publishes, for one with a private CA or
+	// behind a proxy. Nil: that of the options. Only its transport is used.
+	Client *http.Client
 }
+
+// TokenKind is the kind of an issuer's access tokens.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	// JWT are tokens that the gateway verifies by itself (RFC 9068).
+	JWT TokenKind = iota
+	// Opaque are tokens that only the issuer can read: it is asked (RFC 7662).
+	// A JWT that names the issuer is asked about too.
+	Opaque
+)
 
 // Options configure a [Guard].
 type Options struct {
@@ -50,6 +95,24 @@ type Options struct {
 	// Implies maps a scope to those that it includes; it is followed
 	// transitively. Scopes are compared whole, never by prefix (Z5).
 	Implies map[string][]string
+	// KeepClaims keeps the claims of a token with its principal, for a
+	// [Condition] to look at. It costs the size of the claims for each cached token.
+	KeepClaims bool
+	// KeepToken makes [SubjectToken] work: for token exchange and nothing else.
+	KeepToken bool
+	// ClientAddress returns the address of the caller, however many proxies are
+	// between; false if it can't be known. It bounds how many bad tokens one
+	// address may have introspected. Nil: there is no such bound, only the
+	// guard's own. The peer's address is not taken instead: behind a proxy it is
+	// everybody's.
+	ClientAddress func(*http.Request) (netip.Addr, bool)
+	// Replays remembers DPoP proofs. Nil: a [NewReplayMemory] of its own, which
+	// is right for a gateway that runs once.
+	Replays ReplayCache
+	// NonceKeys make DPoP proofs carry a nonce of the gateway (RFC 9449 section
+	// 9): the first makes nonces, all of them check; each has 32 bytes or more,
+	// and replicas share them. Empty: no nonce is asked for.
+	NonceKeys [][]byte
 	// Client fetches discovery documents and key sets; required. Only its
 	// transport is used: time, redirects and size are limited here (T13).
 	Client *http.Client
@@ -67,6 +130,11 @@ const maxSkew = 300 * time.Second
 type Guard struct {
 	resource   *url.URL
 	issuers    map[string]*issuer
+	opaque     *issuer // the one with opaque tokens; nil: there is none
+	proofs     *proofs // nil: no issuer takes bound tokens
+	keepClaims bool
+	keepToken  bool
+	address    func(*http.Request) (netip.Addr, bool)
 	defaults   []string
 	closure    map[string]map[string]bool // scope → all that it implies
 	challenges challenges
@@ -87,6 +155,10 @@ func New(o Options) (*Guard, error) {
 		defaults: slices.Clone(o.DefaultScopes),
 		now:      o.Now,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+
+		keepClaims: o.KeepClaims,
+		keepToken:  o.KeepToken,
+		address:    o.ClientAddress,
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -106,7 +178,7 @@ func New(o Options) (*Guard, error) {
 		if len(config.Audiences) == 0 {
 			config.Audiences = []string{o.Resource}
 		}
-		i, err := newIssuer(config, o.Client, g.now, g.log)
+		i, err := newIssuer(config, cmp.Or(config.Client, o.Client), g.now, g.log)
 		if err != nil {
 			problem("issuer %q: %w", config.URL, err)
 			continue
@@ -115,6 +187,16 @@ func New(o Options) (*Guard, error) {
 			problem("issuer %q is listed twice", config.URL)
 		}
 		g.issuers[config.URL] = i
+		if i.asks == nil {
+			continue
+		}
+		if g.opaque != nil {
+			problem("issuers %q and %q both have opaque tokens: nothing tells whose a token is", g.opaque.url, i.url)
+		}
+		g.opaque = i
+	}
+	if g.proofs, err = newProofs(o, g.resource); err != nil {
+		problem("%w", err)
 	}
 	if len(o.DefaultScopes) == 0 && !o.AllowUnscoped {
 		problem("no default scopes: an operation without a rule would be open to every token")
@@ -126,8 +208,8 @@ func New(o Options) (*Guard, error) {
 		return nil, err
 	}
 	g.closure = closure(o.Implies)
-	g.challenges = newChallenges(g.metadataURL(), g.defaults)
-	g.metadata = newMetadata(o)
+	g.challenges = newChallenges(g.metadataURL(), g.defaults, g.proofs)
+	g.metadata = newMetadata(o, g.proofs)
 	return g, nil
 }
 
@@ -158,9 +240,10 @@ func (g *Guard) Run(ctx context.Context) error {
 type Status struct {
 	// Issuer is its identifier.
 	Issuer string
-	// Keys is the number of usable keys.
+	// Keys is the number of usable keys; none are needed for opaque tokens.
 	Keys int
-	// Fetched is the time of the last successful fetch; zero: there was none.
+	// Fetched is the time of the last successful fetch of keys or, for opaque
+	// tokens, of metadata; zero: there was none.
 	Fetched time.Time
 	// Err is why the last fetch failed; nil if it did not.
 	Err error

@@ -36,7 +36,7 @@ func BenchmarkAuthenticateCached(b *testing.B) {
 	token := h.keyA.token(h.a.url, h.now, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.guard.authenticate(b.Context(), token); err != nil {
+		if _, err := h.guard.authenticate(b.Context(), credential{token: token}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -54,7 +54,7 @@ func BenchmarkColdToken(b *testing.B) {
 		b.Run(string(s.algorithm), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := h.guard.verify(b.Context(), token, h.now); err != nil {
+				if _, err := h.guard.verify(b.Context(), credential{token: token}, h.now); err != nil {
 					b.Fatal(err)
 				}
 			}

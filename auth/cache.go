@@ -9,8 +9,11 @@ import (
 type verified struct {
 	principal *Principal
 	issuer    *issuer
-	keys      *keySet // the key set that it was verified with
+	keys      *keySet // the key set that it was verified with; nil: it was introspected
 	until     int64   // Unix time in ns: "exp", without the skew (T19)
+	// thumbprint is of the key that its sender must prove to have (RFC 7638);
+	// empty: it is good in anybody's hands.
+	thumbprint string
 }
 
 const (
@@ -28,9 +31,9 @@ type cacheShard struct {
 	tokens map[[32]byte]*verified
 }
 
-// get returns the principal of a token that is still good: not expired, and
-// verified with the issuer's present keys (T19).
-func (c *cache) get(sum [32]byte, now time.Time) *Principal {
+// get returns a token that is still good: not expired, and verified with the
+// issuer's present keys (T19).
+func (c *cache) get(sum [32]byte, now time.Time) *verified {
 	s := &c.shards[sum[0]%cacheShards]
 	s.mu.RLock()
 	v := s.tokens[sum]
@@ -38,7 +41,7 @@ func (c *cache) get(sum [32]byte, now time.Time) *Principal {
 	if v == nil || now.UnixNano() >= v.until || v.issuer.current(now) != v.keys {
 		return nil
 	}
-	return v.principal
+	return v
 }
 
 // put remembers a token. A full shard gives up an expired one of a few that it

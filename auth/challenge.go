@@ -18,6 +18,10 @@ const (
 	badToken
 	expiredToken
 	badRequest
+	badProofs   // more than one DPoP header
+	badProof    // RFC 9449 section 7.1
+	nonceNeeded // RFC 9449 section 9
+	tooMany     // 429: the caller's address sends too many tokens that are no good
 	unavailable // keys can't be fetched: 503, because 401 would log users out (T12)
 	outcomes    // their number
 )
@@ -30,37 +34,66 @@ type answer struct {
 }
 
 // challenges are the answers of [Guard.Protect]. Their form is what official
-// clients parse: "Bearer" first, one line, every value quoted, and no text that a
-// search for scope= or error= could hit.
+// clients parse: "Bearer" first where it is accepted, one line for each scheme,
+// every value quoted, and no text that a search for scope= or error= could hit.
 type challenges struct {
-	tail    string // scope and resource_metadata
-	url     string
-	answers [outcomes]answer
+	tail string // scope and resource_metadata
+	url  string
+	algs string // parameter for DPoP; empty: it is not offered
+	// answers to a caller that used Bearer or nothing, and to one that used DPoP.
+	answers, proven [outcomes]answer
 }
 
-func newChallenges(metadata string, scopes []string) challenges {
+func newChallenges(metadata string, scopes []string, p *proofs) challenges {
 	c := challenges{url: metadata}
 	if len(scopes) > 0 {
 		c.tail = `scope="` + strings.Join(scopes, " ") + `", `
 	}
 	c.tail += `resource_metadata="` + metadata + `"`
+	bearer := true
+	if p != nil {
+		c.algs = `algs="` + p.algs + `", `
+		bearer = !p.required
+	}
 	set := func(o outcome, status int, code, description string) {
-		a := answer{status: status, body: errorBody(code, description)}
-		switch {
-		case status == http.StatusServiceUnavailable: // no fault of the token
-		case code == "":
-			a.challenge = []string{"Bearer " + c.tail}
-		default:
-			a.challenge = []string{`Bearer error="` + code + `", error_description="` + description + `", ` + c.tail}
+		failure := ""
+		if code != "" {
+			failure = `error="` + code + `", error_description="` + description + `", `
 		}
-		c.answers[o] = a
+		for _, side := range []struct {
+			answers *[outcomes]answer
+			dpop    bool
+		}{{&c.answers, false}, {&c.proven, true}} {
+			a := answer{status: status, body: errorBody(code, description)}
+			if status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests { // else it is no fault of the token
+				if bearer {
+					a.challenge = append(a.challenge, "Bearer "+only(!side.dpop, failure)+c.tail)
+				}
+				if p != nil {
+					a.challenge = append(a.challenge, "DPoP "+only(side.dpop || !bearer, failure)+c.algs+c.tail)
+				}
+			}
+			side.answers[o] = a
+		}
 	}
 	set(noToken, http.StatusUnauthorized, "", "an access token is needed")
 	set(badToken, http.StatusUnauthorized, "invalid_token", "the access token is not valid here")
 	set(expiredToken, http.StatusUnauthorized, "invalid_token", "the access token has expired")
 	set(badRequest, http.StatusBadRequest, "invalid_request", "exactly one access token must be sent, in the Authorization header")
+	set(badProofs, http.StatusBadRequest, "invalid_request", "exactly one DPoP header must be sent")
+	set(badProof, http.StatusUnauthorized, "invalid_dpop_proof", "the DPoP proof is not valid for this request")
+	set(nonceNeeded, http.StatusUnauthorized, "use_dpop_nonce", "the DPoP proof must carry the nonce of this answer")
+	set(tooMany, http.StatusTooManyRequests, "temporarily_unavailable", "too many access tokens that are not valid")
 	set(unavailable, http.StatusServiceUnavailable, "temporarily_unavailable", "the access token can not be checked at the moment")
 	return c
+}
+
+// only returns s if the condition holds.
+func only(condition bool, s string) string {
+	if condition {
+		return s
+	}
+	return ""
 }
 
 // errorBody is the JSON of RFC 6749 section 5.2.
@@ -76,16 +109,19 @@ func errorBody(code, description string) []byte {
 	return append(b, "}\n"...)
 }
 
-// write sends the answer for an outcome.
-func (c *challenges) write(w http.ResponseWriter, o outcome, retry time.Duration) {
+// write sends the answer for an outcome to a caller that used DPoP or did not.
+func (c *challenges) write(w http.ResponseWriter, o outcome, dpop bool, retry time.Duration) {
 	a := &c.answers[o]
+	if dpop {
+		a = &c.proven[o]
+	}
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
 	h["Cache-Control"] = []string{"no-store"}
 	if a.challenge != nil {
 		h["Www-Authenticate"] = a.challenge
 	}
-	if o == unavailable {
+	if o == unavailable || o == tooMany {
 		h["Retry-After"] = []string{strconv.Itoa(max(1, int((retry+time.Second-1)/time.Second)))}
 	}
 	w.WriteHeader(a.status)
@@ -100,12 +136,25 @@ const maxChallengeScopes = 4 << 10
 // suffice. The challenge names what the caller has and what it needs, at once
 // (Z2): some clients ask for exactly what the challenge says and would lose the rest.
 func (g *Guard) Forbidden(p *Principal, scopes []string) (header http.Header, body []byte) {
-	if len(scopes) == 0 {
-		scopes = g.defaults
-	}
+	return g.ForbiddenAll(p, [][]string{scopes})
+}
+
+// ForbiddenAll is [Guard.Forbidden] for a batch: the challenge names what all of
+// its calls need, each with a set of scopes of its own, so that the whole of it
+// can be sent again (Z3).
+func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header, body []byte) {
+	var needed []string
 	size := 0
-	for _, s := range scopes {
-		size += len(s) + 1
+	for _, set := range sets {
+		if len(set) == 0 {
+			set = g.defaults
+		}
+		for _, s := range set {
+			if !slices.Contains(needed, s) {
+				needed = append(needed, s)
+				size += len(s) + 1
+			}
+		}
 	}
 	var list []string
 	if p != nil {
@@ -114,15 +163,19 @@ func (g *Guard) Forbidden(p *Principal, scopes []string) (header http.Header, bo
 			if size > maxChallengeScopes {
 				break
 			}
-			if s != offlineAccess && isScope(s) && !slices.Contains(list, s) && !slices.Contains(scopes, s) {
+			if s != offlineAccess && isScope(s) && !slices.Contains(list, s) && !slices.Contains(needed, s) {
 				list = append(list, s)
 			}
 		}
 	}
-	list = append(list, scopes...)
+	list = append(list, needed...)
 	const description = "the access token lacks a scope that this call needs"
-	challenge := `Bearer error="insufficient_scope", error_description="` + description +
-		`", scope="` + strings.Join(list, " ") + `", resource_metadata="` + g.challenges.url + `"`
+	scheme, algs := "Bearer ", ""
+	if p != nil && p.bound {
+		scheme, algs = "DPoP ", g.challenges.algs
+	}
+	challenge := scheme + `error="insufficient_scope", error_description="` + description + `", ` + algs +
+		`scope="` + strings.Join(list, " ") + `", resource_metadata="` + g.challenges.url + `"`
 	return http.Header{
 		"Content-Type":     {"application/json"},
 		"Cache-Control":    {"no-store"},

@@ -17,7 +17,7 @@ func FuzzVerifyToken(f *testing.F) {
 	f.Add(unsigned(`{"alg":"none"}`, `{"iss":"http://localhost:7001","exp":1e300,"aud":[]}`))
 	f.Add("a.b.c")
 	f.Fuzz(func(t *testing.T, token string) {
-		p, err := h.guard.authenticate(t.Context(), token)
+		p, err := h.guard.authenticate(t.Context(), credential{token: token})
 		if err == nil {
 			signed := token[:strings.LastIndexByte(token, '.')+1]
 			if !strings.HasPrefix(good, signed) && !strings.HasPrefix(other, signed) || p.Subject != "alice" {
@@ -42,7 +42,7 @@ func FuzzClaims(f *testing.F) {
 	f.Add(`{"alg":"ES256","typ":"at+jwt","kid":"shared","x":[{}]}`, `{"iss":"http://localhost:7001"}`)
 	f.Fuzz(func(t *testing.T, header, payload string) {
 		token := h.keyA.sign(header, payload)
-		p, err := h.guard.authenticate(t.Context(), token)
+		p, err := h.guard.authenticate(t.Context(), credential{token: token})
 		if err != nil {
 			return
 		}

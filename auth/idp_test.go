@@ -11,6 +11,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -91,6 +93,12 @@ type idp struct {
 	status   int            // replaces 200
 	location string         // of the key set, if it moved
 	hang     bool
+	oauth    bool // metadata by RFC 8414 only
+
+	asked    atomic.Int64      // introspections
+	answers  map[string]string // of introspection, by token; others are not active
+	askCode  int               // replaces 200 there
+	question string            // the last one: method, client authentication and form
 }
 
 // newIDP serves an authorization server at http://localhost:port until the test ends.
@@ -101,10 +109,22 @@ func newIDP(t testing.TB, net *memory, port string, keys ...signer) *idp {
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		document := map[string]any{"issuer": i.url, "jwks_uri": i.url + "/keys"}
-		maps.Copy(document, i.document)
-		json.NewEncoder(w).Encode(document)
+		if i.oauth {
+			http.NotFound(w, nil)
+			return
+		}
+		i.metadata(w)
 	})
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if !i.oauth {
+			http.NotFound(w, nil)
+			return
+		}
+		i.metadata(w)
+	})
+	mux.HandleFunc("/introspect", i.introspect)
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, r *http.Request) {
 		i.fetches.Add(1)
 		i.mu.Lock()
@@ -131,6 +151,37 @@ func newIDP(t testing.TB, net *memory, port string, keys ...signer) *idp {
 	go func() { defer close(done); server.Serve(l) }()
 	t.Cleanup(func() { server.Close(); <-done })
 	return i
+}
+
+func (i *idp) metadata(w http.ResponseWriter) {
+	document := map[string]any{"issuer": i.url, "jwks_uri": i.url + "/keys"}
+	maps.Copy(document, i.document)
+	json.NewEncoder(w).Encode(document)
+}
+
+func (i *idp) introspect(w http.ResponseWriter, r *http.Request) {
+	i.asked.Add(1)
+	r.ParseForm()
+	id, secret, _ := r.BasicAuth()
+	i.mu.Lock()
+	i.question = fmt.Sprintf("%s %q %q %s", r.Method, id, secret, r.PostForm.Encode())
+	answer, ok := i.answers[r.PostForm.Get("token")+r.PostForm.Get("access_token")]
+	hang, code := i.hang, i.askCode
+	i.mu.Unlock()
+	if hang {
+		<-r.Context().Done()
+		return
+	}
+	if !ok {
+		answer = `{"active":false}`
+	}
+	if code == http.StatusFound {
+		w.Header().Set("Location", "/introspect")
+	}
+	if code != 0 {
+		w.WriteHeader(code)
+	}
+	io.WriteString(w, answer)
 }
 
 func (i *idp) change(f func()) {

@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 )
 
@@ -30,20 +29,25 @@ const (
 	rediscover     = time.Hour
 	firstBackoff   = time.Second
 	lastBackoff    = time.Minute
-	bucketSize     = 5 // fetches for unknown keys
-	bucketRefill   = 10 * time.Second
 )
 
 // issuer is an authorization server: its rules and its keys.
 type issuer struct {
-	url        string
-	audiences  []string // canonical
-	algorithms []jose.SignatureAlgorithm
-	types      []string // lower case
-	skew       time.Duration
-	client     *http.Client
-	now        func() time.Time
-	log        *slog.Logger
+	url           string
+	audiences     []string // canonical
+	clientIDs     []string
+	requireClient bool
+	marks         marks    // of ID tokens
+	scopeClaims   []string // nil: the default
+	algorithms    []jose.SignatureAlgorithm
+	types         []string // lower case
+	skew          time.Duration
+	maxLifetime   time.Duration // 0: any
+	dpop          DPoPMode
+	asks          *introspector // nil: its tokens are JWTs
+	client        *http.Client
+	now           func() time.Time
+	log           *slog.Logger
 
 	keys    atomic.Pointer[keySet] // nil: none fetched yet
 	fetched atomic.Int64           // time of the last success, Unix ns
@@ -53,13 +57,18 @@ type issuer struct {
 	bucket bucket
 	err    error // of the last fetch
 
+	longLived atomic.Bool // a token that lives long was warned of
+
 	// Only the fetch under way uses these.
 	jwksURL    string
 	discovered time.Time
 }
 
 func newIssuer(c Issuer, client *http.Client, now func() time.Time, log *slog.Logger) (*issuer, error) {
-	i := &issuer{url: c.URL, skew: cmp.Or(c.Skew, time.Minute), now: now, log: log}
+	i := &issuer{
+		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, scopeClaims: slices.Clone(c.ScopeClaims),
+		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, now: now, log: log,
+	}
 	var problems []error
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(c.URL, "?#| \"\\") {
@@ -69,6 +78,20 @@ func newIssuer(c Issuer, client *http.Client, now func() time.Time, log *slog.Lo
 	}
 	if i.skew < 0 || i.skew > maxSkew {
 		problems = append(problems, fmt.Errorf("skew %s is not between 0 and %s", i.skew, maxSkew))
+	}
+	if c.MaxLifetime < 0 {
+		problems = append(problems, fmt.Errorf("max lifetime %s is negative", c.MaxLifetime))
+	}
+	if slices.Contains(c.ClientIDs, "") {
+		problems = append(problems, errors.New("empty client id"))
+	}
+	for _, name := range c.ScopeClaims {
+		if strings.Trim(name, "/") == "" {
+			problems = append(problems, fmt.Errorf("scope claim %q is no name and no JSON Pointer", name))
+		}
+	}
+	if i.marks, err = parseMarks(c.IDTokenClaims); err != nil {
+		problems = append(problems, err)
 	}
 	for _, a := range c.Audiences {
 		if a == "" {
@@ -93,9 +116,12 @@ func newIssuer(c Issuer, client *http.Client, now func() time.Time, log *slog.Lo
 		i.types = append(i.types, strings.ToLower(t))
 	}
 	i.client = &http.Client{
-		Transport:     &capped{next: client.Transport},
+		Transport:     &capped{next: client.Transport, limit: fetchBytes},
 		CheckRedirect: sameOrigin,
 		Timeout:       fetchTime,
+	}
+	if i.asks, err = newIntrospector(c, client, now); err != nil {
+		problems = append(problems, err)
 	}
 	return i, errors.Join(problems...)
 }
@@ -124,7 +150,10 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 }
 
 // capped limits the size of answers: go-oidc reads them to the end.
-type capped struct{ next http.RoundTripper }
+type capped struct {
+	next  http.RoundTripper
+	limit int // bytes
+}
 
 // RoundTrip implements [http.RoundTripper].
 func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -132,20 +161,20 @@ func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &cappedBody{ReadCloser: resp.Body, left: fetchBytes}
+	resp.Body = &cappedBody{ReadCloser: resp.Body, limit: c.limit, left: c.limit}
 	return resp, nil
 }
 
 type cappedBody struct {
 	io.ReadCloser
-	left int
+	limit, left int
 }
 
 // Read implements [io.Reader].
 func (b *cappedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
 	if b.left -= n; b.left < 0 {
-		return 0, fmt.Errorf("answer of more than %d bytes", fetchBytes)
+		return 0, fmt.Errorf("answer of more than %d bytes", b.limit)
 	}
 	return n, err
 }
@@ -163,7 +192,9 @@ func (i *issuer) status() Status {
 	s := Status{Issuer: i.url}
 	if keys := i.keys.Load(); keys != nil {
 		s.Keys = len(keys.keys)
-		s.Fetched = time.Unix(0, i.fetched.Load())
+	}
+	if at := i.fetched.Load(); at != 0 {
+		s.Fetched = time.Unix(0, at)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -174,6 +205,9 @@ func (i *issuer) status() Status {
 // keepFresh fetches the keys at once and then every few minutes, so that a
 // removed key stops verifying (T11); after a failure sooner.
 func (i *issuer) keepFresh(ctx context.Context) {
+	if i.asks != nil && i.asks.fixed {
+		return // there is nothing to fetch
+	}
 	backoff := firstBackoff
 	for {
 		wait := refreshEvery
@@ -213,7 +247,7 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		}
 	}
 	if limited {
-		if wait := i.bucket.take(i.now()); wait > 0 {
+		if wait := i.bucket.take(i.now(), unknownKeys()); wait > 0 {
 			i.mu.Unlock()
 			return &refusal{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retry: wait}
 		}
@@ -231,10 +265,14 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	}()
 	f.err = i.fetch(ctx)
 	if f.err != nil && ctx.Err() == nil {
-		i.log.LogAttrs(ctx, slog.LevelWarn, "keys of issuer not fetched",
-			slog.String("issuer", i.url), slog.String("error", shorten(f.err.Error())))
+		i.warn(ctx, "keys or metadata of issuer not fetched", f.err)
 	}
 	return f.err
+}
+
+func (i *issuer) warn(ctx context.Context, message string, err error) {
+	i.log.LogAttrs(ctx, slog.LevelWarn, message, //nolint:sloglint // one of two constants
+		slog.String("issuer", i.url), slog.String("error", shorten(err.Error())))
 }
 
 // shorten cuts an error text: that of go-oidc holds the whole answer.
@@ -246,11 +284,26 @@ func shorten(s string) string {
 	return s
 }
 
-// fetch gets the key set and puts it in force.
+// fetch gets the key set and puts it in force. For opaque tokens it only looks
+// where to ask about them.
 func (i *issuer) fetch(ctx context.Context) error {
 	start := i.now()
+	if i.asks != nil {
+		if i.asks.endpoint.Load() != nil && start.Sub(i.discovered) <= rediscover {
+			return nil
+		}
+		document, err := i.discover(ctx)
+		if err != nil {
+			return err
+		}
+		return i.learnEndpoint(document, start)
+	}
 	if i.jwksURL == "" || start.Sub(i.discovered) > rediscover {
-		if err := i.discover(ctx); err != nil && i.jwksURL == "" {
+		document, err := i.discover(ctx)
+		if err == nil {
+			err = i.learnKeySet(document, start)
+		}
+		if err != nil && i.jwksURL == "" {
 			return err
 		}
 	}
@@ -273,36 +326,12 @@ func (i *issuer) fetch(ctx context.Context) error {
 	return nil
 }
 
-// discover finds the key set by OpenID Connect discovery, which checks that the
-// document is the configured issuer's own.
-func (i *issuer) discover(ctx context.Context) error {
-	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, i.client), i.url)
-	if err != nil {
-		return fmt.Errorf("discover: %w", err)
-	}
-	var document struct {
-		JWKSURL string `json:"jwks_uri"`
-	}
-	if err := provider.Claims(&document); err != nil {
-		return fmt.Errorf("discover: %w", err)
-	}
-	u, err := url.Parse(document.JWKSURL)
-	if err != nil || u.Host == "" {
-		return fmt.Errorf("discover: jwks_uri %q is not an absolute URL", document.JWKSURL)
-	}
-	if err := checkFetchURL(u); err != nil {
-		return fmt.Errorf("discover: jwks_uri %q: %w", document.JWKSURL, err)
-	}
-	i.jwksURL, i.discovered = document.JWKSURL, i.now()
-	return nil
-}
-
 func (i *issuer) get(ctx context.Context, location string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, location, nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "application/jwk-set+json, application/json")
+	req.Header.Set("Accept", "application/json, application/jwk-set+json")
 	resp, err := i.client.Do(req)
 	if err != nil {
 		return nil, err
@@ -312,30 +341,4 @@ func (i *issuer) get(ctx context.Context, location string) ([]byte, error) {
 		return nil, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	return io.ReadAll(resp.Body)
-}
-
-// bucket allows bucketSize fetches at once and one more each bucketRefill.
-type bucket struct {
-	used int       // tokens taken and not refilled
-	last time.Time // when the refill was last counted
-}
-
-// take takes a token, or returns the time until there is one.
-func (b *bucket) take(now time.Time) time.Duration {
-	if b.used == 0 {
-		b.last = now
-	}
-	refilled := int(min(now.Sub(b.last)/bucketRefill, bucketSize))
-	if refilled > 0 {
-		b.used = max(0, b.used-refilled)
-		b.last = b.last.Add(time.Duration(refilled) * bucketRefill)
-		if b.used == 0 {
-			b.last = now
-		}
-	}
-	if b.used == bucketSize {
-		return b.last.Add(bucketRefill).Sub(now)
-	}
-	b.used++
-	return 0
 }

@@ -1,9 +1,13 @@
 package auth
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,9 +26,13 @@ const (
 
 // verify checks a JWT access token (RFC 9068 section 4, RFC 8725). Everything
 // that can be decided from the token alone comes first, so that only a token
-// that could be good causes a network call (T5).
-func (g *Guard) verify(ctx context.Context, token string, now time.Time) (*verified, error) {
-	header, claims, err := parseToken(token)
+// that could be good causes a network call (T5). What is no JWS is for the
+// issuer of opaque tokens; what is one stands or falls as one (T14).
+func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verified, error) {
+	if g.opaque != nil && !isJOSE(c.token) {
+		return g.ask(ctx, g.opaque, c, now)
+	}
+	header, claims, err := parseToken(c.token)
 	if err != nil {
 		return nil, err
 	}
@@ -32,30 +40,41 @@ func (g *Guard) verify(ctx context.Context, token string, now time.Time) (*verif
 	if i == nil {
 		return nil, refuse("unknown issuer")
 	}
-	if err := i.check(header, claims, now); err != nil {
-		var no *refusal
-		if errors.As(err, &no) {
-			no.issuer = i.url
+	if i.asks != nil {
+		if i.isIDToken(claims) { // some servers call their ID tokens active
+			return nil, i.refuse("not an access token")
 		}
+		return g.ask(ctx, i, c, now)
+	}
+	if err := i.checkHeader(header); err != nil {
 		return nil, err
 	}
-	keys, err := i.verifySignature(ctx, token, header, now)
+	if err := i.check(&claims, now); err != nil {
+		return nil, err
+	}
+	keys, err := i.verifySignature(ctx, c.token, header, now)
 	if err != nil {
 		return nil, err
 	}
-	return &verified{
-		principal: &Principal{
-			Issuer:   i.url,
-			Subject:  claims.subject,
-			ClientID: claims.client,
-			Scopes:   claims.scopes,
-			Expiry:   claims.expiry,
-			id:       identify(i.url, claims.subject, claims.client),
-		},
-		issuer: i,
-		keys:   keys,
-		until:  claims.expiry.UnixNano(),
-	}, nil
+	return g.admit(ctx, i, claims, keys, now), nil
+}
+
+// admit makes the principal of claims that passed all checks.
+func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, now time.Time) *verified {
+	i.noteLifetime(ctx, c, now)
+	p := &Principal{
+		Issuer:   i.url,
+		Subject:  c.subject,
+		ClientID: c.client,
+		Scopes:   c.scopes,
+		Expiry:   c.expiry,
+		id:       identify(i.url, c.subject, c.client),
+		bound:    c.thumbprint != "",
+	}
+	if g.keepClaims {
+		p.claims = newClaimSet(c.text)
+	}
+	return &verified{principal: p, issuer: i, keys: keys, until: c.expiry.UnixNano(), thumbprint: c.thumbprint}
 }
 
 // header is what the gateway reads of a JOSE header.
@@ -63,40 +82,117 @@ type header struct{ algorithm, key, kind string }
 
 // claims is what the gateway reads of a token's payload.
 type claims struct {
+	text                    []byte // all of them
 	issuer, subject, client string
+	hasAudience             bool
 	audiences               []string
 	scopes                  []string
 	expiry, notBefore, at   time.Time // zero: absent
-	identity                bool      // it is an ID, refresh or logout token
+	identity                bool      // it says that it is an ID, refresh or logout token
+	marks                   marks     // it has claims of an ID token
 	bound                   bool      // "cnf": only with proof of possession
+	thumbprint              string    // of the key, if "cnf" is "jkt" and nothing else
 }
 
-// parseToken takes a token in JWS compact serialization (RFC 7515 section 7.1)
-// apart. It checks form, not truth.
-func parseToken(token string) (header, claims, error) {
-	var h header
-	var c claims
+// marks are claims that tell an ID token.
+type marks uint8
+
+// The claims of OpenID Connect Core sections 2 and 3.3.2.11.
+const (
+	markNonce marks = 1 << iota
+	markTokenHash
+	markCodeHash
+	markStateHash
+	allMarks = markNonce | markTokenHash | markCodeHash | markStateHash
+)
+
+func markOf(claim string) marks {
+	switch claim {
+	case "nonce":
+		return markNonce
+	case "at_hash":
+		return markTokenHash
+	case "c_hash":
+		return markCodeHash
+	case "s_hash":
+		return markStateHash
+	}
+	return 0
+}
+
+// parseMarks reads Issuer.IDTokenClaims.
+func parseMarks(names []string) (marks, error) {
+	if len(names) == 0 {
+		return allMarks, nil
+	}
+	var all marks
+	for _, name := range names {
+		m := markOf(name)
+		if m == 0 {
+			return 0, fmt.Errorf("claim %q does not tell an ID token: nonce, at_hash, c_hash and s_hash do", name)
+		}
+		all |= m
+	}
+	return all, nil
+}
+
+// isJOSE reports whether a token is meant to be a JWS or a JWE: whether it has
+// three parts or five, and the first begins as a JSON object with a member does.
+// Such a token is never taken for an opaque one.
+func isJOSE(token string) bool {
+	if dots := strings.Count(token, "."); dots != 2 && dots != 4 {
+		return false
+	}
+	first, _, _ := strings.Cut(token, ".")
+	text, _ := base64.RawURLEncoding.DecodeString(first) // what stands before an error counts
+	const space = " \t\r\n"
+	text, ok := bytes.CutPrefix(bytes.TrimLeft(text, space), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(text, space), []byte(`"`))
+}
+
+// decodeJWS takes a JWS in compact serialization (RFC 7515 section 7.1) apart:
+// header and payload, which are JSON objects.
+func decodeJWS(token string) (head, payload []byte, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return h, c, refuse("not a JWT") // JWE has five parts, an opaque token has any number
+		return nil, nil, refuse("not a JWT") // JWE has five parts, an opaque token has any number
 	}
 	var decoded [3][]byte
 	for n, part := range parts {
 		var err error
 		if decoded[n], err = base64.RawURLEncoding.Strict().DecodeString(part); err != nil || part == "" || strings.ContainsAny(part, "\r\n") {
-			return h, c, refuse("not base64url")
+			return nil, nil, refuse("not base64url")
 		}
 	}
 	for _, text := range decoded[:2] {
-		info, err := jsonscan.Scan(text, jsonscan.Options{MaxDepth: maxTokenDepth, Unique: true})
-		if err != nil || info.Kind != jsonscan.Object {
-			return h, c, refuse("not a JSON object with unique members")
+		if err := checkObject(text); err != nil {
+			return nil, nil, err
 		}
 	}
-	if err := h.read(decoded[0]); err != nil {
+	return decoded[0], decoded[1], nil
+}
+
+// checkObject checks the form of a JSON object that somebody else made (T8).
+func checkObject(text []byte) error {
+	info, err := jsonscan.Scan(text, jsonscan.Options{MaxDepth: maxTokenDepth, Unique: true})
+	if err != nil || info.Kind != jsonscan.Object {
+		return refuse("not a JSON object with unique members")
+	}
+	return nil
+}
+
+// parseToken takes a token apart. It checks form, not truth.
+func parseToken(token string) (header, claims, error) {
+	var h header
+	var c claims
+	head, payload, err := decodeJWS(token)
+	if err != nil {
 		return h, c, err
 	}
-	return h, c, c.read(decoded[1])
+	if err := h.read(head); err != nil {
+		return h, c, err
+	}
+	return h, c, c.read(payload)
 }
 
 // read reads a JOSE header. Keys in the header are the sender's word for
@@ -125,7 +221,8 @@ func (h *header) read(text []byte) error {
 
 // read reads the payload.
 func (c *claims) read(text []byte) error {
-	authorized := ""
+	c.text = text
+	var authorized, cid, app string
 	for name, value := range jsonscan.Members(text) {
 		ok := true
 		switch string(name) {
@@ -137,7 +234,12 @@ func (c *claims) read(text []byte) error {
 			c.client, ok = text1(value)
 		case "azp":
 			authorized, ok = text1(value)
+		case "cid": // Okta
+			cid, ok = text1(value)
+		case "appid": // Entra ID, version 1.0
+			app, ok = text1(value)
 		case "aud":
+			c.hasAudience = true
 			c.audiences, ok = texts(value)
 		case "exp":
 			c.expiry, ok = numericDate(value)
@@ -146,33 +248,47 @@ func (c *claims) read(text []byte) error {
 		case "iat":
 			c.at, ok = numericDate(value)
 		case "scope", "scp":
-			var list []string
-			list, ok = texts(value)
-			for _, s := range list {
-				c.scopes = appendScopes(c.scopes, s)
-			}
+			c.scopes, ok = appendScopeClaim(c.scopes, value)
 		case "cnf":
 			c.bound = true
-		case "nonce", "at_hash", "c_hash", "s_hash", "events":
-			c.identity = true // OpenID Connect Core section 2, logout and event tokens
-		case "token_use": // Cognito
+			c.thumbprint = keyThumbprint(value)
+		case "nonce", "at_hash", "c_hash", "s_hash":
+			c.marks |= markOf(string(name))
+		case "events": // logout and event tokens
+			c.identity = true
+		case "token_use": // Cognito: access; Hydra and Dex, in introspection: access_token
 			use, _ := text1(value)
-			c.identity = c.identity || use != "access"
+			c.identity = c.identity || use != "access" && use != "access_token"
 		case "typ": // Keycloak
 			kind, _ := text1(value)
-			c.identity = c.identity || slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, kind)
+			c.identity = c.identity || slices.Contains([]string{"ID", "Serialized-ID", "Refresh", "Offline", "Logout", "Initial"}, kind)
 		default:
-			ok = !isVariant(name, "iss", "sub", "client_id", "azp", "aud", "exp", "nbf", "iat", "scope", "scp",
+			ok = !isVariant(name, "iss", "sub", "client_id", "azp", "cid", "appid", "aud", "exp", "nbf", "iat", "scope", "scp",
 				"cnf", "nonce", "at_hash", "c_hash", "s_hash", "events", "token_use", "typ")
 		}
 		if !ok {
 			return refuse("malformed claim")
 		}
 	}
-	if c.client == "" {
-		c.client = authorized
-	}
+	c.client = cmp.Or(c.client, authorized, cid, app)
 	return nil
+}
+
+// keyThumbprint returns the member "jkt" of a confirmation (RFC 9449 section
+// 6.1). One that asks for another proof too, such as a certificate (RFC 8705
+// section 3), can't be met by DPoP: then it returns "".
+func keyThumbprint(confirmation []byte) string {
+	thumbprint := ""
+	if jsonscan.KindOf(confirmation) != jsonscan.Object {
+		return ""
+	}
+	for name, value := range jsonscan.Members(confirmation) {
+		if string(name) != "jkt" {
+			return ""
+		}
+		thumbprint, _ = text1(value)
+	}
+	return thumbprint
 }
 
 // isVariant reports whether a member name differs from a known one only by case
@@ -227,31 +343,81 @@ func numericDate(value []byte) (time.Time, bool) {
 	return time.Unix(int64(seconds), 0), true
 }
 
-// check compares a token with the rules of its issuer.
-func (i *issuer) check(h header, c claims, now time.Time) error {
+// refuse is [refuse] with the issuer's name for the log.
+func (i *issuer) refuse(reason string) *refusal {
+	return &refusal{outcome: badToken, reason: reason, issuer: i.url}
+}
+
+// checkHeader compares the header of a JWT with the rules of its issuer.
+func (i *issuer) checkHeader(h header) error {
 	switch {
 	case !slices.Contains(i.algorithms, jose.SignatureAlgorithm(h.algorithm)):
-		return refuse("algorithm not allowed")
+		return i.refuse("algorithm not allowed")
 	case !slices.Contains(i.types, strings.ToLower(h.kind)):
-		return refuse("token type not accepted")
-	case c.identity:
-		return refuse("not an access token")
-	case c.bound:
-		return refuse("bound to a key that was not proven") // RFC 9449 section 7.2, RFC 8705 section 3
-	case c.subject == "" && c.client == "":
-		return refuse("neither subject nor client")
-	case !slices.ContainsFunc(c.audiences, i.isAudience):
-		return refuse("audience")
-	case c.expiry.IsZero():
-		return refuse("no expiry")
-	case !now.Before(c.expiry.Add(i.skew)):
-		return &refusal{outcome: expiredToken, reason: "expired"}
-	case now.Add(i.skew).Before(c.notBefore):
-		return refuse("not valid yet")
-	case now.Add(i.skew).Before(c.at):
-		return refuse("issued in the future")
+		return i.refuse("token type not accepted")
 	}
 	return nil
+}
+
+func (i *issuer) isIDToken(c claims) bool { return c.identity || c.marks&i.marks != 0 }
+
+// check compares claims, of whatever kind of token, with the rules of their
+// issuer, and reads the scopes that it puts elsewhere than others.
+func (i *issuer) check(c *claims, now time.Time) error {
+	switch {
+	case i.isIDToken(*c):
+		return i.refuse("not an access token")
+	case c.bound && (i.dpop == DPoPOff || c.thumbprint == ""):
+		return i.refuse("bound to a key that was not proven") // RFC 9449 section 7.2, RFC 8705 section 3
+	case !c.bound && i.dpop == DPoPRequire:
+		return i.refuse("not bound to a key")
+	case c.subject == "" && c.client == "":
+		return i.refuse("neither subject nor client")
+	case i.requireClient && c.client == "":
+		return i.refuse("no client")
+	case len(i.clientIDs) > 0 && !slices.Contains(i.clientIDs, c.client):
+		return i.refuse("client")
+	case !slices.ContainsFunc(c.audiences, i.isAudience) && (c.hasAudience || len(i.clientIDs) == 0):
+		return i.refuse("audience")
+	case c.expiry.IsZero():
+		return i.refuse("no expiry")
+	case !now.Before(c.expiry.Add(i.skew)):
+		return &refusal{outcome: expiredToken, reason: "expired", issuer: i.url}
+	case now.Add(i.skew).Before(c.notBefore):
+		return i.refuse("not valid yet")
+	case now.Add(i.skew).Before(c.at):
+		return i.refuse("issued in the future")
+	case i.maxLifetime > 0 && c.lifetime(now) > i.maxLifetime:
+		return i.refuse("lives too long")
+	}
+	if i.scopeClaims != nil {
+		var ok bool
+		if c.scopes, ok = readScopes(c.text, i.scopeClaims); !ok {
+			return i.refuse("malformed claim")
+		}
+	}
+	return nil
+}
+
+// lifetime is from "iat", or now if it is absent, to "exp".
+func (c *claims) lifetime(now time.Time) time.Duration {
+	if !c.at.IsZero() {
+		now = c.at
+	}
+	return c.expiry.Sub(now)
+}
+
+// longLife is the lifetime of a token that deserves a warning (T7).
+const longLife = 24 * time.Hour
+
+// noteLifetime warns, once, of good tokens that live for days: nothing but the
+// removal of their key ends them earlier.
+func (i *issuer) noteLifetime(ctx context.Context, c claims, now time.Time) {
+	if i.maxLifetime > 0 || i.asks != nil || c.lifetime(now) <= longLife || i.longLived.Swap(true) {
+		return
+	}
+	i.log.LogAttrs(ctx, slog.LevelWarn, "tokens of issuer live long; max_lifetime bounds it",
+		slog.String("issuer", i.url), slog.Duration("lifetime", c.lifetime(now)))
 }
 
 func (i *issuer) isAudience(a string) bool {

@@ -29,7 +29,7 @@ func (g *Guard) MetadataPaths() []string {
 // newMetadata returns the document of RFC 9728 section 2: the identifier byte
 // for byte as configured, the issuers in their order, and the baseline of scopes
 // rather than the catalogue (Z1).
-func newMetadata(o Options) []byte {
+func newMetadata(o Options, p *proofs) []byte {
 	b := []byte(`{"resource":`)
 	b = jsonscan.AppendString(b, o.Resource)
 	servers := make([]string, len(o.Issuers))
@@ -41,6 +41,12 @@ func newMetadata(o Options) []byte {
 		b = appendList(append(b, `,"scopes_supported":`...), o.DefaultScopes)
 	}
 	b = appendList(append(b, `,"bearer_methods_supported":`...), []string{"header"})
+	if p != nil {
+		b = appendList(append(b, `,"dpop_signing_alg_values_supported":`...), strings.Fields(p.algs))
+		if p.required {
+			b = append(b, `,"dpop_bound_access_tokens_required":true`...)
+		}
+	}
 	return append(b, '}')
 }
 

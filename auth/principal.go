@@ -2,6 +2,9 @@ package auth
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"log/slog"
 	"time"
 )
 
@@ -19,6 +22,8 @@ type Principal struct {
 	// Expiry is the time after which the token is no longer accepted, without the skew.
 	Expiry time.Time
 	id     string
+	bound  bool      // the token was sent with a proof
+	claims *claimSet // nil: they are not kept
 }
 
 // ID returns a name that is unique among the principals of all issuers. It is
@@ -54,3 +59,37 @@ func FromContext(ctx context.Context) *Principal {
 	p, _ := ctx.Value(contextKey{}).(*Principal)
 	return p
 }
+
+type tokenKey struct{}
+
+// Token is the caller's access token on its way to a token exchange (RFC 8693).
+// It prints as [redacted].
+type Token struct{ value string }
+
+// SubjectToken returns the caller's token. It is there for token exchange
+// alone: the token must go to the authorization server and to nobody else (T1).
+// False: there is none, or [Options.KeepToken] is not set.
+func SubjectToken(ctx context.Context) (Token, bool) {
+	t, ok := ctx.Value(tokenKey{}).(Token)
+	return t, ok
+}
+
+// Use hands the token to f, and returns what f returns. f must not keep it.
+func (t Token) Use(f func(token string) error) error { return f(t.value) }
+
+const redacted = "[redacted]"
+
+// String implements [fmt.Stringer].
+func (Token) String() string { return redacted }
+
+// GoString implements [fmt.GoStringer].
+func (Token) GoString() string { return redacted }
+
+// Format implements [fmt.Formatter], for the verbs that ask nobody.
+func (Token) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// LogValue implements [slog.LogValuer].
+func (Token) LogValue() slog.Value { return slog.StringValue(redacted) }

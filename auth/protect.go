@@ -24,62 +24,94 @@ func (r *refusal) Error() string { return r.reason }
 
 func refuse(reason string) *refusal { return &refusal{outcome: badToken, reason: reason} }
 
+// credential is what a request brings to be let in.
+type credential struct {
+	token   string
+	dpop    bool          // the scheme is DPoP, not Bearer
+	proof   string        // with DPoP
+	request *http.Request // nil only in tests
+}
+
 // Protect lets requests with a valid token through, with the [Principal] in
-// their context. All others it answers itself: 401 with a challenge, 400, or
-// 503. It answers every method so: CORS preflight is for a layer before it.
+// their context. All others it answers itself: 401 with a challenge, 400, 429
+// or 503. It answers every method so: CORS preflight is for a layer before it.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, outcome := bearer(r)
-		if token == "" {
-			g.challenges.write(w, outcome, 0)
+		c, refused := g.credential(r)
+		if c.token == "" {
+			g.challenges.write(w, refused, c.dpop, 0)
 			return
 		}
-		p, err := g.authenticate(r.Context(), token)
+		p, err := g.authenticate(r.Context(), c)
 		if err != nil {
-			g.refuse(w, r, err)
+			g.refuse(w, r, c, err)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(NewContext(r.Context(), p)))
+		if c.dpop {
+			g.proofs.refreshNonce(w.Header(), c.proof, g.now())
+		}
+		ctx := NewContext(r.Context(), p)
+		if g.keepToken {
+			ctx = context.WithValue(ctx, tokenKey{}, Token{c.token})
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err error) {
 	var no *refusal
 	if !errors.As(err, &no) { // the client went away while keys were fetched
 		no = &refusal{outcome: unavailable, reason: "canceled"}
 	}
 	g.log.LogAttrs(r.Context(), slog.LevelDebug, "token refused",
 		slog.String("reason", no.reason), slog.String("issuer", no.issuer))
-	g.challenges.write(w, no.outcome, no.retry)
+	if no.outcome == nonceNeeded {
+		g.proofs.setNonce(w.Header(), g.now())
+	}
+	g.challenges.write(w, no.outcome, c.dpop, no.retry)
 }
 
-// bearer returns the one token of the request, or "" and the outcome (T9).
-func bearer(r *http.Request) (string, outcome) {
+// credential returns the one token of the request, or none and the outcome (T9, H4).
+func (g *Guard) credential(r *http.Request) (credential, outcome) {
+	var c credential
 	if q := r.URL.RawQuery; q != "" && queryHasToken(q) {
-		return "", badRequest
+		return c, badRequest
 	}
 	values := r.Header["Authorization"]
 	switch len(values) {
 	case 0:
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-			return "", badRequest // RFC 6750 section 2.2, which is not supported
+			return c, badRequest // RFC 6750 section 2.2, which is not supported
 		}
-		return "", noToken
+		return c, noToken
 	case 1:
 	default:
-		return "", badRequest
+		return c, badRequest
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if strings.IndexByte(values[0], ',') >= 0 {
-		return "", badRequest // two lines that a proxy has joined
+		return c, badRequest // two lines that a proxy has joined
 	}
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", noToken
+	if g.proofs != nil && strings.EqualFold(scheme, "DPoP") {
+		c.dpop = true
+	} else if !strings.EqualFold(scheme, "Bearer") {
+		return c, noToken
+	}
+	proofs := r.Header["Dpop"]
+	if len(proofs) > 1 || len(proofs) == 1 && strings.IndexByte(proofs[0], ',') >= 0 {
+		return c, badProofs
 	}
 	if token = strings.Trim(token, " "); !isToken68(token) {
-		return "", badRequest
+		return c, badRequest
 	}
-	return token, 0
+	if c.dpop {
+		if len(proofs) == 0 {
+			return c, badProof
+		}
+		c.proof = proofs[0]
+	}
+	c.token, c.request = token, r
+	return c, 0
 }
 
 // queryHasToken looks for access_token, however it is escaped and whatever
@@ -112,21 +144,31 @@ func isBase64URL(c byte) bool {
 }
 
 // authenticate verifies a token, or finds that it was verified before with keys
-// that are still in force.
-func (g *Guard) authenticate(ctx context.Context, token string) (*Principal, error) {
-	if len(token) > maxToken {
+// that are still in force; then it checks the proof of a token that needs one.
+func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, error) {
+	if len(c.token) > maxToken {
 		return nil, refuse("token too long")
 	}
 	now := g.now()
 	var buf [2 << 10]byte // most tokens fit, and then nothing is allocated
-	sum := sha256.Sum256(append(buf[:0], token...))
-	if p := g.cache.get(sum, now); p != nil {
-		return p, nil
+	sum := sha256.Sum256(append(buf[:0], c.token...))
+	v := g.cache.get(sum, now)
+	if v == nil && g.opaque != nil {
+		v = g.opaque.asks.recall(c.token, now).good
 	}
-	v, err := g.verify(ctx, token, now)
-	if err != nil {
-		return nil, err
+	if v == nil {
+		var err error
+		if v, err = g.verify(ctx, c, now); err != nil {
+			return nil, err
+		}
+		if v.issuer.asks == nil {
+			g.cache.put(sum, v, now)
+		}
 	}
-	g.cache.put(sum, v, now)
+	if c.dpop || v.thumbprint != "" {
+		if err := g.proofs.check(ctx, c, v, sum, now); err != nil {
+			return nil, err
+		}
+	}
 	return v.principal, nil
 }

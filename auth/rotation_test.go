@@ -291,7 +291,7 @@ func TestBucket(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		for n, want := range c.want {
-			if got := b.take(now); got != want {
+			if got := b.take(now, unknownKeys()); got != want {
 				t.Errorf("after %s, take %d: %s, want %s", c.after, n+1, got, want)
 			}
 		}

@@ -3,6 +3,8 @@ package auth
 import (
 	"fmt"
 	"strings"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // Allows reports whether the principal has all the scopes, by itself or by
@@ -94,4 +96,46 @@ func appendScopes(scopes []string, list string) []string {
 		}
 	}
 	return scopes
+}
+
+// appendScopeClaim adds the scopes of a claim: a string with spaces, or a list of strings.
+func appendScopeClaim(scopes []string, value []byte) ([]string, bool) {
+	list, ok := texts(value)
+	for _, s := range list {
+		scopes = appendScopes(scopes, s)
+	}
+	return scopes, ok
+}
+
+// readScopes reads the scopes of a payload from the claims of those names or
+// JSON Pointers. A claim that is absent has none; false: one is something else
+// than scopes.
+func readScopes(payload []byte, names []string) (scopes []string, ok bool) {
+	for _, name := range names {
+		value := claimAt(payload, name)
+		if value == nil {
+			continue
+		}
+		if scopes, ok = appendScopeClaim(scopes, value); !ok {
+			return nil, false
+		}
+	}
+	return scopes, true
+}
+
+// claimAt returns the claim of that name, or where the JSON Pointer (RFC 6901)
+// leads through objects; nil if it is absent.
+func claimAt(payload []byte, name string) []byte {
+	pointer, ok := strings.CutPrefix(name, "/")
+	if !ok {
+		return jsonscan.Lookup(payload, name)
+	}
+	for token := range strings.SplitSeq(pointer, "/") {
+		if jsonscan.KindOf(payload) != jsonscan.Object {
+			return nil
+		}
+		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		payload = jsonscan.Lookup(payload, token)
+	}
+	return payload
 }

@@ -51,7 +51,7 @@ var rooms = map[string]room{
 	"openapi/wire":     {},
 	"openapi/jsonscan": {},
 
-	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}},
+	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
 	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4"}},
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 

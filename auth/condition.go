@@ -1,0 +1,206 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/interpreter"
+)
+
+// Limits on a condition (Z7). The deadline is looked at within loops, so one
+// without loops is never refused for what the machine is busy with.
+const (
+	maxCondition      = 4 << 10 // bytes
+	maxConditionDepth = 64
+	maxConditionNodes = 100_000 // of arguments and claims, each
+	conditionCost     = 100_000
+	conditionTime     = 5 * time.Millisecond
+	conditionCheck    = 64 // steps of a loop between two looks at the clock
+)
+
+// ConditionTool is what a condition may know of the tool that is called.
+type ConditionTool struct {
+	// Name is the name of the tool, API that of its API in the configuration.
+	Name, API string
+	// Method and Path are those of the operation, the path as a template.
+	Method, Path string
+}
+
+// Condition is a compiled expression of the Common Expression Language over a
+// call: who calls which tool with which arguments. It is safe for concurrent
+// use. It reads nothing but its variables:
+//
+//	claims               map: the claims of the token, as they stand there; needs Options.KeepClaims
+//	principal.issuer     string: "iss"
+//	principal.subject    string: "sub"; empty if the token has none
+//	principal.client_id  string: the client; empty if the token has none
+//	principal.scopes     list of strings: the granted scopes
+//	tool.name, tool.api, tool.method, tool.path   strings
+//	args                 the arguments of the call: a map
+//
+// Whole numbers of claims and args are int where they fit, else double; numbers
+// of different types compare by value.
+type Condition struct {
+	program cel.Program
+	args    bool // it looks at them
+}
+
+// NewCondition compiles an expression. An error names each problem with line
+// and column, both from 1.
+func NewCondition(expr string) (*Condition, error) {
+	if len(expr) > maxCondition {
+		return nil, fmt.Errorf("condition has more than %d bytes", maxCondition)
+	}
+	env, err := cel.NewEnv(
+		cel.Variable("claims", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("principal.issuer", cel.StringType),
+		cel.Variable("principal.subject", cel.StringType),
+		cel.Variable("principal.client_id", cel.StringType),
+		cel.Variable("principal.scopes", cel.ListType(cel.StringType)),
+		cel.Variable("tool.name", cel.StringType),
+		cel.Variable("tool.api", cel.StringType),
+		cel.Variable("tool.method", cel.StringType),
+		cel.Variable("tool.path", cel.StringType),
+		cel.Variable("args", cel.DynType),
+		cel.CrossTypeNumericComparisons(true),
+		cel.ParserRecursionLimit(maxConditionDepth),
+		cel.ParserExpressionSizeLimit(maxCondition),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("condition: %w", err)
+	}
+	tree, issues := env.Compile(expr)
+	if issues.Err() != nil {
+		var problems []error
+		for _, p := range issues.Errors() {
+			problems = append(problems, fmt.Errorf("condition: %d:%d: %s", p.Location.Line(), p.Location.Column()+1, firstLine(p.Message)))
+		}
+		return nil, errors.Join(problems...)
+	}
+	if t := tree.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("condition: 1:1: it is of type %s, not bool", t)
+	}
+	program, err := env.Program(tree,
+		cel.EvalOptions(cel.OptOptimize),
+		cel.CostLimit(conditionCost),
+		cel.InterruptCheckFrequency(conditionCheck))
+	if err != nil {
+		return nil, fmt.Errorf("condition: %w", err)
+	}
+	c := &Condition{program: program}
+	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.IdentKind && e.AsIdent() == "args" {
+			c.args = true
+		}
+	}))
+	return c, nil
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// ConditionError is why a condition could not be evaluated. It holds nothing of
+// claims and arguments.
+type ConditionError struct{ reason string }
+
+// Error implements error.
+func (e *ConditionError) Error() string { return "condition: " + e.reason }
+
+// Allows evaluates the condition. Whatever keeps it from being true denies: a
+// claim or an argument that is missing, a value of another type, too much work,
+// arguments that are no JSON; then the error says why (Z7). The arguments must be
+// the very ones of the call, nil if it has none.
+func (c *Condition) Allows(ctx context.Context, p *Principal, tool ConditionTool, args json.RawMessage) (bool, error) {
+	if p == nil {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, conditionTime)
+	defer cancel()
+	v := &variables{principal: p, tool: tool, args: map[string]any{}}
+	if c.args && len(args) > 0 {
+		var err error
+		if v.args, err = decodeArguments(ctx, args); err != nil {
+			return false, err
+		}
+	}
+	out, _, err := c.program.ContextEval(ctx, v)
+	if err != nil {
+		return false, &ConditionError{conditionReason(err)}
+	}
+	allowed, ok := out.(types.Bool)
+	if !ok {
+		return false, &ConditionError{"the result is no bool"}
+	}
+	return bool(allowed), nil
+}
+
+// conditionReason names what went wrong by one of a closed set: error texts of
+// the evaluator may hold values.
+func conditionReason(err error) string {
+	var canceled interpreter.EvalCancelledError
+	var interrupted interpreter.InterruptError
+	switch {
+	case errors.As(err, &canceled):
+		if canceled.Cause == interpreter.CostLimitExceeded {
+			return "it costs too much"
+		}
+		return "it takes too long"
+	case errors.As(err, &interrupted), errors.Is(err, context.DeadlineExceeded):
+		return "it takes too long"
+	case strings.HasPrefix(err.Error(), "no such key"), strings.HasPrefix(err.Error(), "no such attribute"):
+		return "it needs a value that is not there"
+	case strings.HasPrefix(err.Error(), "no such overload"):
+		return "a value is of another type than it needs"
+	}
+	return "it can't be evaluated"
+}
+
+// variables are what an expression can name.
+type variables struct {
+	principal *Principal
+	tool      ConditionTool
+	args      any
+}
+
+// Parent implements [interpreter.Activation].
+func (*variables) Parent() interpreter.Activation { return nil }
+
+// ResolveName implements [interpreter.Activation].
+func (v *variables) ResolveName(name string) (any, bool) {
+	switch name {
+	case "claims":
+		if v.principal.claims == nil {
+			return map[string]any{}, true
+		}
+		claims := v.principal.claims.decode()
+		return claims, claims != nil
+	case "principal.issuer":
+		return v.principal.Issuer, true
+	case "principal.subject":
+		return v.principal.Subject, true
+	case "principal.client_id":
+		return v.principal.ClientID, true
+	case "principal.scopes":
+		return v.principal.Scopes, true
+	case "tool.name":
+		return v.tool.Name, true
+	case "tool.api":
+		return v.tool.API, true
+	case "tool.method":
+		return v.tool.Method, true
+	case "tool.path":
+		return v.tool.Path, true
+	case "args":
+		return v.args, true
+	}
+	return nil, false
+}
