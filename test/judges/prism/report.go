@@ -56,8 +56,8 @@ func count(o outcome) counts {
 	return c
 }
 
-// print prints the table. The error says that less than 99 % were accepted, or answered without isError.
-func (r *report) print() error {
+// print prints the table. The error says that less than the share were accepted, or answered without isError.
+func (r *report) print(share float64) error {
 	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
 	row := func(cells ...any) {
 		texts := make([]string, len(cells))
@@ -116,7 +116,7 @@ func (r *report) print() error {
 	for _, reason := range slices.Sorted(maps.Keys(unserved)) {
 		fmt.Fprintf(r.out, "- not served or not answered, %d × %s\n", unserved[reason], reason)
 	}
-	if total.refused*100 > total.served || (total.refused+total.failed)*100 > answerable {
+	if percent(total.served-total.refused, total.served) < share || percent(answerable-total.refused-total.failed, answerable) < share {
 		return errMissed
 	}
 	return nil
