@@ -152,7 +152,7 @@ var rules = []rule{
 	{
 		name:      "a body of false, 0 or an empty text",
 		clause:    "RFC 8259 section 2: they are JSON texts; Prism takes them for no body",
-		violation: regexp.MustCompile(`^: Body parameter is required`),
+		violation: regexp.MustCompile(`^(request)?: Body parameter is required`),
 		applies:   func(f finding) bool { return emptyish.MatchString(f.request) },
 	},
 	{
