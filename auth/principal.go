@@ -86,7 +86,7 @@ func (Token) String() string { return redacted }
 func (Token) GoString() string { return redacted }
 
 // Format implements [fmt.Formatter], for the verbs that ask nobody.
-func (Token) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -93,7 +93,7 @@ func (c *call) run() (err error) {
 		return c.internal(err)
 	}
 	start := time.Now()
-	resp, err := p.client.Do(httpReq) //nolint:bodyclose // ReadResponse closes it
+	resp, err := p.client.Do(httpReq) // ReadResponse closes the body
 	if err != nil {
 		return c.failed(err)
 	}

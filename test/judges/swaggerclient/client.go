@@ -109,7 +109,7 @@ func (c *client) ask(ctx context.Context, line, answer any) error {
 		return err
 	}
 	process := c.command.Process
-	timer := time.AfterFunc(most, func() { process.Kill() })
+	timer := time.AfterFunc(most, func() { _ = process.Kill() })
 	defer timer.Stop()
 	_, err = c.in.Write(append(text, '\n'))
 	var back []byte
@@ -147,7 +147,7 @@ func (c *client) stop() {
 		return
 	}
 	c.in.Close()
-	c.command.Process.Kill()
+	_ = c.command.Process.Kill()
 	_ = c.command.Wait() // it was killed
 	c.command = nil
 }

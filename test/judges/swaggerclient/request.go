@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -131,7 +132,7 @@ func (r request) body(media string, text []byte) error {
 		reader := multipart.NewReader(bytes.NewReader(text), parameters["boundary"])
 		for {
 			p, err := reader.NextRawPart()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err != nil {
