@@ -40,7 +40,7 @@ type extra struct {
 	description string     // wins over the schema's own
 	note        string     // ends the description
 	deprecated  bool       // as if the schema said so
-	example     *tree.Node // if the schema has none
+	example     *tree.Node // wins over the schema's own, if it fits
 	values      *tree.Node // enum that was written one level too high
 	object      bool       // the type is object, whatever the schema says
 	closing     string     // keyword that is false, "" for none
@@ -135,6 +135,15 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	e.verify(start, holes, shown)
 }
 
+// own returns the owner's example, which wins over that of the schema (OAS 3.0.4 "Parameter Object" and "Media Type Object",
+// example); nil if it has none, or none is shown.
+func (x *extra) own(shown bool) *tree.Node {
+	if x == nil || !shown {
+		return nil
+	}
+	return x.example
+}
+
 func (x *extra) forces() bool { return x != nil && (x.object || x.values != nil) }
 
 // open writes a schema that accepts everything, with what its owner says about it.
@@ -196,6 +205,9 @@ func (e *emitter) inline(ref, target *tree.Node, at place) {
 	x.deprecated = x.deprecated || ref.Get("deprecated").Bool()
 	if x.example == nil {
 		x.example = ref.Get("example")
+		if list := ref.Get("examples"); x.example == nil && list.Kind() == tree.Array && ruleOf("examples", e.c.dialect) == examplesRule {
+			x.example = list.At(0)
+		}
 	}
 	at.extra = &x
 	merged := target
@@ -255,7 +267,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.description(n, v.Text(), at)
 		case exampleRule, examplesRule:
 			if !exampled {
-				exampled = e.examples(v, r, f.types)
+				exampled = e.examples(v, r, f.types, at.extra.own(texts))
 			}
 		default:
 			e.keyword(n, name, v, r, at, f)
@@ -270,7 +282,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.raw("true")
 		}
 		if x.example != nil && !exampled {
-			e.examples(x.example, exampleRule, f.types)
+			e.examples(nil, exampleRule, f.types, x.example)
 		}
 	}
 	if found := e.c.found[n]; found != nil && assertions {

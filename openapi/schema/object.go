@@ -107,6 +107,10 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 	}
 	for name, v := range siblings.Members() {
 		switch r := ruleOf(name, c.dialect); {
+		case r == exampleRule, r == examplesRule:
+			root.Set("example", nil)
+			root.Set("examples", nil)
+			root.Set(name, v)
 		case r.annotation():
 			root.Set(name, v)
 		case r == typeRule, r == nullRule:

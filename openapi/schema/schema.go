@@ -102,7 +102,7 @@ type Property struct {
 	Required    bool
 	Description string // wins over the schema's own; "" keeps that
 	Deprecated  bool
-	Example     *tree.Node // shown to the model when it is short; may be nil
+	Example     *tree.Node // shown to the model when it is short and fits Schema, in place of the schema's own; may be nil
 	WireName    string     // the name in the request; mentioned in the description when it differs from Name
 	In          string     // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
 }

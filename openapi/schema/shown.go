@@ -10,9 +10,10 @@ import (
 // A shownValue is a default, or one of the examples, in what an emitter has written.
 type shownValue struct {
 	node     *tree.Node
-	from, to int // of the value
-	member   int // where the keyword begins, its comma included
-	end      int // where the keyword ends
+	from, to int  // of the value
+	member   int  // where the keyword begins, its comma included
+	end      int  // where the keyword ends
+	wins     bool // if it fits, the others of its keyword are left out
 }
 
 // verify takes back what was just written as a default or an example of the schema that begins at start and does not fit
@@ -52,6 +53,10 @@ func (e *emitter) verify(start, holes, shown int) {
 		values = values[:first]
 		var kept [][]byte
 		for _, v := range keyword {
+			if v.wins && fits(v) {
+				kept = [][]byte{slices.Clone(e.out[v.from:v.to])}
+				break
+			}
 			if fits(v) {
 				kept = append(kept, slices.Clone(e.out[v.from:v.to]))
 			} else {

@@ -91,23 +91,25 @@ func sameWords(title, name string) bool {
 }
 
 // examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
-// not nothing can be kept, so there is no warning: it is a matter of space.
-func (e *emitter) examples(v *tree.Node, r rule, set types) bool {
+// not nothing can be kept, so there is no warning: it is a matter of space. own is what the owner of the schema gives, nil
+// if nothing: it comes first, and verify takes the others back if it fits.
+func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node) bool {
 	start, shown := len(e.out), len(e.shown)
 	e.member("examples")
 	e.raw("[")
 	count := 0
 	add := func(v *tree.Node) {
-		if count < 3 && presentable(v, maxExample) {
+		if v != nil && count < 3 && presentable(v, maxExample) {
 			if count > 0 {
 				e.raw(",")
 			}
 			from := len(e.out)
 			e.out = append(e.out, literal(v, set)...)
-			e.shown = append(e.shown, shownValue{node: v, from: from, to: len(e.out), member: start})
+			e.shown = append(e.shown, shownValue{node: v, from: from, to: len(e.out), member: start, wins: v == own})
 			count++
 		}
 	}
+	add(own)
 	if r == examplesRule {
 		for _, item := range v.Items() {
 			add(item)
