@@ -41,9 +41,11 @@ type Issuer struct {
 	// IDTokenClaims are the claims that only an ID token has: a token with one is
 	// refused. Of "nonce", "at_hash", "c_hash" and "s_hash"; empty: all of them.
 	IDTokenClaims []string
-	// ScopeClaims are the claims that hold scopes, each as a string with spaces
-	// or as a list of strings; what all of them hold counts. One that begins with
-	// '/' is a JSON Pointer, such as /realm_access/roles. Empty: "scope" and "scp".
+	// ScopeClaims are the claims that may hold the scopes, as a string with spaces
+	// or as a list of strings. The first that a token has counts, and no other:
+	// roles of a user must not add to what the user granted. One that begins with
+	// '/' is a JSON Pointer, such as /realm_access/roles. Empty: "scope" and "scp",
+	// both.
 	ScopeClaims []string
 	// MaxLifetime is the longest time between "iat" (now, if it is absent) and
 	// "exp" of a token that is accepted. Zero: any, with one warning in the log

@@ -360,6 +360,8 @@ func (i *issuer) readAnswer(text []byte) (claims, error) {
 		return c, err
 	}
 	switch {
+	case i.asks.config.TokenInfo && c.subject == "":
+		return c, refuse("no subject") // its client is shared by everybody who did not grant "openid"
 	case c.issuer != "" && c.issuer != i.url:
 		return c, refuse("active, but of another issuer")
 	case kind != "" && !strings.EqualFold(kind, "Bearer") && !strings.EqualFold(kind, "DPoP"):

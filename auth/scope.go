@@ -107,20 +107,16 @@ func appendScopeClaim(scopes []string, value []byte) ([]string, bool) {
 	return scopes, ok
 }
 
-// readScopes reads the scopes of a payload from the claims of those names or
-// JSON Pointers. A claim that is absent has none; false: one is something else
+// readScopes reads the scopes of a payload from the first claim that is there of
+// those names or JSON Pointers; there may be none. False: it is something else
 // than scopes.
 func readScopes(payload []byte, names []string) (scopes []string, ok bool) {
 	for _, name := range names {
-		value := claimAt(payload, name)
-		if value == nil {
-			continue
-		}
-		if scopes, ok = appendScopeClaim(scopes, value); !ok {
-			return nil, false
+		if value := claimAt(payload, name); value != nil {
+			return appendScopeClaim(nil, value)
 		}
 	}
-	return scopes, true
+	return nil, true
 }
 
 // claimAt returns the claim of that name, or where the JSON Pointer (RFC 6901)

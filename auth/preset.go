@@ -1,0 +1,123 @@
+package auth
+
+import "slices"
+
+// Preset returns what is usual for a provider: an [Issuer] whose fields are set
+// where they differ from the defaults, to be completed by [Issuer.WithDefaults].
+// The names are those of [Presets].
+//
+//	name      issuer identifier                                 "typ"        client            scopes                 audience
+//	keycloak  https://HOST/realms/REALM                         JWT          azp               scope                  needs an audience mapper
+//	entra     https://login.microsoftonline.com/TENANT/v2.0     JWT          azp               scp, else roles        application id or api:// URI
+//	auth0     https://TENANT.auth0.com/ (with the slash)        JWT, at+jwt  azp or client_id  scope                  identifier of the API
+//	okta      https://ORG.okta.com/oauth2/SERVER                none         cid               scp, a list            that of the authorization server
+//	cognito   https://cognito-idp.REGION.amazonaws.com/POOL     none         client_id         scope                  none, or a resource: set ClientIDs
+//	google    https://accounts.google.com                       opaque       azp               scope                  the client id
+//	dex       that of its configuration                         none         azp, if any       groups                 the client id
+//	hydra     that of its configuration                         JWT          client_id         scp, a list, or scope  what the client may ask for
+//
+// What to know of them:
+//
+// Keycloak says in the claim "typ" what a token is: Bearer or DPoP, or else ID,
+// Refresh and so on. Servers before 24 put "nonce" into access tokens, so that
+// alone is no sign. Roles can be scopes: ScopeClaims /realm_access/roles.
+//
+// Entra ID issues tokens for version 2.0 only if the API's manifest says so
+// (requestedAccessTokenVersion 2); others have another issuer. Tokens for a user
+// have scp, those for an application have roles. Clients ask for
+// api://APP/NAME and get NAME: let NAME imply api://APP/NAME. ID tokens have no azp.
+//
+// Okta's own server (without /oauth2/…) issues tokens for Okta alone: use a
+// custom one.
+//
+// Cognito marks tokens with token_use; without a resource in the request its
+// access tokens carry no audience, and then ClientIDs is what keeps the tokens of
+// other applications out.
+//
+// Google's access tokens are made for Google's APIs, and nobody but its
+// tokeninfo endpoint can read them. They are accepted for the applications
+// that are listed as audiences, whatever resource the application had in mind.
+// Its identity tokens are ID tokens, and refused.
+//
+// Dex makes access tokens as it makes ID tokens: the same claims, keys and
+// audience. The ID token that came with a code is known by c_hash; that of a
+// refresh can't be told from an access token. Both are only ever given to the
+// same client.
+//
+// Hydra's access tokens are opaque unless strategies.access_token is jwt. For
+// opaque ones set Tokens and Introspection; its endpoint is that of the admin port,
+// /admin/oauth2/introspect.
+func Preset(name string) (Issuer, bool) {
+	for _, p := range presets() {
+		if p.name == name {
+			return p.issuer, true
+		}
+	}
+	return Issuer{}, false
+}
+
+// Presets returns the names that [Preset] knows.
+func Presets() []string {
+	var names []string
+	for _, p := range presets() {
+		names = append(names, p.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+type preset struct {
+	name   string
+	issuer Issuer
+}
+
+// presets are the rows of the table at [Preset]. Where each claim is documented
+// stands in testdata/presets.
+func presets() []preset {
+	return []preset{
+		{"keycloak", Issuer{Types: []string{"JWT"}, RequireClient: true, IDTokenClaims: []string{"at_hash", "c_hash", "s_hash"}}},
+		{"entra", Issuer{Types: []string{"JWT"}, RequireClient: true, ScopeClaims: []string{"scp", "roles"}}},
+		{"auth0", Issuer{Types: []string{"JWT"}, RequireClient: true}},
+		{"okta", Issuer{Types: []string{""}, RequireClient: true}},
+		{"cognito", Issuer{Types: []string{""}, RequireClient: true}},
+		{"google", Issuer{
+			URL: "https://accounts.google.com", Tokens: Opaque, RequireClient: true,
+			Introspection: &Introspection{Endpoint: "https://oauth2.googleapis.com/tokeninfo", TokenInfo: true},
+		}},
+		{"dex", Issuer{Types: []string{""}, IDTokenClaims: []string{"c_hash"}, ScopeClaims: []string{"groups"}}},
+		{"hydra", Issuer{Types: []string{"JWT"}, RequireClient: true}},
+	}
+}
+
+// WithDefaults returns the issuer with the fields that are zero taken from d.
+func (i Issuer) WithDefaults(d Issuer) Issuer {
+	fill(&i.URL, d.URL)
+	if i.Tokens == JWT && i.Introspection == nil {
+		i.Tokens, i.Introspection = d.Tokens, d.Introspection
+	}
+	fillList(&i.Audiences, d.Audiences)
+	fillList(&i.ClientIDs, d.ClientIDs)
+	fill(&i.RequireClient, d.RequireClient)
+	fillList(&i.IDTokenClaims, d.IDTokenClaims)
+	fillList(&i.ScopeClaims, d.ScopeClaims)
+	fill(&i.MaxLifetime, d.MaxLifetime)
+	fill(&i.DPoP, d.DPoP)
+	fillList(&i.Algorithms, d.Algorithms)
+	fillList(&i.Types, d.Types)
+	fill(&i.Skew, d.Skew)
+	fill(&i.Client, d.Client)
+	return i
+}
+
+func fill[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func fillList(field *[]string, value []string) {
+	if len(*field) == 0 {
+		*field = value
+	}
+}
