@@ -47,6 +47,10 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 		if name != "not" && n.Get("if") == nil || e.cut.depth != noLimit { // cut, they would mean something else
 			return
 		}
+		if name == "not" && e.c.reference(v) != nil && e.c.resolve(v) == nil {
+			e.refer(v, &schemaFacts{}) // warns; nothing would fit "not" of anything
+			return
+		}
 		e.member(name)
 		e.schema(v, inner)
 	case allOfRule, unionRule:
@@ -68,7 +72,7 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 					e.warnf(v, CodeSchemaOneOf, "some values fit more than one of these alternatives; anyOf is used instead of oneOf")
 					name = "anyOf"
 				}
-			} else if name == "oneOf" && e.cut.depth != noLimit {
+			} else if name == "oneOf" && (e.cut.depth != noLimit || slices.ContainsFunc(itemsOf(v), e.c.unsaid)) {
 				return
 			}
 			inner.all, inner.union = r == allOfRule, r == unionRule

@@ -89,6 +89,9 @@ func (c *Converter) listsWithin(parent, child *tree.Node, seen map[*tree.Node]bo
 // Objects of which one kind is a special case of the other stay as they are written, unless a discriminator says that
 // they are meant to be kept apart by it.
 func (c *Converter) overlap(n *tree.Node, branches *tree.Node) bool {
+	if branches.Len() > 1 && slices.ContainsFunc(itemsOf(branches), c.unsaid) {
+		return true // such as a reference that leads nowhere: with two of them, or one beside any value, nothing would fit
+	}
 	told := n.Get("discriminator").Kind() == tree.Object
 	var seen []alternatives
 	for _, s := range branches.Items() {
@@ -102,6 +105,58 @@ func (c *Converter) overlap(n *tree.Node, branches *tree.Node) bool {
 	}
 	return false
 }
+
+// itemsOf returns the elements of an array.
+func itemsOf(n *tree.Node) []*tree.Node {
+	all := make([]*tree.Node, 0, n.Len())
+	for _, item := range n.Items() {
+		all = append(all, item)
+	}
+	return all
+}
+
+// unsaid tells whether a schema plainly accepts every value.
+func (c *Converter) unsaid(n *tree.Node) bool {
+	left := maxUnsaid
+	return c.unsaidWithin(n, &left)
+}
+
+func (c *Converter) unsaidWithin(n *tree.Node, left *int) bool {
+	*left--
+	switch {
+	case n == nil, n.Kind() == tree.Bool && n.Bool():
+		return true
+	case n.Kind() != tree.Object, *left < 0, c.found[n] != nil:
+		return false
+	}
+	for name, v := range n.Members() {
+		switch r := ruleOf(name, c.dialect); {
+		case r == dropped, r == nullRule, r.annotation(), v.Len() == 0 && (r == namesRule || r == allOfRule || r == unionRule):
+		case r == refRule:
+			if v != c.reference(n) {
+				continue
+			}
+			if target, _ := c.target(v); target != nil && !c.unsaidWithin(target, left) {
+				return false
+			}
+		case r == typeRule:
+			if set, _ := writtenTypes(v); set != 0 {
+				return false
+			}
+		case r == allOfRule:
+			for _, part := range v.Items() {
+				if !c.unsaidWithin(part, left) {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+const maxUnsaid = 64 // schemas looked at: composition can multiply
 
 // alternatives is what tells one alternative from others.
 type alternatives struct {
