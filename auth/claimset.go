@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 
+	"cel.dev/cel-go/common/types"
+
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -43,6 +45,8 @@ func decodeArguments(ctx context.Context, text []byte) (any, error) {
 	return v, nil
 }
 
+const tooLong = "value too long"
+
 // decoder makes the values that a condition knows of JSON that was scanned.
 type decoder struct {
 	ctx  context.Context // nil: it is not asked
@@ -75,6 +79,9 @@ func (d *decoder) value(text []byte) any {
 		}
 		return list
 	case jsonscan.String:
+		if len(text) > maxConditionText {
+			return types.NewErr(tooLong) // the work of one operation on a string can't be interrupted
+		}
 		return string(jsonscan.Unquote(text))
 	case jsonscan.Number:
 		return number(string(text))

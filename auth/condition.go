@@ -19,7 +19,8 @@ import (
 const (
 	maxCondition      = 4 << 10 // bytes
 	maxConditionDepth = 64
-	maxConditionNodes = 100_000 // of arguments and claims, each
+	maxConditionNodes = 20_000   // values of arguments and claims, each
+	maxConditionText  = 16 << 10 // bytes of a string in them that a condition may look at
 	conditionCost     = 100_000
 	conditionTime     = 5 * time.Millisecond
 	conditionCheck    = 64 // steps of a loop between two looks at the clock
@@ -45,7 +46,8 @@ type ConditionTool struct {
 //	tool.name, tool.api, tool.method, tool.path   strings
 //	args                 the arguments of the call: a map
 //
-// Whole numbers of claims and args are int where they fit, else double; numbers
+// A string of more than 16 KiB in claims or args can't be looked at: whatever
+// needs its value denies. Whole numbers of claims and args are int where they fit, else double; numbers
 // of different types compare by value.
 type Condition struct {
 	program cel.Program
@@ -80,7 +82,7 @@ func NewCondition(expr string) (*Condition, error) {
 	if issues.Err() != nil {
 		var problems []error
 		for _, p := range issues.Errors() {
-			problems = append(problems, fmt.Errorf("condition: %d:%d: %s", p.Location.Line(), p.Location.Column()+1, firstLine(p.Message)))
+			problems = append(problems, fmt.Errorf("condition: %d:%d: %s", max(1, p.Location.Line()), max(1, p.Location.Column()+1), firstLine(p.Message)))
 		}
 		return nil, errors.Join(problems...)
 	}
@@ -156,6 +158,8 @@ func conditionReason(err error) string {
 		return "it takes too long"
 	case errors.As(err, &interrupted), errors.Is(err, context.DeadlineExceeded):
 		return "it takes too long"
+	case strings.HasPrefix(err.Error(), tooLong):
+		return "it needs a value that is too long"
 	case strings.HasPrefix(err.Error(), "no such key"), strings.HasPrefix(err.Error(), "no such attribute"):
 		return "it needs a value that is not there"
 	case strings.HasPrefix(err.Error(), "no such overload"):

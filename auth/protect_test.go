@@ -1,7 +1,10 @@
 package auth
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -199,6 +202,62 @@ func TestForbidden(t *testing.T) {
 		if diff := cmp.Diff(`{"error":"insufficient_scope","error_description":"the access token lacks a scope that this call needs"}`+"\n", string(body)); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// TestForbiddenAll is the 403 of a batch: what all of its calls need, once (Z3).
+func TestForbiddenAll(t *testing.T) {
+	h := newHouse(t, nil)
+	for _, c := range []struct {
+		granted string
+		sets    [][]string
+		want    string
+	}{
+		{"x", [][]string{{"a", "b"}, nil, {"b", "c"}}, "x a b mcp:tools c"},
+		{"a offline_access", [][]string{{"a"}, {"b"}}, "a b"},
+		{"", [][]string{nil, nil}, "mcp:tools"},
+	} {
+		header, _ := h.guard.ForbiddenAll(&Principal{Scopes: strings.Fields(c.granted)}, c.sets)
+		if got := header.Get("WWW-Authenticate"); !strings.Contains(got, `, scope="`+c.want+`", `) {
+			t.Errorf("%s, want scope %q", got, c.want)
+		}
+	}
+}
+
+// TestSubjectToken: the caller's token can be had by what exchanges it, and
+// shows in no print of it or of its context (T1).
+func TestSubjectToken(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		h := newHouse(t, func(o *Options) { o.KeepToken = keep })
+		token := h.keyA.token(h.a.url, h.now, nil)
+		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		h.guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got, ok := SubjectToken(r.Context())
+			if ok != keep {
+				t.Fatalf("kept %t: %t", keep, ok)
+			}
+			if !ok {
+				return
+			}
+			used := ""
+			if err := got.Use(func(token string) error { used = token; return nil }); err != nil || used != token {
+				t.Errorf("used %q: %v", used, err)
+			}
+			text, err := json.Marshal(map[string]any{"t": got})
+			if err != nil {
+				t.Error(err)
+			}
+			var log bytes.Buffer
+			slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "token", got, "holder", struct{ T Token }{got})
+			all := fmt.Sprintf("%v %+v %#v %s %q %x %d %v %v %s %s", got, got, got, got, got, got, got, &got, r.Context(), text, &log)
+			if strings.Contains(all, token[:8]) || strings.Contains(all, token[len(token)-12:]) || !strings.Contains(all, "[redacted]") {
+				t.Error(all)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if _, ok := SubjectToken(t.Context()); ok {
+		t.Error("a token out of nowhere")
 	}
 }
 
