@@ -240,7 +240,7 @@ func (j *judge) compare(theirs *openapi3.T, o *operation, p *param, value any, g
 	for _, r := range rules {
 		if r.applies(p, want) {
 			row.byRule++
-			j.ruled[r.name+" ("+r.clause+")"]++
+			j.ruled[r.name]++
 			return ""
 		}
 	}
@@ -315,8 +315,23 @@ func (j *judge) print() {
 	print(cells("all", &all))
 	table.Flush()
 	fmt.Fprintln(&out)
-	for _, name := range slices.Sorted(maps.Keys(j.ruled)) {
-		fmt.Fprintf(&out, "- %d × %s\n", j.ruled[name], name)
-	}
+	j.explain(&out)
 	fmt.Fprintf(j.t.Output(), "judge openapi3filter: seed %d, %d calls\n\n%s", *seed, j.calls, out.String())
+}
+
+// explain prints the rules, and the gaps of the standard, with how many parameters each has explained.
+func (j *judge) explain(out *bytes.Buffer) {
+	line := "- %[3]d × %[1]s (%[2]s)\n"
+	if *markdown {
+		line = "| %s | %s | %d |\n"
+		fmt.Fprint(out, "| what openapi3filter does | what decides | parameters |\n|---|---|---:|\n")
+	}
+	for _, r := range rules {
+		fmt.Fprintf(out, line, r.name, r.clause, j.ruled[r.name])
+	}
+	for _, gap := range slices.Sorted(maps.Keys(j.ruled)) {
+		if !slices.ContainsFunc(rules, func(r rule) bool { return r.name == gap }) {
+			fmt.Fprintf(out, line, "(nobody can read it back)", gap, j.ruled[gap])
+		}
+	}
 }

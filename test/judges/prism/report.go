@@ -108,18 +108,31 @@ func (r *report) print(share float64) error {
 		total.served, total.sampled, percent(total.served, total.sampled), percent(total.served-total.refused, total.served),
 		percent(total.served-total.refused-total.explained, total.served), percent(answerable-total.refused-total.failed, answerable),
 		percent(total.answered, answerable))
-	for _, rule := range rules {
-		if n := ruled[rule.name]; n > 0 {
-			fmt.Fprintf(r.out, "- %d × %s: %s\n", n, rule.name, rule.clause)
-		}
-	}
-	for _, reason := range slices.Sorted(maps.Keys(unserved)) {
-		fmt.Fprintf(r.out, "- not served or not answered, %d × %s\n", unserved[reason], reason)
-	}
+	r.reasons(ruled, unserved)
 	if percent(total.served-total.refused, total.served) < share || percent(answerable-total.refused-total.failed, answerable) < share {
 		return errMissed
 	}
 	return nil
+}
+
+// reasons prints what rules explain, and why operations were not judged.
+func (r *report) reasons(ruled, unserved map[string]int) {
+	rule, other := "- %[3]d × %[1]s: %[2]s\n", "- not served or not answered, %[2]d × %[1]s\n"
+	if r.markdown {
+		rule, other = "| %s | %s | %d |\n", "| %s | %d |\n"
+		fmt.Fprint(r.out, "\n| rule | what decides | operations |\n|---|---|---:|\n")
+	}
+	for _, known := range rules {
+		if n := ruled[known.name]; n > 0 {
+			fmt.Fprintf(r.out, rule, known.name, known.clause, n)
+		}
+	}
+	if r.markdown {
+		fmt.Fprint(r.out, "\n| not served or not answered, in the words of Prism | operations |\n|---|---:|\n")
+	}
+	for _, reason := range slices.Sorted(maps.Keys(unserved)) {
+		fmt.Fprintf(r.out, other, reason, unserved[reason])
+	}
 }
 
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
