@@ -1,11 +1,13 @@
 package credential
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Kind is the way in which a credential authenticates.
@@ -19,7 +21,38 @@ const (
 	Basic
 	// APIKey sends a key as a header, a query parameter or a cookie.
 	APIKey
+	// ClientCredentials sends, as Bearer, a token that an authorization server
+	// gives to the gateway itself (RFC 6749 section 4.4).
+	ClientCredentials
+	// TokenExchange sends, as Bearer, a token that an authorization server gives
+	// for that of the caller (RFC 8693): the service knows who calls it.
+	TokenExchange
+	// JWTAssertion is as ClientCredentials, with a JWT as the grant (RFC 7523 section 2.1).
+	JWTAssertion
+	// MutualTLS sends nothing: the connection has a [ClientCertificate].
+	MutualTLS
 )
+
+// String returns the name that the kind has in the configuration.
+func (k Kind) String() string {
+	switch k {
+	case Bearer:
+		return "bearer"
+	case Basic:
+		return "basic"
+	case APIKey:
+		return "api_key"
+	case ClientCredentials:
+		return "client_credentials"
+	case TokenExchange:
+		return "token_exchange"
+	case JWTAssertion:
+		return "jwt_assertion"
+	case MutualTLS:
+		return "mutual_tls"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
 
 // Place is where an API key stands.
 type Place uint8
@@ -55,6 +88,16 @@ type Options struct {
 	// In and Name say where the key of APIKey stands.
 	In   Place
 	Name string
+	// OAuth says where the tokens of ClientCredentials, TokenExchange and
+	// JWTAssertion come from.
+	OAuth *OAuth
+	// Subject returns the token of the caller whose request ctx belongs to, for
+	// TokenExchange, and a key that no other caller has; false if there is no
+	// caller, and then nothing is sent. It is called for each request. The token
+	// goes to OAuth.TokenURL and is not kept.
+	Subject func(ctx context.Context) (token, key string, ok bool)
+	// Now is the clock of tokens. Nil: time.Now.
+	Now func() time.Time
 	// Origin is the URL whose scheme, host and port a request must have to get
 	// the credential. The rest of it does not count.
 	Origin *url.URL
@@ -62,27 +105,62 @@ type Options struct {
 
 // New checks the options and reads the secrets once, so that a credential that
 // can't work is found when it is configured and not when it is used (Z8). It
-// returns all problems. The wrapper attaches the credential to requests for
-// Origin and passes others on as they are; it fails, without sending anything,
-// when a secret can't be read.
+// returns all problems, and asks for no token. The wrapper attaches the
+// credential to requests for Origin and passes others on as they are; it fails,
+// without sending anything, when a secret can't be read, and with a
+// [*TokenError] when there is no token.
+//
+// A token is asked for by one request at a time, however many wait for it, and
+// anew before it expires, by a tenth of its life but at most a minute. A request
+// that the service answers with 401 is repeated once with another token, if its
+// body can be sent again.
 func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
-	var problems []error
-	if o.Origin == nil || o.Origin.Host == "" || o.Origin.Scheme != "http" && o.Origin.Scheme != "https" {
-		problems = append(problems, errors.New("credential: origin must be an absolute http or https URL"))
-	}
-	a, err := newAttacher(o)
-	if err != nil {
-		problems = append(problems, err)
-	} else if _, err := a.render(); err != nil {
-		problems = append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
+	origin, err := parseOrigin(o.Origin)
+	p, partErr := newPart(o)
+	if err := errors.Join(err, partErr); err != nil {
 		return nil, err
 	}
-	origin := newOrigin(o.Origin)
+	b := &bundle{parts: []*part{p}}
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &transport{next: next, origin: origin, attacher: a}
+		return &transport{next: next, origin: origin, bundle: b}
 	}, nil
+}
+
+// part is one credential. It has an attacher, a grant, or neither.
+type part struct {
+	attacher *attacher
+	grant    *grant
+}
+
+// newPart checks what is not about the origin.
+func newPart(o Options) (*part, error) {
+	switch o.Kind {
+	case ClientCredentials, TokenExchange, JWTAssertion:
+		g, err := newGrant(o)
+		return &part{grant: g}, err
+	case MutualTLS:
+		return &part{}, nil
+	}
+	a, err := newAttacher(o)
+	if err == nil {
+		_, err = a.render()
+	}
+	return &part{attacher: a}, err
+}
+
+// place is where the credential stands in a request; two in one place exclude each other.
+func (p *part) place() string {
+	switch {
+	case p.grant != nil:
+		return "header Authorization"
+	case p.attacher == nil:
+		return ""
+	case p.attacher.place == Query:
+		return "query parameter " + p.attacher.name
+	case p.attacher.place == Cookie:
+		return "cookie " + p.attacher.name
+	}
+	return "header " + p.attacher.name
 }
 
 func newAttacher(o Options) (*attacher, error) {
@@ -116,38 +194,19 @@ func newAttacher(o Options) (*attacher, error) {
 	return a, err
 }
 
-// transport attaches a credential.
-type transport struct {
-	next     http.RoundTripper
-	origin   origin
-	attacher *attacher
-}
-
-// RoundTrip implements [http.RoundTripper]; req is not changed.
-func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !t.origin.matches(req.URL) {
-		return t.next.RoundTrip(req)
-	}
-	own, err := t.attacher.attach(req)
-	if err != nil {
-		if req.Body != nil {
-			req.Body.Close() // as the interface demands
-		}
-		return nil, err
-	}
-	return t.next.RoundTrip(own)
-}
-
 // origin is scheme, host and port (RFC 6454).
 type origin struct {
 	scheme, host, port string
 	literal            string // host and port as configured: the usual spelling
 }
 
-func newOrigin(u *url.URL) origin {
+func parseOrigin(u *url.URL) (origin, error) {
+	if u == nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return origin{}, errors.New("credential: origin must be an absolute http or https URL")
+	}
 	o := originOf(u)
 	o.literal = u.Host
-	return o
+	return o, nil
 }
 
 func originOf(u *url.URL) origin {

@@ -1,0 +1,122 @@
+package credential
+
+import (
+	"fmt"
+	"time"
+)
+
+// Failure says why there is no token. The set is closed, so it can label a metric.
+type Failure uint8
+
+// The failures of a [TokenError].
+const (
+	// Refused: the authorization server gives no token.
+	Refused Failure = iota + 1
+	// Unavailable: the authorization server did not answer, or asks for patience.
+	Unavailable
+	// Unusable: what the authorization server gave is not what was asked for.
+	Unusable
+	// NoCaller: a token exchange needs a caller's token, and the request has none.
+	NoCaller
+)
+
+// String returns the failure as a metric label.
+func (f Failure) String() string {
+	switch f {
+	case Refused:
+		return "refused"
+	case Unavailable:
+		return "unavailable"
+	case Unusable:
+		return "unusable"
+	case NoCaller:
+		return "no_caller"
+	}
+	return "unknown"
+}
+
+// TokenError is returned when there is no token to attach; nothing was sent to
+// the service. Its text is for the log: it holds nothing that the
+// authorization server wrote, but for error codes of the standards.
+type TokenError struct {
+	// Failure is the reason.
+	Failure Failure
+	// Kind is the kind of the credential.
+	Kind Kind
+	// Endpoint is host and port of the token endpoint.
+	Endpoint string
+	// Status is that of the answer; 0: there was none.
+	Status int
+	// Code is the error code of the answer, if it is one of RFC 6749 section
+	// 5.2, RFC 8693 section 2.2.2, RFC 8707 section 2 or RFC 9449 section 5; else empty.
+	Code string
+	// RetryAfter is how long the server asks to wait; 0: it does not say.
+	RetryAfter time.Duration
+
+	detail string // what else may be told
+	cause  error  // nil, or one without secrets
+}
+
+// Error returns the text for the log.
+func (e *TokenError) Error() string {
+	text := fmt.Sprintf("credential: %s: ", e.Kind)
+	switch e.Failure {
+	case Refused:
+		text += fmt.Sprintf("token endpoint %q gives no token", e.Endpoint)
+	case Unavailable:
+		text += fmt.Sprintf("token endpoint %q is not available", e.Endpoint)
+	case Unusable:
+		text += fmt.Sprintf("token endpoint %q gave a token that can't be used", e.Endpoint)
+	case NoCaller:
+		return text + "the request has no caller whose token could be exchanged"
+	}
+	if e.Status != 0 {
+		text += fmt.Sprintf(", status %d", e.Status)
+	}
+	if e.Code != "" {
+		text += fmt.Sprintf(", error %q", e.Code)
+	}
+	if e.detail != "" {
+		text += ": " + e.detail
+	}
+	return text
+}
+
+// Unwrap returns the cause, if it may be known.
+func (e *TokenError) Unwrap() error { return e.cause }
+
+// ToolMessage returns the text for the model: what to do about it. It names no host (P7).
+func (e *TokenError) ToolMessage() string {
+	const nothing = " Nothing was sent to the service."
+	switch {
+	case e.Failure == NoCaller:
+		return "The service wants to know on whose behalf it is called, and this call has no user." + nothing +
+			" Repeating it does not help: tell the user to log in to the gateway."
+	case e.Failure == Unavailable:
+		return "The authorization server that gives access to the service can't be reached or is busy." + nothing +
+			" Try again in a minute; if that does not help, tell the user that it is down."
+	case e.Failure == Refused && e.Kind == TokenExchange && (e.Code == "invalid_request" || e.Code == "invalid_grant" || e.Code == "interaction_required"):
+		return "The authorization server gives the user no access to the service." + nothing +
+			" Tell the user to log in to the gateway again; if that does not help, the user may lack the permission."
+	case e.Failure == Refused && e.Kind == TokenExchange && (e.Code == "invalid_scope" || e.Code == "access_denied"):
+		return "The user lacks a permission that the service needs." + nothing +
+			" Repeating the call does not help: tell the user to ask for the permission."
+	}
+	return "The gateway gets no access to the service from the authorization server." + nothing +
+		" Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
+}
+
+// knownCode returns a code of the standards, and empty for any other text: a
+// server may put into it whatever it was sent.
+func knownCode(code string) string {
+	switch code {
+	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", // RFC 6749
+		"invalid_target",                       // RFC 8693, RFC 8707
+		"invalid_dpop_proof", "use_dpop_nonce", // RFC 9449
+		"access_denied", "interaction_required", // in use, from RFC 6749 section 4.1.2.1 and OpenID Connect
+		"server_error", "temporarily_unavailable", // RFC 6749 section 4.1.2.1
+		"login_required", "consent_required", "slow_down": // OpenID Connect, RFC 8628
+		return code
+	}
+	return ""
+}

@@ -1,0 +1,342 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// ClientAuth is how the gateway proves to a token endpoint who it is.
+type ClientAuth uint8
+
+// The ways of client authentication.
+const (
+	// SecretBasic sends client ID and secret as Basic (RFC 6749 section 2.3.1). It is the default.
+	SecretBasic ClientAuth = iota
+	// SecretPost sends them as parameters.
+	SecretPost
+	// PrivateKeyJWT sends a JWT signed with the key (RFC 7523 section 2.2).
+	PrivateKeyJWT
+	// ClientTLS sends the client ID alone: the client that OAuth.Client is has a
+	// certificate (RFC 8705 section 2).
+	ClientTLS
+	// NoClientAuth sends the client ID if there is one. It is for JWTAssertion,
+	// where the assertion itself says who asks.
+	NoClientAuth
+)
+
+// OAuth describes where tokens come from.
+type OAuth struct {
+	// TokenURL is the token endpoint: https, or http on loopback.
+	TokenURL string
+	// Client sends the token requests. Its transport is the guard: it decides
+	// which addresses are called. Redirects are never followed. An answer may
+	// have 64 KiB and take 5 seconds.
+	Client *http.Client
+	// ClientID names the gateway to the authorization server.
+	ClientID string
+	// ClientAuth says how the gateway proves that.
+	ClientAuth ClientAuth
+	// ClientSecret is for SecretBasic and SecretPost.
+	ClientSecret Secret
+	// SigningKey signs the assertions of PrivateKeyJWT and JWTAssertion.
+	SigningKey *SigningKey
+	// AssertionAudience is "aud" in the assertion of PrivateKeyJWT. Default:
+	// TokenURL. The authorization server's issuer identifier is better where it is accepted.
+	AssertionAudience string
+	// Scopes are asked for, if there are any.
+	Scopes []string
+	// Resources are sent as "resource" (RFC 8707), Audiences as "audience"
+	// (RFC 8693 section 2.1).
+	Resources, Audiences []string
+	// Parameters are sent beside the others. None may have the name of one that the standards define here.
+	Parameters map[string]string
+	// Assertion is for JWTAssertion.
+	Assertion Assertion
+	// Exchange is for TokenExchange.
+	Exchange Exchange
+}
+
+// Bounds of what a token endpoint gives.
+const (
+	maxAnswer   = 64 << 10
+	maxToken    = 16 << 10
+	maxLife     = 24 * time.Hour
+	defaultLife = 5 * time.Minute // where the answer says nothing
+)
+
+// Grant types.
+const (
+	grantExchange  = "urn:ietf:params:oauth:grant-type:token-exchange"
+	grantAssertion = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	assertionType  = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+)
+
+// grant gets tokens for one credential and keeps them.
+type grant struct {
+	kind                  Kind
+	endpoint              string // host and port, for errors
+	client                http.Client
+	config                clientcredentials.Config // without the secret
+	secret                Secret                   // nil: none is sent
+	client7523, grant7523 *assertion               // nil: none is sent
+	exchange              *exchange                // nil: one token for all callers
+	now                   func() time.Time
+	own                   cell // the token for all callers
+}
+
+func newGrant(o Options) (*grant, error) {
+	if o.OAuth == nil {
+		return nil, errors.New("credential: OAuth is missing")
+	}
+	c := *o.OAuth
+	g := &grant{kind: o.Kind, now: clock(o.Now)}
+	var problems []error
+	problem := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("credential: "+format, args...))
+	}
+	u, err := url.Parse(c.TokenURL)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
+		problem("the token URL must be an absolute https URL without user and fragment") // not in the text: it may hold a key
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		problem("the token URL must be https: secrets are sent to it")
+	default:
+		g.endpoint = u.Host
+	}
+	if c.Client == nil || c.Client.Transport == nil {
+		problem("the client for token requests is missing")
+	} else {
+		g.client = *c.Client
+		g.client.Jar = nil
+		// A redirect would take the secrets elsewhere (RFC 6749 has none here).
+		g.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	for _, scope := range c.Scopes {
+		if !isScope(scope) {
+			problem("%q is not a scope", scope)
+		}
+	}
+	for _, resource := range c.Resources {
+		if r, err := url.Parse(resource); err != nil || !r.IsAbs() || strings.Contains(resource, "#") {
+			problem("resource %q is not an absolute URI without fragment", resource) // RFC 8707 section 2
+		}
+	}
+	if slices.Contains(c.Audiences, "") {
+		problem("an audience is empty")
+	}
+	g.config = clientcredentials.Config{TokenURL: c.TokenURL, Scopes: c.Scopes, EndpointParams: make(url.Values), AuthStyle: oauth2.AuthStyleInParams}
+	form := g.config.EndpointParams
+	if len(c.Resources) > 0 {
+		form["resource"] = slices.Clone(c.Resources)
+	}
+	if len(c.Audiences) > 0 {
+		form["audience"] = slices.Clone(c.Audiences)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
+		if name == "" || isProtocol(name) {
+			problem("parameter %q of a token request is set by the gateway", name)
+		}
+		form.Set(name, c.Parameters[name])
+	}
+	problems = append(problems, g.authenticate(&c))
+	switch o.Kind {
+	case TokenExchange:
+		form.Set("grant_type", grantExchange)
+		g.exchange, err = newExchange(o, form)
+		problems = append(problems, err)
+	case JWTAssertion:
+		form.Set("grant_type", grantAssertion)
+		a := c.Assertion
+		issuer := cmp.Or(a.Issuer, c.ClientID)
+		g.grant7523 = &assertion{
+			key: c.SigningKey, issuer: issuer, subject: cmp.Or(a.Subject, issuer), audience: cmp.Or(a.Audience, c.TokenURL),
+			life: cmp.Or(a.Lifetime, defaultAssertionLife), claims: maps.Clone(a.Claims), now: g.now,
+		}
+		problems = append(problems, g.grant7523.check())
+	}
+	return g, errors.Join(problems...)
+}
+
+// authenticate prepares client authentication.
+func (g *grant) authenticate(c *OAuth) error {
+	g.config.ClientID = c.ClientID
+	needsID := true
+	var err error
+	switch c.ClientAuth {
+	case SecretBasic, SecretPost:
+		if c.ClientAuth == SecretBasic {
+			g.config.AuthStyle = oauth2.AuthStyleInHeader
+		}
+		if g.secret = c.ClientSecret; g.secret == nil {
+			err = errors.New("credential: client secret is missing")
+		} else if _, readErr := g.readSecret(); readErr != nil {
+			err = readErr
+		}
+	case PrivateKeyJWT:
+		g.client7523 = &assertion{
+			key: c.SigningKey, issuer: c.ClientID, subject: c.ClientID, audience: cmp.Or(c.AssertionAudience, c.TokenURL),
+			life: defaultAssertionLife, now: g.now,
+		}
+		if c.SigningKey == nil {
+			err = errors.New("credential: private_key_jwt needs a signing key")
+		}
+	case ClientTLS:
+	case NoClientAuth:
+		if needsID = false; g.kind != JWTAssertion {
+			err = errors.New("credential: only a JWT assertion can do without client authentication")
+		}
+	default:
+		err = fmt.Errorf("credential: unknown client authentication %d", c.ClientAuth)
+	}
+	if needsID && c.ClientID == "" {
+		err = errors.Join(err, errors.New("credential: client ID is missing"))
+	}
+	return err
+}
+
+func (g *grant) readSecret() (string, error) {
+	if g.secret == nil {
+		return "", nil
+	}
+	v, err := g.secret()
+	if err != nil {
+		return "", fmt.Errorf("credential: read client secret: %w", err)
+	}
+	if v = strings.TrimRight(v, "\r\n"); v == "" {
+		return "", errors.New("credential: client secret is empty")
+	}
+	return v, nil
+}
+
+// fetch asks for a token; subject is that of an exchange.
+func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) (*token, error) {
+	config := clientcredentials.Config{
+		ClientID: g.config.ClientID, TokenURL: g.config.TokenURL, Scopes: g.config.Scopes, AuthStyle: g.config.AuthStyle,
+		EndpointParams: maps.Clone(g.config.EndpointParams),
+	}
+	var err error
+	if config.ClientSecret, err = g.readSecret(); err != nil {
+		return nil, err
+	}
+	for name, a := range map[string]*assertion{"client_assertion": g.client7523, "assertion": g.grant7523} {
+		if a == nil {
+			continue
+		}
+		signed, err := a.mint()
+		if err != nil {
+			return nil, err
+		}
+		config.EndpointParams.Set(name, signed)
+	}
+	if g.client7523 != nil {
+		config.EndpointParams.Set("client_assertion_type", assertionType)
+	}
+	if g.exchange != nil {
+		config.EndpointParams.Set("subject_token", subject)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	start := g.now()
+	trip := &trip{next: g.client.Transport}
+	client := g.client
+	client.Transport = trip
+	got, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &client))
+	if err != nil {
+		return nil, g.explain(ctx, trip, err)
+	}
+	return g.accept(got, subject, start, trip.status)
+}
+
+// accept makes a token of an answer.
+func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, status int) (*token, error) {
+	unusable := func(format string, args ...any) error {
+		return &TokenError{Failure: Unusable, Kind: g.kind, Endpoint: g.endpoint, Status: status, detail: fmt.Sprintf(format, args...)}
+	}
+	if len(got.AccessToken) > maxToken {
+		return nil, unusable("it has more than %d bytes", maxToken)
+	}
+	if checkToken("", got.AccessToken) != nil {
+		return nil, unusable("it holds a space or a character that can't stand in a header")
+	}
+	if g.exchange != nil {
+		if reason := g.exchange.refuses(got, subject); reason != "" {
+			return nil, unusable("%s", reason)
+		}
+	} else if got.TokenType != "" && !strings.EqualFold(got.TokenType, "Bearer") {
+		return nil, unusable("it is not a bearer token") // such as DPoP: RFC 9449 section 5
+	}
+	life := lifeOf(got)
+	// The refresh is spread over a while, lest all replicas ask at once.
+	early := min(life/10, time.Minute)
+	early += time.Duration(rand.Int64N(int64(early/2) + 1))
+	return &token{
+		value: got.AccessToken, header: slices.Clip([]string{"Bearer " + got.AccessToken}),
+		minted: start, refresh: start.Add(life - early), expiry: start.Add(life),
+	}, nil
+}
+
+// lifeOf returns how long a token is good, by its "expires_in". It is not
+// looked for in the token itself, which is for the service to read (RFC 9068 section 6).
+func lifeOf(t *oauth2.Token) time.Duration {
+	var seconds float64
+	switch v := t.Extra("expires_in").(type) {
+	case float64:
+		seconds = v
+	case int64: // of an answer in form encoding
+		seconds = float64(v)
+	case string:
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || n != n {
+			return defaultLife
+		}
+		seconds = n
+	default:
+		return defaultLife
+	}
+	return time.Duration(max(0, min(seconds, maxLife.Seconds())) * float64(time.Second))
+}
+
+// lease returns the cell that has the token for a request, and the subject.
+func (g *grant) lease(ctx context.Context) (*cell, string, error) {
+	if g.exchange == nil {
+		return &g.own, "", nil
+	}
+	c, subject, ok := g.exchange.cell(ctx, g.now())
+	if !ok {
+		return nil, "", &TokenError{Failure: NoCaller, Kind: g.kind, Endpoint: g.endpoint}
+	}
+	return c, subject, nil
+}
+
+// isProtocol reports whether a parameter of a token request has a meaning in the standards.
+func isProtocol(name string) bool {
+	return slices.Contains([]string{
+		"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
+		"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
+		"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password",
+	}, name)
+}
+
+// isScope reports whether a text is a scope-token (RFC 6749 section 3.3).
+func isScope(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+}
+
+func isLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
+}

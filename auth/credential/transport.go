@@ -1,0 +1,121 @@
+package credential
+
+import (
+	"io"
+	"net/http"
+)
+
+// bundle is the credentials of a request, all of which are attached. At most
+// one of them has a grant, since all tokens stand in one header.
+type bundle struct{ parts []*part }
+
+// transport attaches credentials.
+type transport struct {
+	next   http.RoundTripper
+	origin origin
+	bundle *bundle // nil: none
+	set    bool    // a [Choice] in the request's context stands over bundle
+}
+
+// held is the token that a request was sent with.
+type held struct {
+	grant   *grant
+	cell    *cell
+	subject string
+	token   *token
+}
+
+// RoundTrip implements [http.RoundTripper]; req is not changed.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	b := t.bundle
+	if t.set {
+		if c, ok := req.Context().Value(choiceKey{}).(*Choice); ok {
+			b = &c.bundle
+		}
+	}
+	if b == nil || !t.origin.matches(req.URL) {
+		return t.next.RoundTrip(req)
+	}
+	own, h, err := b.attach(req)
+	if err != nil {
+		if req.Body != nil {
+			req.Body.Close() // as the interface demands
+		}
+		return nil, err
+	}
+	resp, err := t.next.RoundTrip(own)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || h.token == nil || !replayable(req) || !blamesToken(resp.Header) {
+		return resp, err
+	}
+	return t.again(own, h, resp)
+}
+
+// attach returns a copy of req with the credentials. held is empty if the token
+// was made for this request: another would be no better.
+func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error) {
+	own = req
+	for _, p := range b.parts {
+		switch {
+		case p.attacher != nil:
+			if own, err = p.attacher.attach(own); err != nil {
+				return nil, held{}, err
+			}
+		case p.grant != nil:
+			ctx := req.Context()
+			c, subject, err := p.grant.lease(ctx)
+			if err != nil {
+				return nil, held{}, err
+			}
+			tok, fresh, err := c.get(ctx, p.grant, p.grant.now, subject, nil)
+			if err != nil {
+				return nil, held{}, err
+			}
+			if own = withToken(own, tok); !fresh {
+				h = held{grant: p.grant, cell: c, subject: subject, token: tok}
+			}
+		}
+	}
+	return own, h, nil
+}
+
+func withToken(req *http.Request, t *token) *http.Request {
+	own := req.WithContext(req.Context()) // a shallow copy
+	own.Header = cloneHeader(req.Header, "Authorization")
+	own.Header["Authorization"] = t.header
+	return own
+}
+
+// again sends a request once more after a 401, if there is another token. A
+// service that answers 401 has not acted on the request, whatever its method
+// (RFC 9110 section 15.5.2).
+func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http.Response, error) {
+	other := h.cell.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
+	if other == nil {
+		return resp, nil
+	}
+	second := withToken(own, other)
+	if own.GetBody != nil {
+		body, err := own.GetBody()
+		if err != nil {
+			return resp, nil // the first answer is still one
+		}
+		second.Body = body
+	}
+	discard(resp)
+	return t.next.RoundTrip(second)
+}
+
+// replayable reports whether the body of a request can be sent again.
+func replayable(req *http.Request) bool {
+	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
+}
+
+// maxDiscarded is how much of an answer is read to keep its connection, in bytes.
+const maxDiscarded = 4 << 10
+
+func discard(resp *http.Response) {
+	if resp.ContentLength >= 0 && resp.ContentLength <= maxDiscarded {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded) // else the connection is not used again
+	}
+	resp.Body.Close()
+}
