@@ -163,11 +163,11 @@ func (c *compiler) xmlNode(s *tree.Node) (*wire.XMLNode, error) {
 				return err
 			}
 			if n.Members == nil {
-				n.Members = make(map[string]*wire.XMLNode)
+				n.Members, n.Places = make(map[string]*wire.XMLNode), make(map[string]int)
 			}
 			name = strings.Clone(name)
+			n.Places[name] = len(n.Members)
 			n.Members[name] = member
-			n.Order = append(n.Order, name)
 		}
 		if items := t.Get("items"); items.Kind() == tree.Object && n.Item == nil {
 			item, err := c.xmlNode(items)

@@ -104,6 +104,12 @@ func readFile(v []byte, types []string) (f file, err error) {
 	return f, nil
 }
 
+// What a caller says of a file is short: it becomes a header, of which servers take some kilobytes.
+const (
+	maxFileHead  = 4 << 10 // of a data URL, with the name of the file
+	maxMediaType = 512     // RFC 6838 section 4.2 allows 255 without parameters
+)
+
 type dataURL struct {
 	name, mediaType string
 	content         []byte
@@ -119,6 +125,9 @@ func readDataURL(text string) (u dataURL, err error) {
 	head, data, found := strings.Cut(rest, ",")
 	if !found {
 		return u, refuse("must be a data URL with a comma before the content, or base64 alone")
+	}
+	if len(head) > maxFileHead {
+		return u, refuse("must be a data URL with at most %d characters before the comma, or base64 alone", maxFileHead)
 	}
 	head, encoded := strings.CutSuffix(head, ";base64")
 	head, parameters, _ := strings.Cut(head, ";")
@@ -149,6 +158,9 @@ func readDataURL(text string) (u dataURL, err error) {
 // fileType decides about the Content-Type of a file.
 func fileType(given string, types []string, text bool, f *file) (string, error) {
 	const unknown = "application/octet-stream"
+	if len(given) > maxMediaType {
+		return "", refuse("must be a media type of at most %d characters", maxMediaType)
+	}
 	if given != "" {
 		base, parameters, err := mime.ParseMediaType(given)
 		if err != nil || !strings.Contains(base, "/") {

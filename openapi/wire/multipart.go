@@ -196,16 +196,15 @@ func (w *multipartWriter) value(p *Part, name string, v []byte) error {
 
 // one appends a value as one part.
 func (w *multipartWriter) one(p *Part, name string, v []byte) error {
-	if err := w.head(p, name); err != nil {
-		return err
-	}
 	kind := jsonscan.KindOf(v)
 	if p.File && (isFile(v) || kind == jsonscan.String && strings.HasPrefix(string(jsonscan.Unquote(v)), "data:")) {
 		f, err := readFile(v, p.Types)
 		if err != nil {
 			return err
 		}
-		w.open(name, f.fileName(name), f.mediaType, p.Headers)
+		if err := w.open(name, f.fileName(name), f.mediaType, p.Headers); err != nil {
+			return err
+		}
 		w.dst = append(append(w.dst, f.content...), "\r\n"...)
 		return nil
 	}
@@ -217,7 +216,9 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	if mediaType == "" && composite {
 		mediaType = "application/json"
 	}
-	w.open(name, "", mediaType, p.Headers)
+	if err := w.open(name, "", mediaType, p.Headers); err != nil {
+		return err
+	}
 	switch {
 	case composite && p.Encode != nil:
 		var err error
@@ -233,15 +234,6 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	return nil
 }
 
-// head charges what the head of a part takes.
-func (w *multipartWriter) head(p *Part, name string) error {
-	n := len(w.boundary) + len(name)
-	for _, h := range p.Headers {
-		n += len(h.Name) + len(h.Value)
-	}
-	return w.repeated.add(n)
-}
-
 // holdsJSON tells whether a value is a string that holds an object or a list: what a caller gives who was asked for a
 // string of JSON. It is sent as it is.
 func holdsJSON(v []byte) bool {
@@ -252,8 +244,15 @@ func holdsJSON(v []byte) bool {
 	return err == nil && (info.Kind == jsonscan.Object || info.Kind == jsonscan.Array)
 }
 
-// open begins a part. A file has a name; it is "" for what is none.
-func (w *multipartWriter) open(name, fileName, mediaType string, headers []PartHeader) {
+// open begins a part, and charges what its head takes. A file has a name; it is "" for what is none.
+func (w *multipartWriter) open(name, fileName, mediaType string, headers []PartHeader) error {
+	n := len(w.boundary) + len(name) + len(fileName) + len(mediaType)
+	for _, h := range headers {
+		n += len(h.Name) + len(h.Value)
+	}
+	if err := w.repeated.add(n); err != nil {
+		return err
+	}
 	w.dst = append(w.dst, "--"...)
 	w.dst = append(w.dst, w.boundary...)
 	w.dst = append(w.dst, "\r\n"...)
@@ -278,6 +277,7 @@ func (w *multipartWriter) open(name, fileName, mediaType string, headers []PartH
 		w.header(h.Name, h.Value)
 	}
 	w.dst = append(w.dst, "\r\n"...)
+	return nil
 }
 
 func (w *multipartWriter) header(name, value string) {

@@ -11,10 +11,9 @@ import (
 // styled appends a property by its style: the pairs of a query, each as a part.
 func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
 	field := func(name string, value []byte) error {
-		if err := w.head(p, name); err != nil {
+		if err := w.open(name, "", "", p.Headers); err != nil {
 			return err
 		}
-		w.open(name, "", "", p.Headers)
 		w.dst = append(append(w.dst, value...), "\r\n"...)
 		return nil
 	}

@@ -20,10 +20,10 @@ type XMLNode struct {
 	Kind              XMLKind
 	// Wrapped puts the members of a list into an element of their own.
 	Wrapped bool
-	// Members are the properties of an object by their name in JSON, and Order has their names as they are to follow each
-	// other: a service that validates may insist on it.
+	// Members are the properties of an object by their name in JSON, and Places has the place of each in the order in which
+	// they are to follow each other, from 0: a service that validates may insist on it.
 	Members map[string]*XMLNode
-	Order   []string
+	Places  map[string]int
 	// Item is the plan for the members of a list, nil: elements with the list's own name.
 	Item *XMLNode
 	// Other is the plan for properties that are not among Members, each under its own name; nil: by the value alone.
@@ -95,10 +95,10 @@ func (n *XMLNode) members(members iter.Seq2[string, []byte]) []xmlMember {
 		if jsonscan.KindOf(value) == jsonscan.Null {
 			continue
 		}
-		m := xmlMember{name: name, node: n.Members[name], value: value, place: len(n.Order)}
+		m := xmlMember{name: name, node: n.Members[name], value: value, place: len(n.Places)}
 		switch {
 		case m.node != nil:
-			m.place = slices.Index(n.Order, name)
+			m.place = n.Places[name]
 		case n.Other != nil:
 			m.node = n.Other
 		default:
@@ -130,7 +130,7 @@ func jsonMembers(v []byte) iter.Seq2[string, []byte] {
 
 // attributes writes those members that are attributes of the open tag.
 func (w *xmlWriter) attributes(all []xmlMember, outer int) error {
-	var names []string
+	var names map[string]bool // that are there
 	for i := range all {
 		m := &all[i]
 		if m.node.Kind != XMLAttribute {
@@ -140,8 +140,11 @@ func (w *xmlWriter) attributes(all []xmlMember, outer int) error {
 			return within(m.name, refuse("must be a plain value, not an %s: it is sent as an attribute", kind))
 		}
 		name, ns, err := w.name(m.node, m.elementName(), outer)
-		if err == nil && slices.Contains(names, name) {
+		if err == nil && names[name] {
 			err = refuse("can't be sent: there is another attribute %q", name)
+		}
+		if err == nil {
+			err = w.repeated.add(len(name) + len(m.node.Namespace))
 		}
 		if err == nil {
 			err = w.declare(ns)
@@ -149,7 +152,10 @@ func (w *xmlWriter) attributes(all []xmlMember, outer int) error {
 		if err != nil {
 			return within(m.name, err)
 		}
-		names = append(names, name)
+		if names == nil {
+			names = make(map[string]bool)
+		}
+		names[name] = true
 		w.dst = append(append(append(w.dst, ' '), name...), `="`...)
 		if w.dst, err = appendXMLText(w.dst, text(m.value), true); err != nil {
 			return within(m.name, err)

@@ -85,7 +85,7 @@ func randomXML(r *rand.Rand, name string, depth int) (n *XMLNode, value any, wan
 		return n, text, want
 	}
 	object := map[string]any{}
-	n.Members = map[string]*XMLNode{}
+	n.Members, n.Places = map[string]*XMLNode{}, map[string]int{}
 	for i := range 1 + r.IntN(4) {
 		member := fmt.Sprintf("m%d", i)
 		var plan *XMLNode
@@ -116,8 +116,8 @@ func randomXML(r *rand.Rand, name string, depth int) (n *XMLNode, value any, wan
 			plan, object[member], child = randomXML(r, member, depth-1)
 			want.Children = append(want.Children, child)
 		}
+		n.Places[member] = len(n.Members)
 		n.Members[member] = plan
-		n.Order = append(n.Order, member)
 	}
 	return n, object, want
 }
@@ -153,7 +153,7 @@ func FuzzXML(f *testing.F) {
 		"attr": {Name: "attr", Kind: XMLAttribute, Prefix: "q", Namespace: "urn:q"}, "text": {Kind: XMLText}, "cdata": {Kind: XMLCDATA},
 		"list": {Wrapped: true, Item: recursive}, "a": recursive, "none": {Kind: XMLNone, Item: recursive},
 	}
-	recursive.Order = []string{"attr", "text", "cdata", "list", "a", "none"}
+	recursive.Places = map[string]int{"attr": 0, "text": 1, "cdata": 2, "list": 3, "a": 4, "none": 5}
 	f.Fuzz(func(t *testing.T, value string) {
 		if !validJSON(value) {
 			return
