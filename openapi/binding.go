@@ -144,6 +144,25 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	return kept, nil
 }
 
+// sends tells whether a value of the right type can be sent: a path has no place for a slash, and a header none for a line
+// end, though documents give such examples.
+func (b *binding) sends(value []byte) bool {
+	var text []byte
+	var err error
+	switch b.location {
+	case wire.Path:
+		text, err = b.encoder.AppendPath(nil, value)
+		return err == nil && string(text) != "." && string(text) != ".."
+	case wire.Header:
+		_, err = b.encoder.HeaderValue(value)
+	case wire.Cookie:
+		_, err = b.encoder.CookiePairs(nil, value)
+	default:
+		_, err = b.encoder.AppendQuery(nil, value)
+	}
+	return err == nil
+}
+
 func undeclared(node *tree.Node, name string, location wire.Location) binding {
 	s := tree.NewObject(node)
 	s.Set("type", tree.NewString(node, "string"))

@@ -86,7 +86,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	for i, b := range bound {
 		p := schema.Property{
 			Name: names[i].name, Schema: b.schema, Required: b.required, Description: b.says,
-			Deprecated: b.deprecated, Example: c.example(b.node), WireName: b.wire, In: b.location.String(),
+			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, WireName: b.wire, In: b.location.String(),
 		}
 		properties = append(properties, p)
 		op.arguments = append(op.arguments, argument{

@@ -37,14 +37,15 @@ type place struct {
 
 // extra is what the owner of a schema adds to it.
 type extra struct {
-	description string     // wins over the schema's own
-	note        string     // ends the description
-	deprecated  bool       // as if the schema said so
-	example     *tree.Node // wins over the schema's own, if it fits
-	values      *tree.Node // enum that was written one level too high
-	object      bool       // the type is object, whatever the schema says
-	closing     string     // keyword that is false, "" for none
-	dialect     bool       // $schema is said
+	description string            // wins over the schema's own
+	note        string            // ends the description
+	deprecated  bool              // as if the schema said so
+	example     *tree.Node        // wins over the schema's own, if it fits
+	sends       func([]byte) bool // of examples and defaults; nil: all can be sent
+	values      *tree.Node        // enum that was written one level too high
+	object      bool              // the type is object, whatever the schema says
+	closing     string            // keyword that is false, "" for none
+	dialect     bool              // $schema is said
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -115,7 +116,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	case f.annotated && !at.extra.forces() && leaf(e.c, f.target):
 		e.inline(n, f.target, at)
 		return
-	case f.alone && at.extra == nil:
+	case f.alone && at.extra.silent():
 		at.all = at.all || f.viaAllOf
 		e.hole(f.target, f.in, at, true)
 		return
@@ -135,6 +136,11 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	e.verify(start, holes, shown)
 }
 
+// silent tells whether the owner says nothing.
+func (x *extra) silent() bool {
+	return x == nil || x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.values == nil && !x.object && x.closing == "" && !x.dialect
+}
+
 // own returns the owner's example, which wins over that of the schema (OAS 3.0.4 "Parameter Object" and "Media Type Object",
 // example); nil if it has none, or none is shown.
 func (x *extra) own(shown bool) *tree.Node {
@@ -143,6 +149,9 @@ func (x *extra) own(shown bool) *tree.Node {
 	}
 	return x.example
 }
+
+// accepts tells whether an example or default can be sent.
+func (x *extra) accepts(value []byte) bool { return x == nil || x.sends == nil || x.sends(value) }
 
 func (x *extra) forces() bool { return x != nil && (x.object || x.values != nil) }
 
@@ -267,7 +276,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.description(n, v.Text(), at)
 		case exampleRule, examplesRule:
 			if !exampled {
-				exampled = e.examples(v, r, f.types, at.extra.own(texts))
+				exampled = e.examples(v, r, f.types, at.extra.own(texts), at.extra)
 			}
 		default:
 			e.keyword(n, name, v, r, at, f)
@@ -282,7 +291,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.raw("true")
 		}
 		if x.example != nil && !exampled {
-			e.examples(nil, exampleRule, f.types, x.example)
+			e.examples(nil, exampleRule, f.types, x.example, x)
 		}
 	}
 	if found := e.c.found[n]; found != nil && assertions {
@@ -332,7 +341,9 @@ func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at pl
 			e.raw("true")
 		}
 	case defaultRule:
-		e.value(name, v, f)
+		if at.extra.accepts(literal(v, f.types)) {
+			e.value(name, v, f)
+		}
 	case constRule:
 		e.value(name, v, f)
 	case valuesRule:

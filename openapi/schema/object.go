@@ -25,11 +25,11 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		e.depth = 1
 		var required []string
 		for _, p := range props {
-			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example}
+			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example, sends: p.Sends}
 			if p.WireName != "" && p.WireName != p.Name {
 				x.note = sentAs(p.WireName, p.In)
 			}
-			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil {
+			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.sends == nil {
 				x = nil
 			}
 			e.textMember(p.Name)

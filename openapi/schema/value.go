@@ -93,18 +93,22 @@ func sameWords(title, name string) bool {
 // examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
 // not nothing can be kept, so there is no warning: it is a matter of space. own is what the owner of the schema gives, nil
 // if nothing: it comes first, and verify takes the others back if it fits.
-func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node) bool {
+func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node, x *extra) bool {
 	start, shown := len(e.out), len(e.shown)
 	e.member("examples")
 	e.raw("[")
 	count := 0
 	add := func(v *tree.Node) {
 		if v != nil && count < 3 && presentable(v, maxExample) {
+			value := literal(v, set)
+			if !x.accepts(value) {
+				return
+			}
 			if count > 0 {
 				e.raw(",")
 			}
 			from := len(e.out)
-			e.out = append(e.out, literal(v, set)...)
+			e.out = append(e.out, value...)
 			e.shown = append(e.shown, shownValue{node: v, from: from, to: len(e.out), member: start, wins: v == own})
 			count++
 		}
