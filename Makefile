@@ -59,6 +59,10 @@ tidy: ## fail when go.mod or go.sum are not tidy
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	.ci/fuzz $(FUZZTIME)
 
+.PHONY: cve
+cve: ## the regression tests that are named after an advisory
+	.ci/cve
+
 .PHONY: corpus
 corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv
 	mkdir -p $(OUT)
