@@ -127,7 +127,7 @@ func (e *emitter) typeFacts(n *tree.Node, at place, f *schemaFacts) {
 	t := n.Get("type")
 	f.types, f.format = writtenTypes(t)
 	if t != nil && f.types == 0 && t.Kind() != tree.Null && t.Text() != "any" {
-		e.warnf(t, CodeSchemaType, "%q is not a type; anything is accepted", string(t.AppendJSON(nil)))
+		e.warnf(t, CodeSchemaType, "%s is not a type; anything is accepted", excerpt(t))
 	}
 	if f.types == 0 && f.target == nil && !at.branch {
 		f.types = impliedTypes(n)
