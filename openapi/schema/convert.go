@@ -183,6 +183,10 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 	if set != 0 {
 		e.typeKeyword(set)
 	}
+	if set&arrayType != 0 {
+		e.member("items")
+		e.raw("{}") // some clients refuse an array that does not say of what
+	}
 	if e.depth <= int(e.cut.text) {
 		e.description(n, n.Get("description").Text(), at)
 	}

@@ -196,7 +196,7 @@ const (
 
 func effectOf(name string) effect {
 	switch name {
-	case "a", "abbr", "b", "big", "cite", "del", "em", "font", "i", "img", "ins", "label", "mark", "q", "s", "script", "small", "span",
+	case "a", "abbr", "b", "big", "cite", "del", "em", "font", "i", "img", "ins", "label", "mark", "nobr", "q", "s", "script", "small", "span",
 		"strike", "strong", "style", "sub", "sup", "u", "wbr", "tbody", "thead", "tfoot", "colgroup", "col", "html", "body":
 		return nothing
 	case "br", "div", "ul", "ol", "dl", "dt", "dd", "tr", "hr", "section", "article", "header", "footer", "aside", "details", "summary",

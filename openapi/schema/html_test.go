@@ -18,6 +18,7 @@ func TestProse(t *testing.T) {
 		{"less &lt; more &gt; &quot;q&quot; &#39;x&#39; a&nbsp;b &#x2014;", "less < more > \"q\" 'x' a b \u2014"},
 		{"GET /{owner}/<repo>, a<b and c>d, List<String>, x &copy=1 & y", "GET /{owner}/<repo>, a<b and c>d, List<String>, x &copy=1 & y"},
 		{"use `<br>` or ``<b>`</b>`` here <i>now</i>", "use `<br>` or ``<b>`</b>`` here now"},
+		{"| <nobr>`resize`</nobr> | a size |", "| `resize` | a size |"},
 		{"open ` <b>tick</b>", "open ` tick"},
 		{"a<script>alert(1)</script>b<style>p{}</style >c", "abc"},
 		{"<p>unclosed <a href='x", "unclosed <a href='x"},
