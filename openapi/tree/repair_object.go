@@ -42,6 +42,9 @@ func (w *walker) one(n *Node, r role) (keep bool, err error) {
 			return true, w.object(n, r)
 		}
 	}
+	if r == roleOperation {
+		return true, nil // it is missed, and those who list operations say so
+	}
 	w.wrongType(n, r.describe())
 	return false, nil
 }
