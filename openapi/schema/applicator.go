@@ -219,20 +219,44 @@ func (e *emitter) required(v *tree.Node, at place, f *schemaFacts) {
 		}
 		return
 	}
-	var names []string
+	var names nameList
 	for _, item := range v.Items() {
 		name := item.Text()
 		if item.Kind() != tree.String || f.hidden[name] || unclean(name) {
 			continue
 		}
-		if name = e.argument(name, at); !slices.Contains(names, name) {
-			names = append(names, name)
+		names.add(e.argument(name, at))
+	}
+	if len(names.all) > 0 {
+		e.member("required")
+		e.names(names.all)
+	}
+}
+
+// nameList is a list of names without repetition, in the order in which they came.
+type nameList struct {
+	all  []string
+	seen map[string]bool // once there are many: a document can list a million
+}
+
+func (d *nameList) add(name string) {
+	const few = 32
+	switch {
+	case len(d.all) < few && slices.Contains(d.all, name), d.seen[name]:
+		return
+	case len(d.all) == few:
+		d.seen = make(map[string]bool, 2*few)
+		for _, known := range d.all {
+			d.seen[known] = true
+		}
+		if d.seen[name] {
+			return
 		}
 	}
-	if len(names) > 0 {
-		e.member("required")
-		e.names(names)
+	if d.seen != nil {
+		d.seen[name] = true
 	}
+	d.all = append(d.all, name)
 }
 
 func (e *emitter) names(names []string) {
@@ -254,14 +278,14 @@ func (e *emitter) dependentRequired(v *tree.Node, at place) {
 	e.member("dependentRequired")
 	e.raw("{")
 	for name, list := range v.Members() {
-		var names []string
+		var names nameList
 		for _, item := range list.Items() {
-			if s := e.argument(item.Text(), at); item.Kind() == tree.String && !slices.Contains(names, s) {
-				names = append(names, s)
+			if item.Kind() == tree.String {
+				names.add(e.argument(item.Text(), at))
 			}
 		}
 		e.textMember(e.argument(name, at))
-		e.names(names)
+		e.names(names.all)
 	}
 	e.raw("}")
 }
