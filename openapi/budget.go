@@ -1,10 +1,15 @@
 package openapi
 
+import "drawbridge/openapi/tree"
+
 // What the operations of one document may cost together (S3). A few kilobytes can hold a list of parameters, or a
 // schema, that thousands of operations refer to, and each of them becomes a tool of its own.
 const (
 	maxParameters     = 1_000    // of one operation
 	maxAllParameters  = 300_000  // of all operations
+	maxEntries        = 1_000    // answers, media types of a body, tags, alternatives of security: of one operation
+	maxAllEntries     = 1e6      // of these, of all operations
+	maxTexts          = 64 << 20 // bytes of the descriptions of all operations with their parameters and answers
 	maxOperationBytes = 64 << 20 // Operation.size of all operations
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
@@ -14,17 +19,80 @@ const (
 
 // budget is what the operations up to now have used. It is asked in the document's order.
 type budget struct {
-	listed int   // parameters
-	bytes  int64 // see Operation.size
+	parameters int
+	listed     int
+	texts      int
+	bytes      int64 // see Operation.size
 }
 
-// parameters charges the parameters of an operation, as they are listed. The error says why it is skipped.
-func (b *budget) parameters(f found) error {
+// lists charges what an operation lists: parameters, answers, media types, tags, alternatives of security, and the texts
+// that describe them. The error says why it is skipped.
+func (b *budget) lists(c *compiler, f found) error {
+	if err := b.chargeParameters(f); err != nil {
+		return err
+	}
+	security := f.node.Get("security")
+	if security.Kind() != tree.Array {
+		security = c.security.root
+	}
+	for _, list := range []struct {
+		what string
+		n    int
+	}{
+		{"answers", f.node.Get("responses").Len()},
+		{"media types", c.follow(f.node.Get("requestBody")).Get("content").Len()},
+		{"tags", f.node.Get("tags").Len()},
+		{"alternatives of security", security.Len()},
+	} {
+		if list.n > maxEntries {
+			return coded(codeSkipLimit, skip(nil, "it has %d %s; at most %d are allowed", list.n, list.what, maxEntries))
+		}
+		b.listed += list.n
+	}
+	if b.listed <= maxAllEntries && b.texts <= maxTexts { // else counting on is what costs
+		b.chargeParts(c, f)
+	}
+	switch {
+	case b.listed > maxAllEntries:
+		return coded(codeSkipLimit, skip(nil, "the operations up to this one list more than %d answers, media types, tags and alternatives of security together; split the document", int(maxAllEntries)))
+	case b.texts > maxTexts:
+		return coded(codeSkipLimit, skip(nil, "the descriptions of the operations up to this one, with those of their parameters and answers, take more than %d MiB together; split the document", maxTexts>>20))
+	}
+	return nil
+}
+
+// chargeParts charges the parts of answers and bodies, and the texts.
+func (b *budget) chargeParts(c *compiler, f found) {
+	text := func(n *tree.Node) { b.texts += len(n.Get("description").Text()) + len(n.Get("summary").Text()) }
+	text(f.node)
+	for _, list := range []*tree.Node{f.item.Get("parameters"), f.node.Get("parameters")} {
+		for _, p := range list.Items() {
+			text(c.follow(p))
+		}
+	}
+	body := c.follow(f.node.Get("requestBody"))
+	text(body)
+	for _, mediaType := range body.Get("content").Members() {
+		b.listed += c.follow(mediaType).Get("encoding").Len()
+	}
+	old := 0 // 2.0: every answer has all types of the document
+	if c.doc.dialect == swagger2 {
+		old = max(len(c.mediaTypes(f, "produces")), len(c.mediaTypes(f, "consumes")))
+	}
+	for _, answer := range f.node.Get("responses").Members() {
+		answer = c.follow(answer)
+		text(answer)
+		b.listed += old + answer.Get("content").Len()
+	}
+}
+
+// chargeParameters charges the parameters of an operation, as they are listed. The error says why it is skipped.
+func (b *budget) chargeParameters(f found) error {
 	n := f.item.Get("parameters").Len() + f.node.Get("parameters").Len()
 	if n > maxParameters {
 		return coded(codeSkipLimit, skip(nil, "it has %d parameters; at most %d are allowed", n, maxParameters))
 	}
-	if b.listed += n; b.listed > maxAllParameters {
+	if b.parameters += n; b.parameters > maxAllParameters {
 		return coded(codeSkipLimit, skip(nil, "the operations up to this one have more than %d parameters together; split the document", maxAllParameters))
 	}
 	return nil
@@ -44,7 +112,7 @@ func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.
 func (o *Operation) size() int64 {
-	n := len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
+	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
 	if o.body != nil {
 		n += o.body.codec.bytes
 	}

@@ -116,7 +116,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range found {
 		f.place = i
-		if err := budget.parameters(f); err != nil {
+		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
 			results[i] = result{skipped: &s}
 			continue

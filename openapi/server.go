@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 
 	"drawbridge/openapi/tree"
 )
@@ -22,6 +23,13 @@ type servers struct {
 
 	root        *url.URL // of operations that name no server
 	rootProblem string
+	known       sync.Map // *tree.Node of a list → usable: operations share them
+}
+
+// usable is the server that calls go to, or why there is none.
+type usable struct {
+	url     *url.URL
+	problem string
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
@@ -60,9 +68,18 @@ func (s *servers) of(f found) (*url.URL, string) {
 		return s.first(f.node.Get("schemes"), s.swagger2(s.swagger, f.node.Get("schemes")))
 	}
 	for _, list := range []*tree.Node{f.node.Get("servers"), f.item.Get("servers")} {
-		if list.Len() > 0 {
-			return s.list(list)
+		if list.Len() == 0 {
+			continue
 		}
+		if known, ok := s.known.Load(list); ok {
+			if u, ok := known.(usable); ok {
+				return u.url, u.problem
+			}
+		}
+		var u usable
+		u.url, u.problem = s.list(list)
+		s.known.Store(list, u)
+		return u.url, u.problem
 	}
 	return s.root, s.rootProblem
 }
