@@ -63,6 +63,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 cve: ## the regression tests that are named after an advisory
 	.ci/cve
 
+.PHONY: bombs
+bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table; wants a quiet machine
+	$(GO) test -count=1 -v -run '^TestBombCorpus$$' ./openapi -args -bombs
+	$(GO) test -count=1 -run '^TestBombs$$' ./openapi ./openapi/tree -args -bombs
+
 .PHONY: corpus
 corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv
 	mkdir -p $(OUT)

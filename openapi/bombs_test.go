@@ -119,11 +119,11 @@ func made() map[string]func() string {
 				list(9_000, `"/p%d":{"get":{"tags":{"$ref":"#/x-tags"},"responses":{}}}`, func(i int) []any { return []any{i} }) + `}}`
 		},
 		"responses-shared": func() string {
-			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"responses":{` + list(2_000, `"%d":{"description":"d","content":{"a/b%[1]d":{}}}`, func(i int) []any { return []any{i} }) + `}}},` +
+			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"responses":{` + list(900, `"%d":{"description":"d","content":{"a/b%[1]d":{}}}`, func(i int) []any { return []any{i} }) + `}}},` +
 				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
 		},
 		"bodies-shared": func() string {
-			return `{"openapi":"3.0.3","paths":{"/p":{"post":{"requestBody":{"content":{` + list(2_000, `"a/b%d":{"encoding":{"e":{"contentType":"x"}}}`, func(i int) []any { return []any{i} }) + `}},"responses":{}}},` +
+			return `{"openapi":"3.0.3","paths":{"/p":{"post":{"requestBody":{"content":{` + list(900, `"a/b%d":{"encoding":{"e":{"contentType":"x"}}}`, func(i int) []any { return []any{i} }) + `}},"responses":{}}},` +
 				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
 		},
 		"texts-shared": func() string {
@@ -149,6 +149,20 @@ func made() map[string]func() string {
 		},
 		"enum-shared": func() string {
 			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"parameters":[{"name":"q","in":"query","schema":{"enum":[` + list(100_000, `"e%d"`, func(i int) []any { return []any{i} }) + `]}}],"responses":{}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"enum-shared-small": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"parameters":[{"name":"q","in":"query","schema":{"enum":[` + list(9_000, `"e%d"`, func(i int) []any { return []any{i} }) + `]}}],"responses":{}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"body-shared": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{` +
+				list(3_000, `"property%d":{"type":"string","maxLength":%[1]d}`, func(i int) []any { return []any{i} }) + `}}}}},"responses":{}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"body-shared-reduced": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{` +
+				list(900, `"p%d":{"type":"object","description":"Some text that takes its place here","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}`, func(i int) []any { return []any{i} }) + `}}}}},"responses":{}}},` +
 				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
 		},
 		"servers-shared": func() string {
@@ -182,6 +196,10 @@ type exploded struct {
 	cpu     time.Duration // of the process
 }
 
+// slow tells whether a bomb took too long. On a machine that is busy with something else the time of the processor says
+// how long it would have taken.
+func (e exploded) slow() bool { return min(e.Time, e.cpu) > timeCap() }
+
 // TestBombCorpus goes through the bombs of requirement S3: documents that are small, or ordinary in size, and stand for
 // much. Each is loaded, compiled and its schemas checked in a process of its own, so that what it takes can be measured.
 // A case of testdata/bombs holds the document, or none if made makes it, and in want all that is said of it.
@@ -192,10 +210,8 @@ func TestBombCorpus(t *testing.T) {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "bomb\tKiB\tms\tCPU ms\tMiB\t")
-	seen := make(map[string]bool)
 	eachCase(t, "bombs", func(t *testing.T, a *txtar.Archive) map[string]string {
 		name := strings.TrimPrefix(t.Name(), "TestBombCorpus/")
-		seen[name] = true
 		text, file := file(a, "spec.json"), "spec.json"
 		if index(a, "spec.yaml") >= 0 {
 			text, file = string(a.Files[index(a, "spec.yaml")].Data), "spec.yaml"
@@ -205,18 +221,18 @@ func TestBombCorpus(t *testing.T) {
 		}
 		path := write(t, t.TempDir(), file, text)
 		e := explode(t, path)
-		if e.Time > timeCap() || e.Memory > memoryCap {
+		if e.slow() || e.Memory > memoryCap {
 			e = explode(t, path) // perhaps the machine was busy with something else: once more
 		}
-		if e.Time > timeCap() || e.Memory > memoryCap && *hardCaps || e.Memory > 2*memoryCap {
+		if e.slow() || e.Memory > memoryCap && *hardCaps || e.Memory > 2*memoryCap {
 			t.Errorf("took %v and %d MiB", e.Time, e.Memory>>20)
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t\n", name, len(text)>>10, e.Time.Milliseconds(), e.cpu.Milliseconds(), e.Memory>>20)
 		return map[string]string{"want": e.Outcome}
 	})
 	for name := range made() {
-		if !seen[name] {
-			t.Errorf("testdata/bombs has no case for %q", name)
+		if _, err := os.Stat(filepath.Join("testdata", "bombs", name+".txtar")); err != nil {
+			t.Errorf("a bomb without a case: %v", err)
 		}
 	}
 	if *hardCaps {
@@ -301,5 +317,5 @@ func outcomeOf(t *testing.T, path string) string {
 			fmt.Fprintf(&b, "%s %.300v\n", p.Code, p)
 		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "\x00", `\x00`)
 }

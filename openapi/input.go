@@ -3,6 +3,7 @@ package openapi
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
@@ -40,6 +41,9 @@ var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wir
 func (c *compiler) input(op *Operation, m *model) error {
 	if len(op.Path) > maxPath {
 		return coded(codeSkipLimit, skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath))
+	}
+	if strings.ContainsFunc(op.Path, unicode.IsControl) {
+		return coded(codeSkipPath, skip(nil, "its path %q holds a control character", op.Path))
 	}
 	var err error
 	if op.template, err = wire.ParseTemplate(strings.Clone(op.Path)); err != nil {

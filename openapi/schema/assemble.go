@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,8 @@ var stages = [...]cut{
 // brace, for a cut. own holds the definitions of the root schema's author, which keep their place; it may be nil.
 func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.Node, write func(e *emitter)) (json.RawMessage, error) {
 	size := 0
-	for i, stage := range stages {
+	attempt := func(i int) json.RawMessage {
+		stage := stages[i]
 		e := &emitter{c: c, cut: stage, rename: rename}
 		write(e)
 		if i == 0 {
@@ -41,22 +43,32 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.No
 		a := assembly{c: c, rename: rename, own: own, root: &fragment{body: e.out, holes: e.holes}}
 		a.collect(stage)
 		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
-			continue
+			return nil
 		}
 		a.breakCycles()
 		out := a.write()
 		if size = len(out); size > c.limits.MaxBytes {
-			continue
+			return nil
 		}
-		if i > 0 {
-			if c.at != nil {
-				where = c.at
-			}
-			c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stage))
-		}
+		return out
+	}
+	if out := attempt(0); out != nil {
 		return out, nil
 	}
-	return nil, &SizeError{size, c.limits.MaxBytes}
+	// Each stage takes away what the one before does, and more, so that the first that fits is found by halving.
+	fits := make(map[int]json.RawMessage)
+	first := 1 + sort.Search(len(stages)-1, func(i int) bool {
+		fits[i+1] = attempt(i + 1)
+		return fits[i+1] != nil
+	})
+	if first == len(stages) {
+		return nil, &SizeError{size, c.limits.MaxBytes}
+	}
+	if c.at != nil {
+		where = c.at
+	}
+	c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stages[first]))
+	return fits[first], nil
 }
 
 // String tells what a cut has taken away.

@@ -68,6 +68,7 @@ type converted struct {
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
 	scopes    sync.Map // what it binds → *scope
+	enums     sync.Map // enumKey → []byte
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
 	misfits   misfits
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"math/big"
 	"strconv"
 	"strings"
@@ -256,6 +257,17 @@ func (e *emitter) value(name string, v *tree.Node, f *schemaFacts) {
 	}
 }
 
+// longEnum is how many values of an enum make it worth keeping: thousands of operations may have it in common, and it is
+// written for each of them, several times when it has to be reduced.
+const longEnum = 256
+
+// enumKey is all that the text of an enum depends on.
+type enumKey struct {
+	node *tree.Node
+	set  types
+	null bool
+}
+
 // values writes enum, every value once.
 func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 	if v.Kind() != tree.Array {
@@ -268,8 +280,17 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 	}
 	start := len(e.out)
 	e.member("enum")
+	from, key := len(e.out), enumKey{v, set, f.addNull}
+	if v.Len() > longEnum {
+		if known, ok := e.c.enums.Load(key); ok {
+			if text, ok := known.([]byte); ok {
+				e.out = append(e.out, text...)
+				return
+			}
+		}
+	}
 	e.raw("[")
-	seen := make(map[string]bool, v.Len())
+	seen := make(map[string]bool, min(v.Len(), 1000))
 	null := false
 	add := func(value []byte) {
 		key := canonical(value)
@@ -283,6 +304,9 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 		e.out = append(e.out, value...)
 	}
 	for _, item := range v.Items() {
+		if len(e.out)-start > 2*e.c.limits.MaxBytes {
+			break // it fits nowhere any more, and is not used
+		}
 		if !presentable(item, maxValueText) {
 			e.warnf(item, CodeSchemaText, "the value holds hidden characters or is too long; it is left out of enum")
 			continue
@@ -298,6 +322,9 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 		add([]byte("null"))
 	}
 	e.raw("]")
+	if v.Len() > longEnum {
+		e.c.enums.Store(key, bytes.Clone(e.out[from:]))
+	}
 }
 
 // canonical makes equal numbers equal texts, so that 1 and 1.0 count as one value.
