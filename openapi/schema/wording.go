@@ -90,6 +90,19 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// eachOnce leaves out values that look like one before: alternatives often allow the same.
+func eachOnce(values []any) []any {
+	out := make([]any, 0, len(values))
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		if text := showPlain(v); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // oneOf lists allowed values.
 func oneOf(values []any) string {
 	var shown []string
