@@ -10,21 +10,24 @@ import (
 
 const (
 	maxTitle       = 100
+	longTitle      = 60   // where the words of an operation's id, if it has several, are the better title
 	maxDescription = 1024 // some clients refuse longer ones
 )
 
 // title returns the name for people: the configured one, else the first sentence of the summary, else the operation's id
-// in words, else method and path. It is one line.
+// in words, else method and path. It is one line, without Markdown: clients show it as it is. A sentence that is too long
+// for a list of names gives way to the operation's id.
 func title(op *openapi.Operation, choice Choice) string {
 	if text := oneLine(clean(choice.Title)); text != "" {
 		return shorten(text, maxTitle)
 	}
-	first, _, _ := strings.Cut(oneLine(clean(op.Summary)), ". ")
-	if text := strings.TrimRight(first, ". "); text != "" {
+	first, _, _ := strings.Cut(oneLine(unmarked(clean(op.Summary))), ". ")
+	text, id := strings.TrimRight(first, ". "), words(clean(op.ID))
+	if text != "" && (utf8.RuneCountInString(text) <= longTitle || !strings.Contains(id, " ") || utf8.RuneCountInString(id) > longTitle) {
 		return shorten(text, maxTitle)
 	}
-	if text := words(clean(op.ID)); text != "" {
-		return shorten(text, maxTitle)
+	if id != "" {
+		return shorten(id, maxTitle)
 	}
 	return shorten(endpoint(op), maxTitle)
 }
