@@ -1,0 +1,158 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// PassOptions say which headers of the caller's request go on to a service.
+type PassOptions struct {
+	// Names are the headers. None may be one that decides who is who, where the
+	// request goes or how it is framed: see [NewPass].
+	Names []string
+	// Inbound returns the headers of the caller's request, to which ctx belongs;
+	// nil if there are none. They are not written to.
+	Inbound func(ctx context.Context) http.Header
+	// Origin is the service; nobody else gets them.
+	Origin *url.URL
+}
+
+// maxPassed is the length of the longest value that is passed, in bytes.
+const maxPassed = 8 << 10
+
+// maxPassedNames is how many headers may be passed.
+const maxPassedNames = 32
+
+// NewPass returns a wrapper that adds headers of the caller's request to those
+// for the service. What a request has under these names already, in any
+// spelling, is removed: a header that is passed comes from the caller, and no
+// argument can set it. The wrapper fails, and sends nothing, if the caller's
+// header is there twice, is longer than 8 KiB, or holds a control character: a
+// service that relies on it must not be called without it.
+//
+// The error lists all names that can't be passed: credentials (Authorization,
+// Proxy-*, Cookie, DPoP), what says where a request came from (Forwarded,
+// X-Forwarded-*, X-Real-IP, …) or goes to (Host, X-Original-*, …), framing and
+// hop-by-hop headers, content headers, trace context, and Mcp-*.
+func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
+	p := &pass{inbound: o.Inbound}
+	var problems []error
+	var err error
+	if p.origin, err = parseOrigin(o.Origin); err != nil {
+		problems = append(problems, err)
+	}
+	if o.Inbound == nil {
+		problems = append(problems, errors.New("credential: inbound headers are missing"))
+	}
+	if len(o.Names) > maxPassedNames {
+		problems = append(problems, fmt.Errorf("credential: %d headers to pass, more than %d", len(o.Names), maxPassedNames))
+	}
+	for _, name := range o.Names {
+		if err := checkPassed(name); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		p.names = append(p.names, http.CanonicalHeaderKey(name))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return func(next http.RoundTripper) http.RoundTripper {
+		own := *p
+		own.next = next
+		return &own
+	}, nil
+}
+
+// pass adds headers of the caller's request.
+type pass struct {
+	next    http.RoundTripper
+	origin  origin
+	names   []string // canonical
+	inbound func(ctx context.Context) http.Header
+}
+
+// RoundTrip implements [http.RoundTripper]; req is not changed.
+func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
+	if len(p.names) == 0 || !p.origin.matches(req.URL) {
+		return p.next.RoundTrip(req)
+	}
+	in := p.inbound(req.Context())
+	own := req.WithContext(req.Context()) // a shallow copy
+	for i, name := range p.names {
+		if i == 0 || spelledOtherwise(own.Header, name) {
+			own.Header = cloneHeader(own.Header, name)
+		} else {
+			delete(own.Header, name)
+		}
+		values := in[name] // net/http has made the name canonical, and left "_" as it was
+		if len(values) == 0 {
+			continue
+		}
+		if err := checkPassedValue(name, values); err != nil {
+			if req.Body != nil {
+				req.Body.Close() // as the interface demands
+			}
+			return nil, err
+		}
+		own.Header[name] = values
+	}
+	return p.next.RoundTrip(own)
+}
+
+// checkPassedValue checks what a caller sent. The value is not in the error.
+func checkPassedValue(name string, values []string) error {
+	switch {
+	case len(values) > 1: // which one counts, each server decides for itself (H4)
+		return fmt.Errorf("credential: the caller's header %q is there %d times", name, len(values))
+	case len(values[0]) > maxPassed:
+		return fmt.Errorf("credential: the caller's header %q is longer than %d bytes", name, maxPassed)
+	}
+	for i := range len(values[0]) {
+		if c := values[0][i]; c < ' ' && c != '\t' || c == 0x7f {
+			return fmt.Errorf("credential: the caller's header %q holds a control character", name)
+		}
+	}
+	return nil
+}
+
+// checkPassed checks the name of a header to pass.
+func checkPassed(name string) error {
+	if name == "" {
+		return errors.New("credential: a header to pass has no name")
+	}
+	for i := range len(name) {
+		if !isTokenByte(name[i]) {
+			return fmt.Errorf("credential: %q is not a name for a header", name)
+		}
+	}
+	if isFixed(name) {
+		return fmt.Errorf("credential: header %q can't be passed on", name)
+	}
+	return nil
+}
+
+// isFixed reports whether a header is not the caller's to set, in any spelling
+// that some server takes for it (R6).
+func isFixed(name string) bool {
+	name = strings.Map(func(r rune) rune { return rune(fold(byte(r))) }, name)
+	for _, prefix := range []string{"proxy-", "x-forwarded-", "x-original-", "x-rewrite-", "x-envoy-", "mcp-", "content-", "sec-", "access-control-", "if-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	switch name {
+	case "authorization", "cookie", "cookie2", "set-cookie", "dpop", "www-authenticate", // who is who
+		"host", "origin", "referer", "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", // from where to where
+		"cf-connecting-ip", "fastly-client-ip", "x-host", "x-http-host-override", "x-http-method", "x-http-method-override", "x-method-override", "x-forwarded", "x-url-scheme",
+		"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings", "expect", "max-forwards", // this hop
+		"accept", "accept-encoding", "accept-charset", "range", "user-agent", "date", "pragma", "cache-control", "idempotency-key", // made by the gateway
+		"traceparent", "tracestate", "baggage", "last-event-id":
+		return true
+	}
+	return false
+}
