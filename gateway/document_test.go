@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"compress/flate"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -9,6 +11,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -179,5 +183,62 @@ func TestDocumentCA(t *testing.T) {
 	}
 	if outcomes[2].Err != nil || !strings.Contains(string(outcomes[2].API.Operations[0].Input), `"p"`) {
 		t.Errorf("a reference from a file: %v %v", outcomes[2].Err, outcomes[2].API.Problems)
+	}
+}
+
+// TestDocumentZeros: two gigabytes of zeros that arrive as two megabytes of gzip are refused long before they are unpacked (S1, S3).
+func TestDocumentZeros(t *testing.T) {
+	// A stream of blocks that all say the same: a mebibyte of zeros.
+	var first, block bytes.Buffer
+	zeros := make([]byte, 1<<20)
+	z, err := flate.NewWriter(&first, flate.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, into := range []*bytes.Buffer{&first, &block} {
+		before := first.Len()
+		if _, err := z.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if into == &block {
+			block.Write(first.Bytes()[before:])
+			first.Truncate(before)
+		}
+	}
+	docs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff})
+		_, _ = w.Write(first.Bytes())
+		for range 2047 {
+			if _, err := w.Write(block.Bytes()); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(docs.Close)
+	c, problems := config.Bare(docs.URL + "/spec.json")
+	if c == nil {
+		t.Fatal(problems)
+	}
+	g, err := New(Options{Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	outcomes, err := g.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	got := regexp.MustCompile(`\d+ bytes out of \d+`).ReplaceAllString(fmt.Sprint(outcomes[0].Err), "N bytes out of M")
+	if want := `document "` + docs.URL + `/spec.json": fetch: call API "127-0-0-1": too_large: answer of N bytes out of M, more than 200 to 1`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+		t.Errorf("%d MiB were allocated", n>>20)
 	}
 }
