@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
@@ -13,7 +14,7 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden}
 	switch r {
 	case propertiesRule:
-		e.properties(v, at)
+		e.properties(n, v, at, f)
 	case patternsRule:
 		e.patternProperties(v, f)
 	case closedRule:
@@ -118,7 +119,7 @@ func (e *emitter) argument(property string, at place) string {
 	return property
 }
 
-func (e *emitter) properties(v *tree.Node, at place) {
+func (e *emitter) properties(n, v *tree.Node, at place, f *schemaFacts) {
 	if v.Kind() != tree.Object {
 		e.refuse(v, "properties")
 		return
@@ -141,7 +142,62 @@ func (e *emitter) properties(v *tree.Node, at place) {
 		e.textMember(argument)
 		e.schema(s, inner)
 	}
+	e.anything(n, e.undeclared(n, at, f), at)
 	e.raw("}")
+}
+
+// undeclared returns what a schema requires of an object and declares nowhere. A model does not see such an argument until
+// a call is refused, and the first thing that a client does with the schema is to look it up among the properties. In the
+// root of a body all that it is composed of is searched; elsewhere only a schema that is composed of nothing is looked at.
+func (e *emitter) undeclared(n *tree.Node, at place, f *schemaFacts) []string {
+	if more := n.Get("additionalProperties"); more.Kind() == tree.Bool && !more.Bool() || n.Get("unevaluatedProperties") != nil {
+		return nil // they can't be given
+	}
+	var names []string
+	show := func(name string) bool {
+		return !f.hidden[name] && plainName(name) && n.Get("properties").Get(name) == nil && !slices.Contains(names, name)
+	}
+	if at.extra != nil && at.extra.object {
+		for _, name := range at.extra.undeclared {
+			if show(name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	if n.Get("required").Kind() != tree.Array || at.branch || at.base || f.target != nil || e.c.found[n] != nil || f.types != 0 && f.types&objectType == 0 {
+		return nil
+	}
+	for _, word := range []string{"allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"} {
+		if n.Get(word) != nil {
+			return nil
+		}
+	}
+	for _, name := range n.Get("required").Items() {
+		if name.Kind() == tree.String && show(name.Text()) && len(names) < maxUndeclared {
+			names = append(names, name.Text())
+		}
+	}
+	return names
+}
+
+// plainName tells whether every client takes a name for a property.
+func plainName(name string) bool {
+	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
+	}) < 0
+}
+
+// anything writes properties of which nothing more is known than what is said of members without a name.
+func (e *emitter) anything(n *tree.Node, names []string, at place) {
+	more := n.Get("additionalProperties")
+	if more.Kind() != tree.Object {
+		more = nil
+	}
+	for _, name := range names {
+		e.textMember(e.argument(name, at))
+		e.schema(more, place{})
+	}
 }
 
 // sentAs tells the model what an argument is called in the request; the documentation that it may know speaks of that.

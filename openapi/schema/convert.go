@@ -46,6 +46,7 @@ type extra struct {
 	object      bool              // the type is object, whatever the schema says
 	closing     string            // keyword that is false, "" for none
 	dialect     bool              // $schema is said
+	undeclared  []string          // what the root requires and nothing in it declares
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -306,6 +307,14 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 	}
 	if assertions && !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil && n.Get("unevaluatedItems") == nil {
 		e.items(n, nil, f) // some clients refuse an array that does not say of what
+	}
+	if assertions && n.Get("properties").Kind() != tree.Object {
+		if names := e.undeclared(n, at, f); len(names) > 0 {
+			e.member("properties")
+			e.raw("{")
+			e.anything(n, names, at)
+			e.raw("}")
+		}
 	}
 	if x := at.extra; x != nil && assertions && x.closing != "" {
 		e.member(x.closing)

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"drawbridge/openapi/tree"
 )
@@ -57,14 +58,15 @@ const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 // them in so many words (D10), or declares none at all.
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
 	root := c.merged(schema)
-	closing, in := c.closing(root), c.scopeOf(schema)
+	closing, undeclared := c.closing(root)
+	in := c.scopeOf(schema)
 	return c.fit(schema, rename, root.Get("$defs"), func(e *emitter) {
 		if root.Kind() != tree.Object {
 			e.raw(`{"type":"object"`)
 			return
 		}
 		e.in = in
-		x := &extra{object: true, dialect: c.dialect == OpenAPI31 && root.Get("$schema").Text() == dialect2020}
+		x := &extra{object: true, undeclared: undeclared, dialect: c.dialect == OpenAPI31 && root.Get("$schema").Text() == dialect2020}
 		// What composition declares may be cut off.
 		if closing == "additionalProperties" || e.cut.depth == noLimit {
 			x.closing = closing
@@ -130,21 +132,28 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 }
 
 // closing returns the keyword that keeps undeclared members out of a body: none if the schema declares no properties or
-// says itself what it takes.
-func (c *Converter) closing(n *tree.Node) string {
+// says itself what it takes. It also returns what is required and declared nowhere, each name once.
+func (c *Converter) closing(n *tree.Node) (keyword string, undeclared []string) {
 	s := surface{declared: map[string]bool{}, seen: map[*tree.Node]bool{}}
 	c.survey(n, &s)
 	for _, name := range s.required {
-		s.open = s.open || !s.declared[name] // it could not be given
+		if !s.declared[name] {
+			s.open = true // it could not be given
+			if !slices.Contains(undeclared, name) && len(undeclared) < maxUndeclared {
+				undeclared = append(undeclared, name)
+			}
+		}
 	}
 	switch {
 	case len(s.declared) == 0 || s.open:
-		return ""
+		return "", undeclared
 	case s.composed:
-		return "unevaluatedProperties"
+		return "unevaluatedProperties", nil
 	}
-	return "additionalProperties"
+	return "additionalProperties", nil
 }
+
+const maxUndeclared = 32 // names that are required and declared nowhere, and are shown as properties
 
 // surface is what a schema says of the members of an object, composition included.
 type surface struct {
