@@ -12,19 +12,28 @@ import (
 )
 
 // maxHealing is how often arguments are healed: what a string holds may hold strings again, and a validator names only
-// so many faults at once.
-const maxHealing = 8
+// so many faults at once. Large ones are healed no further once maxHealed bytes were gone through: each time costs as much
+// as all other checks together.
+const (
+	maxHealing = 8
+	maxHealed  = 1 << 20
+)
 
 // heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
 // {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). A data URL in the place of a file becomes that file. It returns nil
 // unless all faults are gone then.
 func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) json.RawMessage {
+	work := 0
 	for range maxHealing {
-		h := healer{at: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
+		if work > maxHealed/2 {
+			return nil
+		}
+		work += len(args)
+		h := healer{at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
 		for _, f := range faults {
 			h.at[f.Pointer] = true
 			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
-				h.above = append(h.above, p)
+				h.above[p] = true
 			}
 		}
 		args = h.append(make([]byte, 0, len(args)), args, "")
@@ -44,7 +53,7 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 // A healer goes through the arguments once.
 type healer struct {
 	at      map[string]bool // pointers of faults
-	above   []string        // those and all that lead to them
+	above   map[string]bool // those and all that lead to them
 	files   bool            // some arguments are files
 	changed bool
 }
@@ -53,7 +62,7 @@ func (h *healer) append(dst, value []byte, pointer string) []byte {
 	switch kind := jsonscan.KindOf(value); {
 	case kind == jsonscan.String && h.at[pointer]:
 		return append(dst, h.held(value)...)
-	case pointer != "" && !h.leads(pointer):
+	case pointer != "" && !h.above[pointer]:
 		return append(dst, value...)
 	case kind == jsonscan.Object:
 		dst = append(dst, '{')
@@ -78,15 +87,6 @@ func (h *healer) append(dst, value []byte, pointer string) []byte {
 		return append(dst, ']')
 	}
 	return append(dst, value...)
-}
-
-func (h *healer) leads(pointer string) bool {
-	for _, p := range h.above {
-		if p == pointer {
-			return true
-		}
-	}
-	return false
 }
 
 // held returns what a string holds, the string itself if that is nothing.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,7 +198,7 @@ func (n *mentions) page(data []byte) {
 		case html.EndTagToken:
 			script = false
 		case html.TextToken:
-			if text := string(tokens.Raw()); script && viewerScript.MatchString(text) {
+			if text := string(tokens.Raw()); script && isViewerScript(text) {
 				n.script(text)
 			}
 		case html.CommentToken, html.DoctypeToken:
@@ -207,8 +206,12 @@ func (n *mentions) page(data []byte) {
 	}
 }
 
-// viewerScript is what an inline script of a viewer has, so that other scripts with URLs in them are let alone.
-var viewerScript = regexp.MustCompile(`(?i)swagger|redoc|createApiReference|rapidoc|apiDescriptionUrl`)
+// isViewerScript tells whether an inline script is that of a viewer, so that other scripts with URLs in them are let alone.
+func isViewerScript(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{"swagger", "redoc", "createapireference", "rapidoc", "apidescriptionurl"},
+		func(word string) bool { return strings.Contains(text, word) })
+}
 
 // isInitializer tells whether a script, by its name, sets up Swagger UI; swagger tells that the page is one of it.
 func isInitializer(src string, swagger bool) bool {
@@ -228,46 +231,97 @@ func (n *mentions) document(name string) {
 	}
 }
 
-// The places in a script where a viewer is told its document; what follows must be a string.
-var (
-	configURL   = regexp.MustCompile(`\bconfigUrl["']?\s*[:=]\s*`)
-	urlList     = regexp.MustCompile(`(?:^|[^\w.$])["']?urls["']?\s*:\s*\[`)
-	documentURL = regexp.MustCompile(`(?:^|[^\w.$])["']?(?:url|swaggerUrl|specUrl|spec-url)["']?\s*:\s*|\.?\b(?:apiDescriptionUrl|specUrl)\s*=\s*|\bRedoc\.init\s*\(\s*`)
-)
-
 // script reads a script, or the JSON of Swagger UI's configuration. Only strings are taken: nothing is computed.
 func (n *mentions) script(text string) {
-	for _, at := range configURL.FindAllStringIndex(text, maxNamed) {
-		if name, ok := literal(text, at); ok {
-			n.configs = append(n.configs, name)
+	n.given(text, func(name string, sign byte) bool { return sign != '(' && lastName(name) == "configUrl" }, func(value string) {
+		if len(n.configs) < maxNamed {
+			n.configs = append(n.configs, value)
+		}
+	})
+	// The list of Swagger UI comes before the document that it shows without one.
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '[')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		if name, sign := givenTo(text[:at-1]); name == "urls" && sign == ':' {
+			inside, _, _ := strings.Cut(text[at:], "]")
+			n.given(inside, isDocumentURL, n.document)
+			break
 		}
 	}
-	for _, list := range urlList.FindAllStringIndex(text, 1) {
-		inside, _, _ := strings.Cut(text[list[1]:], "]")
-		for _, at := range documentURL.FindAllStringIndex(inside, maxNamed) {
-			if name, ok := literal(inside, at); ok {
-				n.document(name)
-			}
-		}
+	n.given(text, isDocumentURL, n.document)
+}
+
+// isDocumentURL tells whether a string that is given so is the document of a viewer.
+func isDocumentURL(name string, sign byte) bool {
+	switch sign {
+	case ':':
+		return name == "url" || name == "swaggerUrl" || name == "specUrl" // and spec-url, of which this is the end
+	case '=':
+		last := lastName(name)
+		return last == "apiDescriptionUrl" || last == "specUrl"
+	default:
+		return name == "Redoc.init" || strings.HasSuffix(name, ".Redoc.init")
 	}
-	for _, at := range documentURL.FindAllStringIndex(text, maxNamed) {
-		if name, ok := literal(text, at); ok {
-			n.document(name)
+}
+
+// given hands out the strings in a script that stand behind a name; at most maxNamed. A script may be megabytes long, so it
+// is gone through once, and nothing is looked at twice.
+func (n *mentions) given(text string, wanted func(name string, sign byte) bool, take func(value string)) {
+	for at, found := 0, 0; found < maxNamed; at++ {
+		i := strings.IndexAny(text[at:], "\"'`")
+		if i < 0 {
+			return
+		}
+		at += i
+		name, sign := givenTo(text[:at])
+		if sign == 0 || !wanted(name, sign) {
+			continue
+		}
+		found++
+		if value, ok := literal(text, at); ok {
+			take(value)
 		}
 	}
 }
 
-// literal returns the string of JavaScript that stands behind a place, "" and false when there is none, or when the place
-// is in a comment.
-func literal(text string, at []int) (string, bool) {
-	line := strings.TrimSpace(text[strings.LastIndexByte(text[:at[0]], '\n')+1 : at[0]])
+// givenTo returns what stands at the end of a text before a value: the name that the value is given to, with the objects
+// that it belongs to, and the sign between them, a colon, an equals sign or an opening parenthesis; 0 if there is none.
+func givenTo(text string) (name string, sign byte) {
+	const space = " \t\r\n\f\v"
+	text = strings.TrimRight(text, space)
+	if text == "" || strings.IndexByte(":=(", text[len(text)-1]) < 0 {
+		return "", 0
+	}
+	sign = text[len(text)-1]
+	text = strings.TrimRight(text[:len(text)-1], space)
+	if n := len(text); n > 0 && sign != '(' && (text[n-1] == '"' || text[n-1] == '\'') {
+		text = text[:n-1]
+	}
+	begin := len(text)
+	for begin > 0 && isNameByte(text[begin-1]) {
+		begin--
+	}
+	return text[begin:], sign
+}
+
+func isNameByte(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_' || b == '$' || b == '.'
+}
+
+// lastName returns the last part of a name, without the objects that it belongs to.
+func lastName(name string) string { return name[strings.LastIndexAny(name, ".$")+1:] }
+
+// literal returns the string of JavaScript that begins at a place, "" and false when there is none, or when the place is
+// in a comment.
+func literal(text string, at int) (string, bool) {
+	line := strings.TrimSpace(text[strings.LastIndexByte(text[:at], '\n')+1 : at])
 	if strings.HasPrefix(line, "//") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*") {
 		return "", false
 	}
-	rest := text[at[1]:]
-	if rest == "" || strings.IndexByte("\"'`", rest[0]) < 0 {
-		return "", false
-	}
+	rest := text[at:]
 	end := strings.IndexByte(rest[1:min(len(rest), 2048)], rest[0])
 	if end < 0 {
 		return "", false
@@ -287,22 +341,34 @@ func literal(text string, at []int) (string, bool) {
 	return value, true
 }
 
-var swaggerDoc = regexp.MustCompile(`["']?\bswaggerDoc["']?\s*:\s*`)
-
 // embedded returns the document that a script of swagger-ui-express holds, if it is plain JSON; nil if there is none. What
 // stands around it becomes spaces, so that positions in the document are those in the script.
 func embedded(script []byte) []byte {
-	at := swaggerDoc.FindIndex(script)
-	if at == nil || at[1] >= len(script) || script[at[1]] != '{' {
+	at := -1
+	for from := 0; at < 0; {
+		i := bytes.Index(script[from:], []byte("swaggerDoc"))
+		if i < 0 {
+			return nil
+		}
+		begin := from + i
+		from = begin + len("swaggerDoc")
+		rest := bytes.TrimPrefix(bytes.TrimPrefix(script[from:], []byte(`"`)), []byte("'"))
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		value, found := bytes.CutPrefix(rest, []byte(":"))
+		if value = bytes.TrimLeft(value, " \t\r\n"); found && (begin == 0 || !isNameByte(script[begin-1])) {
+			at = len(script) - len(value)
+		}
+	}
+	if at >= len(script) || script[at] != '{' {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(script[at[1]:]))
+	d := json.NewDecoder(bytes.NewReader(script[at:]))
 	var raw json.RawMessage
 	if d.Decode(&raw) != nil {
 		return nil
 	}
 	document := make([]byte, 0, len(script))
-	for _, c := range string(script[:at[1]]) {
+	for _, c := range string(script[:at]) {
 		if c != '\n' {
 			c = ' '
 		}

@@ -1,0 +1,101 @@
+package openapi
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// within runs f, which may take so much processor time.
+func within(t *testing.T, limit time.Duration, f func()) {
+	t.Helper()
+	start := processorTime()
+	f()
+	if used := processorTime() - start; used > limit && !raceEnabled {
+		t.Errorf("took %v of processor time, at most %v are right", used, limit)
+	}
+}
+
+// Healing goes through a megabyte of arguments a few times at most, wherever in it the faults are (R8).
+func TestHealingIsBounded(t *testing.T) {
+	name := write(t, t.TempDir(), "spec.json", `{"openapi":"3.1.0","info":{"title":"a","version":"1"},"servers":[{"url":"http://h.test/"}],
+		"components":{"schemas":{"D":{"type":"object","properties":{"d":{"$ref":"#/components/schemas/D"},"l":{"type":"array","items":{"type":"integer"}}}}}},
+		"paths":{"/p":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/D"}}}},"responses":{}}}}}`)
+	doc, err := Load(t.Context(), name, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := strings.Repeat("1,", 500_000)
+	for _, tt := range []struct {
+		name, args string
+		accepted   bool
+	}{
+		{"faults among many values", `{"l":[` + strings.Repeat(`"1",`, 20) + ones + `1]}`, true},
+		{"more faults than are named at once", `{"l":[` + strings.Repeat(`"1",`, 200) + ones + `1]}`, false},
+		{"the same in little", `{"l":[` + strings.Repeat(`"1",`, 100) + `1]}`, true},
+		{"faults among many values, deep", strings.Repeat(`{"d":`, 59) + `{"l":[` + strings.Repeat(`"1",`, 20) + ones + `1]}` + strings.Repeat("}", 59), true},
+		{"deep in a string", `{"d":"` + strings.ReplaceAll(strings.Repeat(`{"d":`, 150)+`{"l":[1]}`+strings.Repeat("}", 150), `"`, `\"`) + `"}`, true},
+		{"too deep in a string", `{"d":"` + strings.Repeat("[", 1<<20) + `"}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			within(t, 4*time.Second, func() {
+				if _, err := api.Operations[0].NewRequest(t.Context(), nil, []byte(tt.args)); (err == nil) != tt.accepted {
+					t.Errorf("got %.200v", err)
+				}
+			})
+		})
+	}
+}
+
+// Pages and answers that are made to be slow to read are read in time that grows with their size alone. Of a page that
+// repeats what viewers have, megabytes of patterns took six seconds.
+func TestHostileMarkup(t *testing.T) {
+	repeat := func(text string, size int) string { return strings.Repeat(text, size/len(text)) }
+	for name, page := range map[string]string{
+		"lists": "<script>redoc " + repeat("urls:[", maxPage), "names": "<script>redoc " + repeat("a", maxPage-1000) + repeat("url:'a',", 400),
+		"documents": "<script>redoc " + repeat("url:'a',", maxPage), "attributes": "<a " + repeat("b ", maxPage), "scripts": repeat("<script>redoc url:'a'</script>", maxPage),
+		"spaces": "<script>redoc " + repeat(`"     `, maxPage), "configurations": "<script>redoc " + repeat("configUrl='c';", maxPage), "not closed": "<script>redoc " + repeat("url: '", maxPage),
+	} {
+		t.Run("page of "+name, func(t *testing.T) {
+			within(t, 3*time.Second, func() {
+				var m mentions
+				m.page([]byte(page))
+				if len(m.documents) > maxNamed {
+					t.Errorf("%d documents", len(m.documents))
+				}
+			})
+		})
+	}
+	t.Run("script of embedded documents", func(t *testing.T) {
+		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc ", 16<<20))) })
+		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc:{", 16<<20))) })
+	})
+	const size = 4 << 20
+	o := &Operation{Method: http.MethodGet}
+	o.buffers = &buffers{}
+	for media, texts := range map[string][]string{
+		"text/html":                   {"<a b c ", "<!--", "<", "<a>", "</", "<script><!--", "<title>", "&amp", "<ol><li>a", "<pre>a\n", "<svg>", "<![CDATA[", "<?", "<h6>a", "\x00"},
+		"multipart/mixed; boundary=-": {"-", "--a\r\n", "---\r\n", "\n--- \t"}, "multipart/mixed": {"--", "--a\r\n\r\n"}, "text/event-stream": {"data:\n", "\r", "id:1\ndata:a\n\n", "data: {}\n\n"},
+		"application/json-seq": {"\x1e", "\x1e[]\n", "\x1e["}, "application/x-ndjson": {"1\n", "[\n", " \n"}, "text/plain; charset=iso-2022-jp": {"\x1b$B!!\x1b(B", "\x1b"},
+	} {
+		for _, text := range texts {
+			answer := []byte(repeat(text, size))
+			within(t, 3*time.Second, func() {
+				n := 0
+				resp := &http.Response{StatusCode: 500, Header: http.Header{"Content-Type": {media}}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(answer))}
+				err := o.ReadResponse(t.Context(), resp, func(p Part) error { n += len(p.Data); return nil })
+				if n > 4*size {
+					t.Errorf("%s of %q became %d bytes", media, text, n)
+				}
+				_ = err // some are malformed, and are told so
+			})
+		}
+	}
+}
