@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 
 	get := func(target string, status int, into any) string {
 		w := httptest.NewRecorder()
-		r.Admin().ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+		r.Admin().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:9090"+target, nil))
 		if w.Code != status || w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Fatalf("%s = %d, %v: %s", target, w.Code, w.Header(), w.Body)
 		}

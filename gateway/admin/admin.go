@@ -28,6 +28,9 @@ type Options struct {
 	Reload func(context.Context) error
 	// Token is what POST /reload asks for. If it is empty, reload over HTTP is off.
 	Token string
+	// Loopback tells that the listener is bound to a loopback address. Only requests for localhost and for loopback
+	// addresses are served then, with any port.
+	Loopback bool
 }
 
 // Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name} and POST /reload.
@@ -47,6 +50,9 @@ func Handler(o Options) http.Handler {
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("POST /reload", reload(o))
+	if o.Loopback {
+		return secured(local(mux))
+	}
 	return secured(mux)
 }
 

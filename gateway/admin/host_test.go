@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// A page that has rebound its own name to the operator's machine is of the same origin as the listener to the browser: it
+// reads every answer that is not refused for its Host.
+func TestHost(t *testing.T) {
+	handler := func(loopback bool) func(host, target string) int {
+		h := Handler(Options{Status: status(true, false), Metrics: prometheus.NewRegistry(), Loopback: loopback,
+			Report: func(string) (Report, bool) { return Report{}, true }})
+		return func(host, target string) int {
+			r := httptest.NewRequest("GET", target, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: no security headers", host)
+			}
+			return w.Code
+		}
+	}
+	local, open := handler(true), handler(false)
+	for host, want := range map[string]int{
+		"localhost": 200, "localhost:9090": 200, "LOCALHOST:1": 200, "127.0.0.1": 200, "127.0.0.1:9090": 200, "127.9.9.9:9090": 200, "[::1]": 200, "[::1]:9090": 200,
+		"":             200, // HTTP/1.0: a probe, never a browser
+		"evil.example": 403, "evil.example:9090": 403, "localhost.evil.example": 403, "127.0.0.1.evil.example:9090": 403, "localhost.": 403, "a.localhost": 403,
+		"10.0.0.1:9090": 403, "0.0.0.0:9090": 403, "[::]:9090": 403, "127.1": 403, "2130706433": 403, "[::1%25lo]": 403, "[::1": 403, "127.0.0.1:9090:1": 403, "evil.example@127.0.0.1": 403,
+	} {
+		for _, target := range []string{"/apis", "/apis/orders", "/metrics", "/readyz?verbose"} {
+			if got := local(host, target); got != want {
+				t.Errorf("on loopback, Host %q, %s: %d, want %d", host, target, got, want)
+			}
+			if got := open(host, target); got != 200 {
+				t.Errorf("on another address, Host %q, %s: %d, want 200", host, target, got)
+			}
+		}
+	}
+	r := httptest.NewRequest("POST", "/reload", nil)
+	r.Host = "evil.example"
+	w := httptest.NewRecorder()
+	Handler(Options{Metrics: prometheus.NewRegistry(), Token: "0123456789abcdef", Loopback: true}).ServeHTTP(w, r)
+	const want = "the Host of this request is not served here: admin.listen is a loopback address, which is asked for as localhost or by its number\n"
+	if w.Code != 403 || w.Body.String() != want {
+		t.Errorf("POST /reload: %d %q", w.Code, w.Body)
+	}
+}
