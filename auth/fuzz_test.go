@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -57,6 +58,32 @@ func FuzzClaims(f *testing.F) {
 		header403, _ := h.guard.Forbidden(p, []string{"x"})
 		if challenge := header403.Get("WWW-Authenticate"); strings.ContainsAny(challenge, "\r\n\\") || strings.Count(challenge, `"`) != 8 {
 			t.Fatalf("challenge %q", challenge)
+		}
+	})
+}
+
+// FuzzIntrospectionAnswer looks for answers that crash, or that let a token in
+// without saying what they must.
+func FuzzIntrospectionAnswer(f *testing.F) {
+	h := opaqueHouse(f, nil)
+	f.Add(h.activeAnswer(h.now, nil))
+	f.Add(h.activeAnswer(h.now, map[string]string{"active": `"true"`, "aud": `["x"]`, "cnf": `{"jkt":"x"}`}))
+	f.Add(`{"active":true,"Active":false,"exp":1e99}`)
+	i := h.guard.opaque
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := i.readAnswer([]byte(text))
+		if err == nil {
+			err = i.check(&c, h.now)
+		}
+		if err != nil {
+			return
+		}
+		var answer map[string]any
+		if json.Unmarshal([]byte(text), &answer) != nil || answer["active"] != true || answer["cnf"] != nil {
+			t.Fatalf("accepted %q", text)
+		}
+		if exp, _ := answer["exp"].(float64); exp <= float64(h.now.Unix())-61 {
+			t.Fatalf("accepted %q", text)
 		}
 	})
 }

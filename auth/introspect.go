@@ -197,6 +197,10 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 			return nil, ctx.Err()
 		}
 	}
+	if known := a.known.get(key, now); known.good != nil || known.bad != nil { // since we looked
+		a.mu.Unlock()
+		return known.result()
+	}
 	address, err := g.spend(a, i, c, now)
 	if err != nil {
 		a.mu.Unlock()

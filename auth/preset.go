@@ -92,8 +92,14 @@ func presets() []preset {
 // WithDefaults returns the issuer with the fields that are zero taken from d.
 func (i Issuer) WithDefaults(d Issuer) Issuer {
 	fill(&i.URL, d.URL)
-	if i.Tokens == JWT && i.Introspection == nil {
-		i.Tokens, i.Introspection = d.Tokens, d.Introspection
+	fill(&i.Tokens, d.Tokens)
+	if i.Introspection == nil {
+		i.Introspection = d.Introspection
+	} else if d.Introspection != nil {
+		own := *i.Introspection
+		fill(&own.Endpoint, d.Introspection.Endpoint)
+		fill(&own.TokenInfo, d.Introspection.TokenInfo)
+		i.Introspection = &own
 	}
 	fillList(&i.Audiences, d.Audiences)
 	fillList(&i.ClientIDs, d.ClientIDs)

@@ -154,6 +154,11 @@ func TestWithDefaults(t *testing.T) {
 	if diff := cmp.Diff(d, Issuer{}.WithDefaults(d)); diff != "" {
 		t.Error(diff)
 	}
+	google, _ := Preset("google")
+	if i := (Issuer{Introspection: &Introspection{Rate: 7}}).WithDefaults(google); i.Tokens != Opaque || i.Introspection.Rate != 7 ||
+		!i.Introspection.TokenInfo || i.Introspection.Endpoint != google.Introspection.Endpoint || google.Introspection.Rate != 0 {
+		t.Errorf("%+v %+v", i, i.Introspection)
+	}
 	own := Issuer{
 		URL: "o", Tokens: Opaque, Introspection: &Introspection{Rate: 1}, Audiences: []string{"o"}, ClientIDs: []string{"o"}, RequireClient: true,
 		IDTokenClaims: []string{"o"}, ScopeClaims: []string{"o"}, MaxLifetime: 2, DPoP: DPoPRequire, Algorithms: []string{"o"},
