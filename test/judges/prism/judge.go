@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,7 +192,7 @@ func (x *exchange) verdict() (verdict, string) {
 	case "SCHEMA_TOO_COMPLEX", "NOT_ACCEPTABLE", "NO_RESPONSE_RESPONSE_DEFINED", "NO_COMPLEX_OBJECT_TEXT":
 		return unanswered, own + ": " + problem.Detail // it looks for an answer once the request is right
 	default:
-		return unable, own + ": " + problem.Detail
+		return unable, own + ": " + cmp.Or(problem.Detail, problem.Title)
 	}
 	if header := x.header.Get("Sl-Violations"); header != "" {
 		if text := violations(readViolations(header)); text != "" {

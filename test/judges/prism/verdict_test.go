@@ -57,6 +57,8 @@ func TestExplain(t *testing.T) {
 		"a body without a media type":  {finding{reason: "request: No supported content types, but request included a non-empty body (415)", listed: served{Bodiless: true}}, "no media type for a body"},
 		"a missing member of a form":   {finding{reason: "body: Request body must have required property 'a' (required)", request: `POST /x application/x-www-form-urlencoded "b=1"`}, ""},
 		"an undeclared member":         {finding{reason: "body: Request body must have required property 'a' (required)", request: `POST /x application/x-www-form-urlencoded "a=1"`}, "members of a form"},
+		"a list with spaces":           {finding{reason: "query.p.0: Request query parameter p.0 must be equal to one of the allowed values: a, b (enum)", request: "GET /x?p=a%20b&q=1"}, "a list separated by spaces"},
+		"a list without":               {finding{reason: "query.p.0: Request query parameter p.0 must be equal to one of the allowed values: a, b (enum)", request: "GET /x?p=a&q=1%202"}, ""},
 		"false as body":                {finding{reason: ": Body parameter is required (required)", request: `PATCH /x application/merge-patch+json "false"`}, "a body of false, 0 or an empty text"},
 		"no body":                      {finding{reason: ": Body parameter is required (required)", request: `POST /x  ""`}, ""},
 		"a refusal among many answers": {finding{verdict: failed, reason: "404 no"}, ""},
