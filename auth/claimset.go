@@ -39,6 +39,9 @@ func decodeArguments(ctx context.Context, text []byte) (any, error) {
 	}
 	d := decoder{ctx: ctx, left: maxConditionNodes}
 	v := d.value(text)
+	if d.late {
+		return nil, &ConditionError{"it takes too long"}
+	}
 	if d.left < 0 {
 		return nil, &ConditionError{"the arguments are too many"}
 	}
@@ -51,6 +54,7 @@ const tooLong = "value too long"
 type decoder struct {
 	ctx  context.Context // nil: it is not asked
 	left int             // values that may still be decoded; negative: there were too many
+	late bool            // ctx ended
 }
 
 func (d *decoder) value(text []byte) any {
@@ -58,7 +62,7 @@ func (d *decoder) value(text []byte) any {
 		return nil
 	}
 	if d.ctx != nil && d.left%256 == 0 && d.ctx.Err() != nil {
-		d.left = -1
+		d.left, d.late = -1, true
 		return nil
 	}
 	switch jsonscan.KindOf(text) {
