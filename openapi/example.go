@@ -41,7 +41,10 @@ func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
 		default:
 			for _, p := range m.parameters {
 				if in, ok := wire.ParseLocation(p.node.Get("in").Text()); ok && p.node.Get("name").Text() == a.wire && places[in] == a.place {
-					add(a.name, c.example(p.node))
+					sent := binding{location: in, encoder: a.encoder}
+					if value := c.example(p.node); schema.Presentable(value, maxExampleCall) && sent.sends(value.AppendJSON(nil)) {
+						add(a.name, value)
+					}
 				}
 			}
 		}
