@@ -242,3 +242,46 @@ func TestDocumentZeros(t *testing.T) {
 		t.Errorf("%d MiB were allocated", n>>20)
 	}
 }
+
+// TestDocumentQuery: what stands behind the "?" of a document's URL may be a key. The page of an API viewer, or the server,
+// may repeat it, and every place in the document has the URL in front of it; operators see none of that.
+func TestDocumentQuery(t *testing.T) {
+	const key = "key=canary-7d\\1c\u00e9-of-the-document"
+	const document = `{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"servers":[{"url":"/"}],"paths":{
+		"/a":{"get":{"operationId":"a","parameters":[{"$ref":"#/gone"},{"$ref":"p.json?` + `KEY"},{"name":"x","in":"nowhere","schema":{}}],"responses":{}}},
+		"/b":{"get":{"operationId":"b","parameters":[{"name":"x","in":"matrix","required":true}],"responses":{}}}}}`
+	inURL := strings.ReplaceAll(key, "\\", "%5C")
+	docs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/page":
+			_, _ = io.WriteString(w, `<html><script>swagger({url: "/spec.json?`+r.URL.RawQuery+`"})</script></html>`)
+		case "/spec.json":
+			_, _ = io.WriteString(w, strings.ReplaceAll(document, "KEY", r.URL.RawQuery))
+		case "/odd.json":
+			_, _ = io.WriteString(w, `{"openapi":"`+r.URL.RawQuery+`"}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer docs.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": `apis:
+  - {name: spec, spec: '` + docs.URL + `/spec.json?` + inURL + `'}
+  - {name: page, spec: '` + docs.URL + `/page?` + inURL + `'}
+  - {name: none, spec: '` + docs.URL + `/none?` + inURL + `'}
+  - {name: odd, spec: '` + docs.URL + `/odd.json?` + inURL + `'}
+`})
+	r.eventually("all were tried", func() bool {
+		return !slices.ContainsFunc(r.Status().APIs, func(a admin.API) bool { return a.State == admin.Loading })
+	})
+	for i, want := range []admin.State{admin.Ready, admin.Ready, admin.Failed, admin.Failed} {
+		if s := r.state(i); s.State != want {
+			t.Errorf("%s is %s: %s", s.Name, s.State, s.Error)
+		}
+	}
+	for _, target := range []string{"/apis", "/apis/spec", "/apis/page", "/apis/none", "/apis/odd", "/metrics", "/readyz?verbose"} {
+		w := do(r.Admin(), http.MethodGet, target, nil)
+		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, "canary") || strings.Contains(text, "of-the-document") {
+			t.Errorf("%s = %d %s", target, w.Code, text)
+		}
+	}
+}

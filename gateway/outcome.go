@@ -34,7 +34,8 @@ func (o *Outcome) describe(s *source) {
 	if o.loaded == nil {
 		return
 	}
-	o.API, o.Report.Advice = o.loaded.api, problems(o.loaded.advice)
+	o.API = o.loaded.api
+	o.Report.Advice = (&fates{hidden: s.conceal}).listed(o.loaded.advice)
 	if s.config.Credential != nil {
 		return
 	}

@@ -24,6 +24,7 @@ type fates struct {
 	maxName  int // of a tool's name, in characters
 	name     string
 	api      *openapi.API
+	hidden   *strings.Replacer // see source.conceal
 	tools    map[*openapi.Operation]*catalog.Tool
 	counts   admin.Fates
 	problems admin.Counts
@@ -32,7 +33,7 @@ type fates struct {
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
 func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, tools: map[*openapi.Operation]*catalog.Tool{},
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -83,7 +84,7 @@ func (f *fates) describe(a *admin.API) {
 // report makes the load report of the API, whose state is a.
 func (f *fates) report(a admin.API) admin.Report {
 	f.describe(&a)
-	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: problems(f.api.Problems)}
+	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: f.listed(f.api.Problems)}
 	for _, op := range f.api.Operations {
 		o := f.operation(op)
 		for _, i := range o.Problems {
@@ -93,12 +94,12 @@ func (f *fates) report(a admin.API) admin.Report {
 	}
 	for _, s := range f.api.Skipped {
 		o := admin.Operation{
-			Method: clip(s.Method), Path: clip(s.Path), ID: clip(s.ID), Fate: f.ofSkipped(s), Place: place(s.Position, s.Pointer),
+			Method: f.shown(s.Method), Path: f.shown(s.Path), ID: f.shown(s.ID), Fate: f.ofSkipped(s), Place: f.place(s.Position, s.Pointer),
 		}
 		if o.Fate == admin.Excluded {
 			o.Reasons = []admin.Reason{f.exclusion(f.skippedSubject(s))}
 		} else {
-			o.Reasons = []admin.Reason{{Code: s.Code, Message: clip(s.Reason)}}
+			o.Reasons = []admin.Reason{{Code: s.Code, Message: f.shown(s.Reason)}}
 		}
 		r.Operations = append(r.Operations, o)
 	}
@@ -108,7 +109,7 @@ func (f *fates) report(a admin.API) admin.Report {
 // operation reports one that can be a tool.
 func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	o := admin.Operation{
-		Method: clip(op.Method), Path: clip(op.Path), ID: clip(op.ID), Fate: f.of(op), Place: place(op.Position, op.Pointer),
+		Method: f.shown(op.Method), Path: f.shown(op.Path), ID: f.shown(op.ID), Fate: f.of(op), Place: f.place(op.Position, op.Pointer),
 	}
 	t := f.tools[op]
 	if t == nil {
@@ -118,17 +119,17 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	o.Tool, o.Problems = t.Name, op.Problems
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
-			Message: clip(f.renamed(t.Wanted))})
+			Message: f.shown(f.renamed(t.Wanted))})
 	}
 	for _, renamed := range op.Renamed() {
 		if len(o.Reasons) == maxReasons {
 			break
 		}
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonArgumentRenamed,
-			Message: clip(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
+			Message: f.shown(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
 	}
 	if op.Base == nil && f.config.BaseURL == nil {
-		o.Uncallable = clip(op.BaseProblem)
+		o.Uncallable = f.shown(op.BaseProblem)
 	}
 	return o
 }
@@ -158,18 +159,21 @@ func subjectOf(api string, op *openapi.Operation) config.Subject {
 	return config.Subject{API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
 }
 
-// problems makes problems of a report of those of a document.
-func problems(all []openapi.Problem) []admin.Problem {
+// listed makes problems of a report of those of the document.
+func (f *fates) listed(all []openapi.Problem) []admin.Problem {
 	out := make([]admin.Problem, 0, len(all))
 	for _, p := range all {
-		out = append(out, admin.Problem{Code: p.Code, Message: clip(p.Message), Place: place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
+		out = append(out, admin.Problem{Code: p.Code, Message: f.shown(p.Message), Place: f.place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
 	}
 	return out
 }
 
-func place(at openapi.Position, pointer string) admin.Place {
-	return admin.Place{File: clip(at.File), Line: at.Line, Column: at.Column, Pointer: clip(pointer)}
+func (f *fates) place(at openapi.Position, pointer string) admin.Place {
+	return admin.Place{File: f.shown(at.File), Line: at.Line, Column: at.Column, Pointer: f.shown(pointer)}
 }
+
+// shown returns a text of the document, or about it, as operators may see it.
+func (f *fates) shown(text string) string { return clip(conceal(f.hidden, text)) }
 
 // clip bounds a text of a report.
 func clip(text string) string {

@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/auth/credential"
@@ -64,7 +67,15 @@ func wrap(c *config.Credential, origin *url.URL) (func(http.RoundTripper) http.R
 // redactor takes the secrets of credentials out of a text, in the forms in which a request carries them; longest is the
 // length of the longest of these. Nil: there are none.
 func redactor(credentials ...*config.Credential) (r *strings.Replacer, longest int) {
-	var pairs []string
+	pairs, longest := secretForms(credentials)
+	if pairs == nil {
+		return nil, 0
+	}
+	return strings.NewReplacer(pairs...), longest
+}
+
+// secretForms returns the forms of secrets, each with what takes its place behind it, and the length of the longest.
+func secretForms(credentials []*config.Credential) (pairs []string, longest int) {
 	for _, c := range credentials {
 		if c == nil {
 			continue
@@ -79,22 +90,67 @@ func redactor(credentials ...*config.Credential) (r *strings.Replacer, longest i
 			}
 		}
 	}
-	if pairs == nil {
-		return nil, 0
-	}
-	return strings.NewReplacer(pairs...), longest
+	return pairs, longest
 }
 
-// hideSecrets takes the API's secrets out of an error of reading its document, which goes where hideQuery says.
-func (s *source) hideSecrets(err error) error {
-	if err == nil || s.redact == nil {
-		return err
+// concealer takes out of what operators see of a document what must not be there: the API's secrets, and the query of the
+// document's URL, which may hold a key. The URL stands in front of every place in the document, and the page or the server
+// behind it may repeat what it was asked. What is shorter than shortestEcho is let alone: it may be any word of the
+// document. Nil: there is nothing to hide.
+func concealer(location string, credentials ...*config.Credential) *strings.Replacer {
+	var pairs []string
+	hide := func(text, by string) {
+		pairs = append(pairs, text, by)
+		if quoted := strconv.Quote(text); quoted[1:len(quoted)-1] != text {
+			pairs = append(pairs, quoted[1:len(quoted)-1], by)
+		}
 	}
-	text := s.redact.Replace(err.Error())
-	if text == err.Error() {
-		return err
+	forms, _ := secretForms(credentials)
+	for pair := range slices.Chunk(forms, 2) {
+		if len(pair[0]) >= shortestEcho {
+			hide(pair[0], pair[1])
+		}
 	}
-	return &hiddenError{text: text, err: err}
+	_, query, _ := strings.Cut(location, "?")
+	if query, _, _ = strings.Cut(query, "#"); query != "" {
+		hide("?"+query, "?…")
+		if len(query) >= shortestEcho {
+			hide(query, "…")
+		}
+		values, _ := url.ParseQuery(query) // what can't be read was hidden as a whole
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			for _, value := range values[name] {
+				for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value)} {
+					if len(value) >= shortestEcho {
+						hide(form, "…")
+					}
+				}
+			}
+		}
+	}
+	if pairs == nil {
+		return nil
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// conceal returns a text without what r takes out of it; r may be nil.
+func conceal(r *strings.Replacer, text string) string {
+	if r == nil || text == "" {
+		return text
+	}
+	return r.Replace(text)
+}
+
+// concealed returns an error of reading the document, which goes to the log and to the admin listener, as it may be seen.
+func (s *source) concealed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := conceal(s.redact, conceal(s.conceal, err.Error())); text != err.Error() {
+		return &hiddenError{text: text, err: err}
+	}
+	return err
 }
 
 // reserved names what the credential sends, so that no argument can (R5, R7).
@@ -111,17 +167,6 @@ func display(location string) string {
 		return before + "?…"
 	}
 	return location
-}
-
-// hideQuery takes the query of a document's URL out of an error: it may hold a key, and the error goes to the log and to
-// the pages of the admin listener.
-func hideQuery(err error, location string) error {
-	_, query, _ := strings.Cut(location, "?")
-	query, _, _ = strings.Cut(query, "#")
-	if err == nil || query == "" || !strings.Contains(err.Error(), query) {
-		return err
-	}
-	return &hiddenError{text: strings.ReplaceAll(err.Error(), query, "…"), err: err}
 }
 
 // hiddenError is an error that shows another text.

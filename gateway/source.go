@@ -39,6 +39,7 @@ type source struct {
 	calls     callClients
 	redact    *strings.Replacer // takes its secrets out of a text; nil: it has none
 	longest   int               // the longest text that redact takes out, in bytes
+	conceal   *strings.Replacer // takes out of a text what operators must not see of it; nil: there is nothing
 	echoes    *echoes           // finds its secrets in answers; nil: it has none
 
 	// state
@@ -67,6 +68,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 	}
 	s.name = s.label
 	s.redact, s.longest = redactor(c.Credential, c.SpecCredential)
+	s.conceal = concealer(c.Spec.String(), c.Credential, c.SpecCredential)
 	s.echoes = newEchoes(c.Credential, c.SpecCredential)
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
@@ -162,7 +164,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 			s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
 			l, err = nil, errors.New("internal error while the document was read; the log has the cause")
 		}
-		err = s.hideSecrets(hideQuery(err, s.config.Spec.String()))
+		err = s.concealed(err)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
 	defer cancel()
