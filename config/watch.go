@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -156,7 +157,13 @@ func (w *Watcher) followAll() {
 
 // digestOf returns the digest of a file's content or of the names in a directory, and false when it can't be read.
 func digestOf(path string) (digest, bool) {
-	info, err := os.Stat(path)
+	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return digest{}, false
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		names, err := documentNames(path)
 		return sha256.Sum256([]byte(strings.Join(names, "\x00"))), err == nil
@@ -164,11 +171,6 @@ func digestOf(path string) (digest, bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return digest{}, false
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return digest{}, false
-	}
-	defer func() { _ = f.Close() }() // nothing was written
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return digest{}, false

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"syscall"
 
 	"drawbridge/config"
 )
@@ -16,12 +18,17 @@ func isFragment(api config.API) bool {
 	if !api.FromDirectory() {
 		return false
 	}
-	name := api.Spec.String()
-	info, err := os.Stat(name)
+	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
+	f, err := os.OpenFile(api.Spec.String(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > sniffed {
 		return false
 	}
-	data, err := os.ReadFile(name)
+	data, err := io.ReadAll(io.LimitReader(f, sniffed))
 	if err != nil || bytes.IndexByte(data[:min(len(data), 4)], 0) >= 0 {
 		return false // the NUL is UTF-16's
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -151,19 +152,20 @@ func (s *fileSource) open(ctx context.Context, location string, depth int) ([]by
 
 // read reads a file below dir; os.Root refuses symbolic links that lead out of it.
 func (s *fileSource) read(ctx context.Context, name string) ([]byte, error) {
-	// A device or a pipe could block for ever, a pipe even when it is opened, and a directory gives a puzzling error.
-	info, err := s.dir.Stat(name)
+	// A device or a pipe could block for ever, a pipe even when it is opened, and a directory gives a puzzling error. What
+	// was opened is looked at, not what has the name: that may be another file by then.
+	f, err := s.dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a regular file")
 	}
-	f, err := s.dir.Open(name)
-	if err != nil {
-		return nil, withoutPath(err)
-	}
-	defer f.Close()
 	return readLimited(contextReader{ctx, f}, info.Size(), s.max)
 }
 

@@ -328,6 +328,41 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestLoadSwappedPipe: a name that is a file when it is looked at may be a pipe when it is opened. Who can write to a
+// directory of documents must not be able to stop their loading with it.
+func TestLoadSwappedPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe, spec, name := filepath.Join(dir, "pipe"), write(t, dir, "spec", "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths: {}\n"), filepath.Join(dir, "a.yaml")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for next := filepath.Join(dir, "next"); ; {
+			for _, target := range []string{pipe, spec} {
+				if os.Link(target, next) != nil || os.Rename(next, name) != nil {
+					t.Error("the files can't be swapped")
+					return
+				}
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	for range 500 {
+		_, err := Load(t.Context(), name, LoadOptions{})
+		if err != nil && !strings.HasSuffix(err.Error(), "is not a regular file") && !strings.HasSuffix(err.Error(), "no such file or directory") {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
 // TestLoadPipe: a pipe among the files of a document must not block the load, which would wait for a writer for ever.
 func TestLoadPipe(t *testing.T) {
 	dir := t.TempDir()
