@@ -163,6 +163,42 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
+// TestEchoBesideTheAnswer: a service may put the credential into a path that it leads to, into the name of a field, or into
+// one that the words about a mismatch repeat.
+func TestEchoBesideTheAnswer(t *testing.T) {
+	const key = "the-key-of-the-api"
+	docs := newShelf(t, map[string]string{"/spec.json": `{"openapi":"3.1.0","info":{"title":"S","version":"1"},"paths":{
+		"/moved":{"get":{"operationId":"moved","responses":{"302":{"description":"elsewhere"}}}},"/astray":{"get":{"operationId":"astray","responses":{}}},
+		"/made":{"post":{"operationId":"made","responses":{}}},"/form":{"get":{"operationId":"form","responses":{}}},
+		"/drift":{"get":{"operationId":"drift","responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"object","properties":{"` + key + `":{"type":"integer"}}}}}}}}}}}`})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secret := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch r.URL.Path {
+		case "/moved", "/astray":
+			w.Header().Set("Location", "/login/"+secret)
+			w.WriteHeader(http.StatusFound)
+		case "/made":
+			w.Header().Set("Location", "/things/"+secret)
+			w.WriteHeader(http.StatusCreated)
+		case "/form":
+			w.Header().Set("Content-Type", "multipart/form-data; boundary=x")
+			_, _ = io.WriteString(w, "--x\r\nContent-Disposition: form-data; name=\""+secret+"\"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; name=b\r\n\r\n2\r\n--x--\r\n")
+		case "/drift":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"`+secret+`":"x"}`)
+		}
+	}))
+	defer service.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: '" + docs.URL + "/spec.json', base_url: '" + service.URL + "', credential: {type: bearer, token: " + key + "}}]\n"})
+	r.served()
+	for _, name := range []string{"moved", "astray", "made", "form", "drift"} {
+		status, answer := ask(t, r.Handler(), eras[0], "tools/call", name, `"name":"`+name+`","arguments":{}`)
+		if text := string(answer); status != 200 || strings.Contains(text, key) || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%s: %d %s", name, status, text)
+		}
+	}
+}
+
 // TestSummary: what stands in the place of an answer is short whatever the answer is.
 func TestSummary(t *testing.T) {
 	many := `{"a":1` + strings.Repeat(`,"a long name of a member":{"b":[]}`, 50) + `}`

@@ -120,12 +120,24 @@ func (e *echoes) hide(p *openapi.Part) (found bool) {
 			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(redacted)), true
 		}
 	}
+	p.Drift, p.Field = e.hidden(p.Drift), e.hidden(p.Field) // they speak of the answer in its own words
 	if found && p.Kind == openapi.JSON {
 		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err != nil {
 			p.Kind = openapi.Text
 		}
 	}
 	return found
+}
+
+// hidden returns a short text without the secrets; e may be nil.
+func (e *echoes) hidden(text string) string {
+	if e == nil || text == "" {
+		return text
+	}
+	for i := range e.forms {
+		text = strings.ReplaceAll(text, string(e.forms[i].text), redacted)
+	}
+	return text
 }
 
 // refusal takes the API's secrets, however short, out of the beginning of what its service says; cut tells that more of

@@ -56,7 +56,7 @@ func (c *call) succeed(resp *http.Response) error {
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp)), Escape: true}, {Bytes: textClose}}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(c.plan.echoes.hidden(emptyText(resp))), Escape: true}, {Bytes: textClose}}
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}
