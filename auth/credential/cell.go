@@ -19,7 +19,7 @@ type token struct {
 }
 
 // Format implements [fmt.Formatter]: a token is in no text.
-func (token) Format(f fmt.State, _ rune) { io.WriteString(f, "[redacted]") }
+func (token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacted]") }
 
 // Times of a cell.
 const (

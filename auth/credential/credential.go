@@ -140,6 +140,7 @@ func newPart(o Options) (*part, error) {
 		return &part{grant: g}, err
 	case MutualTLS:
 		return &part{}, nil
+	case Bearer, Basic, APIKey: // newAttacher refuses what is none of them
 	}
 	a, err := newAttacher(o)
 	if err == nil {

@@ -153,7 +153,7 @@ func newGrant(o Options) (*grant, error) {
 		form.Set(name, c.Parameters[name])
 	}
 	problems = append(problems, g.authenticate(&c))
-	switch o.Kind {
+	switch o.Kind { //nolint:exhaustive // client credentials need no more than what is above; the others have no grant
 	case TokenExchange:
 		form.Set("grant_type", grantExchange)
 		g.exchange, err = newExchange(o, form)

@@ -1,0 +1,533 @@
+package credential
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/auth/authtest"
+)
+
+// writePEM writes a private key to a file and returns its path.
+func writePEM(t testing.TB, path string, key crypto.Signer) string {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "key.pem")
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func ecKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func signingKey(t testing.TB, o KeyOptions) *SigningKey {
+	t.Helper()
+	k, err := NewSigningKey(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+const goodAnswer = `{"access_token":"a.token","token_type":"Bearer","expires_in":60}`
+
+// What each way of client authentication and each parameter looks like at the token endpoint.
+func TestTokenRequest(t *testing.T) {
+	key := signingKey(t, KeyOptions{File: writePEM(t, "", ecKey(t))})
+	base := OAuth{TokenURL: "https://idp.example.com/token", ClientID: "gateway", ClientSecret: Fixed("s3cret+ /&\n")}
+	caller := func(context.Context) (string, string, bool) { return "subject.token", "alice", true }
+	for _, c := range []struct {
+		name   string
+		kind   Kind
+		change func(*OAuth)
+		want   url.Values
+	}{
+		{"basic", ClientCredentials, func(*OAuth) {}, url.Values{
+			"grant_type": {"client_credentials"}, "basic": {"gateway:s3cret%2B+%2F%26"}, // form-encoded first, RFC 6749 section 2.3.1
+		}},
+		{"post", ClientCredentials, func(o *OAuth) { o.ClientAuth = SecretPost }, url.Values{
+			"grant_type": {"client_credentials"}, "client_id": {"gateway"}, "client_secret": {"s3cret+ /&"},
+		}},
+		{"private_key_jwt", ClientCredentials, func(o *OAuth) { o.ClientAuth, o.ClientSecret, o.SigningKey = PrivateKeyJWT, nil, key }, url.Values{
+			"grant_type": {"client_credentials"}, "client_id": {"gateway"}, "client_assertion": {"JWT"}, "client_assertion_type": {assertionType},
+		}},
+		{"tls", ClientCredentials, func(o *OAuth) { o.ClientAuth, o.ClientSecret = ClientTLS, nil }, url.Values{
+			"grant_type": {"client_credentials"}, "client_id": {"gateway"},
+		}},
+		{"parameters", ClientCredentials, func(o *OAuth) {
+			o.Scopes, o.Resources, o.Audiences = []string{"orders:read", "orders:write"}, []string{"https://a.example/x", "urn:b"}, []string{"orders"}
+			o.Parameters = map[string]string{"organization": "acme"}
+		}, url.Values{
+			"grant_type": {"client_credentials"}, "basic": {"gateway:s3cret%2B+%2F%26"}, "scope": {"orders:read orders:write"},
+			"resource": {"https://a.example/x", "urn:b"}, "audience": {"orders"}, "organization": {"acme"},
+		}},
+		{"assertion", JWTAssertion, func(o *OAuth) {
+			o.ClientAuth, o.ClientSecret, o.SigningKey, o.Scopes = NoClientAuth, nil, key, []string{"a"}
+		}, url.Values{
+			"grant_type": {grantAssertion}, "client_id": {"gateway"}, "assertion": {"JWT"}, "scope": {"a"},
+		}},
+		{"assertion of a client", JWTAssertion, func(o *OAuth) { o.SigningKey = key }, url.Values{
+			"grant_type": {grantAssertion}, "basic": {"gateway:s3cret%2B+%2F%26"}, "assertion": {"JWT"},
+		}},
+		{"exchange", TokenExchange, func(o *OAuth) { o.Audiences, o.Exchange.Requested = []string{"orders"}, TypeJWT }, url.Values{
+			"grant_type": {grantExchange}, "basic": {"gateway:s3cret%2B+%2F%26"}, "audience": {"orders"}, "subject_token": {"subject.token"},
+			"subject_token_type": {TypeAccessToken}, "requested_token_type": {TypeJWT},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer := strings.Replace(goodAnswer, "{", `{"issued_token_type":"`+TypeJWT+`",`, 1)
+			e := &endpoint{handler: answers(200, "application/json", answer), forms: make(chan url.Values, 1)}
+			o := base
+			o.Client = e.client()
+			c.change(&o)
+			next := &service{}
+			rt := mustNew(t, Options{Kind: c.kind, Origin: origin0(), OAuth: &o, Subject: caller})(next)
+			if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+				t.Fatal(err)
+			}
+			form := <-e.forms
+			for _, name := range []string{"assertion", "client_assertion"} {
+				if strings.HasPrefix(form.Get(name), "ey") {
+					form.Set(name, "JWT")
+				}
+			}
+			if diff := cmp.Diff(c.want, form); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{"Bearer a.token"}, next.seen); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a JWT assertion says: who, for whom, shortly, and never twice the same
+// (RFC 7523 section 3); the key is read again when its file changes.
+func TestAssertion(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key       crypto.Signer
+		algorithm string
+		want      jose.SignatureAlgorithm
+	}{{rsaKey, "", jose.RS256}, {rsaKey, "PS256", jose.PS256}, {ecKey(t), "", jose.ES256}, {edKey, "", jose.EdDSA}} {
+		file := writePEM(t, "", c.key)
+		key := signingKey(t, KeyOptions{File: file, Algorithm: c.algorithm, ID: "key-1", Now: clock})
+		a := &assertion{key: key, issuer: "gateway", subject: "robot", audience: "https://idp.example.com", life: time.Minute, claims: map[string]string{"scope": "x"}, now: clock}
+		ids := map[any]bool{}
+		for range 3 {
+			text, err := a.mint()
+			if err != nil {
+				t.Fatal(err)
+			}
+			jws, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{c.want})
+			if err != nil {
+				t.Fatal(err)
+			}
+			payload, err := jws.Verify(c.key.Public())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var claims map[string]any
+			if err := json.Unmarshal(payload, &claims); err != nil {
+				t.Fatal(err)
+			}
+			ids[claims["jti"]] = true
+			delete(claims, "jti")
+			want := map[string]any{"iss": "gateway", "sub": "robot", "aud": "https://idp.example.com", "scope": "x", "iat": float64(now.Unix()), "exp": float64(now.Unix() + 60)}
+			if diff := cmp.Diff(want, claims); diff != "" || jws.Signatures[0].Header.KeyID != "key-1" {
+				t.Error(jws.Signatures[0].Header, diff)
+			}
+		}
+		if len(ids) != 3 {
+			t.Error("a jti came twice")
+		}
+
+		other := ecKey(t)
+		verifies := func() bool {
+			text, err := a.mint()
+			if err != nil {
+				t.Fatal(err)
+			}
+			jws, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{c.want, jose.ES256})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = jws.Verify(other.Public())
+			return err == nil
+		}
+		if err := os.WriteFile(file, []byte("half a fi"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(lookEvery)
+		if verifies() || fmt.Sprint(key.Problem()) != fmt.Sprintf("credential: key file %q holds no private key in PEM form", file) {
+			t.Error(key.Problem())
+		}
+		if c.algorithm != "" {
+			continue
+		}
+		writePEM(t, file, other)
+		now = now.Add(lookEvery)
+		if !verifies() || key.Problem() != nil {
+			t.Error("the new key does not sign", key.Problem())
+		}
+	}
+}
+
+// The errors of New for tokens: all at once, and without secrets.
+func TestOAuthErrors(t *testing.T) {
+	client := &http.Client{Transport: &endpoint{}}
+	for name, c := range map[string]struct {
+		o    Options
+		want []string
+	}{
+		"nothing": {Options{Kind: ClientCredentials}, []string{
+			"credential: origin must be an absolute http or https URL", "credential: OAuth is missing"}},
+		"empty": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{}}, []string{
+			"credential: the token URL must be an absolute https URL without user and fragment",
+			"credential: the client for token requests is missing", "credential: client secret is missing", "credential: client ID is missing"}},
+		"clear text": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{TokenURL: "http://idp.example.com/", Client: client, ClientID: "g", ClientSecret: Fixed("\n")}}, []string{
+			"credential: the token URL must be https: secrets are sent to it", "credential: client secret is empty"}},
+		"parameters": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientID: "g", ClientAuth: ClientTLS,
+			Scopes: []string{"a b"}, Resources: []string{"orders", "https://a/#b"}, Audiences: []string{""}, Parameters: map[string]string{"scope": "x"}}}, []string{
+			`credential: "a b" is not a scope`, `credential: resource "orders" is not an absolute URI without fragment`,
+			`credential: resource "https://a/#b" is not an absolute URI without fragment`, "credential: an audience is empty",
+			`credential: parameter "scope" of a token request is set by the gateway`}},
+		"exchange": {Options{Kind: TokenExchange, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth}}, []string{
+			"credential: only a JWT assertion can do without client authentication", "credential: a token exchange needs the subject",
+			"credential: a token exchange needs an audience or a resource"}},
+		"assertion": {Options{Kind: JWTAssertion, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth,
+			Assertion: Assertion{Lifetime: time.Hour, Claims: map[string]string{"exp": "1"}}}}, []string{
+			"credential: a JWT assertion needs a signing key", "credential: a JWT assertion needs an issuer",
+			"credential: a JWT assertion can't live for 1h0m0s: 1s to 10m0s are good", `credential: claim "exp" of a JWT assertion is set by the gateway`}},
+	} {
+		_, err := New(c.o)
+		if diff := cmp.Diff(strings.Join(c.want, "\n"), fmt.Sprint(err)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What is made of the answers of a token endpoint, the good and the odd ones.
+func TestTokenAnswers(t *testing.T) {
+	const prefix = `credential: client_credentials: token endpoint "idp.example.com" `
+	for _, c := range []struct {
+		name              string
+		status            int
+		contentType, body string
+		want              string // the error; empty: the token "tok" is sent
+		failure           Failure
+	}{
+		{"json", 200, "application/json", `{"access_token":"tok","token_type":"bearer","expires_in":"60"}`, "", 0},
+		{"form", 200, "application/x-www-form-urlencoded", `access_token=tok&token_type=bearer&expires_in=60`, "", 0},
+		{"no token type", 200, "application/json", `{"access_token":"tok"}`, "", 0},
+		{"ends at once", 200, "application/json", `{"access_token":"tok","expires_in":-1}`, "", 0},
+		{"bound", 200, "application/json", `{"access_token":"tok","token_type":"DPoP"}`, "gave a token that can't be used, status 200: it is not a bearer token", Unusable},
+		{"line", 200, "application/json", `{"access_token":"to\r\nk"}`, "gave a token that can't be used, status 200: it holds a space or a character that can't stand in a header", Unusable},
+		{"huge token", 200, "application/json", `{"access_token":"` + strings.Repeat("t", maxToken+1) + `"}`, "gave a token that can't be used, status 200: it has more than 16384 bytes", Unusable},
+		{"huge answer", 200, "application/json", `{"x":"` + strings.Repeat("t", maxAnswer) + `"}`, "gave a token that can't be used, status 200: the answer is longer than 64 KiB", Unusable},
+		{"page", 200, "text/html", `<html>`, "gave a token that can't be used, status 200: the answer is not that of RFC 6749 section 5.1", Unusable},
+		{"empty", 200, "application/json", `{}`, "gave a token that can't be used, status 200: the answer is not that of RFC 6749 section 5.1", Unusable},
+		{"refused", 401, "application/json", `{"error":"invalid_client","error_description":"s3cret is wrong"}`, `gives no token, status 401, error "invalid_client"`, Refused},
+		{"own code", 400, "application/json", `{"error":"s3cret"}`, "gives no token, status 400: the error code is none of the standards", Refused},
+		{"with 200", 200, "application/json", `{"error":"invalid_scope"}`, `gives no token, status 200, error "invalid_scope"`, Refused},
+		{"busy", 503, "text/plain", `s3cret`, "is not available, status 503", Unavailable},
+		{"redirect", 307, "text/plain", ``, "gave a token that can't be used, status 307: it redirects, and that is not followed", Unusable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := &endpoint{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", "https://elsewhere.example/")
+				answers(c.status, c.contentType, c.body)(w, r)
+			})}
+			next := &service{}
+			rt := mustNew(t, clientCredentials("https://idp.example.com/token", e.client()))(next)
+			_, err := send(t.Context(), t, rt, "GET", resource, nil)
+			if c.want == "" {
+				if err != nil || next.seen[0] != "Bearer tok" {
+					t.Fatal(err, next.seen)
+				}
+				return
+			}
+			if diff := cmp.Diff(prefix+c.want, fmt.Sprint(err)); diff != "" {
+				t.Error(diff)
+			}
+			var failure *TokenError
+			if !errors.As(err, &failure) || failure.Failure != c.failure || len(next.seen) != 0 || e.requests.Load() != 1 {
+				t.Errorf("%+v, %d requests", failure, e.requests.Load())
+			}
+		})
+	}
+}
+
+// The same over a real connection: a hung server, one that breaks off, and none at all.
+func TestTokenEndpointConnections(t *testing.T) {
+	mode := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
+		switch mode {
+		case "break":
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			io.WriteString(conn, "HTTP/1.1 2s3cret00 OK\r\n\r\n")
+			conn.Close()
+		case "cut":
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, `{"access_token":"s3cret`)
+		case "hang":
+			<-r.Context().Done()
+		default:
+			answers(200, "application/json", goodAnswer)(w, r)
+		}
+	}))
+	transport := &http.Transport{DisableKeepAlives: true}
+	try := func(target string, limit time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		rt := mustNew(t, clientCredentials(target, &http.Client{Transport: transport}))(&service{})
+		_, err := send(ctx, t, rt, "GET", resource, nil)
+		return err
+	}
+	at := strings.TrimPrefix(server.URL, "http://")
+	prefix := fmt.Sprintf("credential: client_credentials: token endpoint %q is not available", at)
+	if err := try(server.URL, time.Minute); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ mode, want string }{
+		{"break", prefix + ": the connection broke off before the answer was complete"},
+		{"cut", prefix + ", status 200: the connection broke off before the answer was complete"},
+		{"hang", prefix + ": no answer in time"},
+	} {
+		limit := time.Minute
+		if mode = c.mode; mode == "hang" {
+			limit = 50 * time.Millisecond
+		}
+		if diff := cmp.Diff(c.want, fmt.Sprint(try(server.URL, limit))); diff != "" {
+			t.Error(c.mode, diff)
+		}
+	}
+	server.Close()
+	err := try(server.URL, time.Minute)
+	var dial *net.OpError
+	if !errors.As(err, &dial) || !strings.HasPrefix(fmt.Sprint(err), prefix+": dial tcp") {
+		t.Error(err)
+	}
+}
+
+// asking is who a request is from, in tests.
+type asking struct{ token, key string }
+
+type callerContext struct{}
+
+func as(ctx context.Context, token, key string) context.Context {
+	return context.WithValue(ctx, callerContext{}, asking{token, key})
+}
+
+func subject(ctx context.Context) (string, string, bool) {
+	c, ok := ctx.Value(callerContext{}).(asking)
+	return c.token, c.key, ok
+}
+
+func exchangeOptions(tokenURL string, client *http.Client) Options {
+	return Options{Kind: TokenExchange, Origin: origin0(), Subject: subject, OAuth: &OAuth{
+		TokenURL: tokenURL, Client: client, ClientID: "gateway", ClientSecret: Fixed("s3cret+ /&"), Resources: []string{resource},
+	}}
+}
+
+// Each caller gets a token of their own, for the service, in which the gateway
+// is the actor; nobody ever gets that of another (P9), nor one that came of
+// another token of the same caller.
+func TestExchange(t *testing.T) {
+	s, e := issuer(t, authtest.Options{DefaultResource: "https://mcp.example.com/mcp"})
+	rt := mustNew(t, exchangeOptions(tokenURL(s), e.client()))
+	var wg sync.WaitGroup
+	for i := range 20 {
+		user := fmt.Sprintf("user%d", i%10)
+		token, err := s.Issue(authtest.Token{Subject: user, Scopes: []string{"orders:read", fmt.Sprintf("s%d", i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := &service{}
+		rt := rt(next)
+		wg.Go(func() {
+			var inner sync.WaitGroup
+			for range 20 {
+				inner.Go(func() {
+					if _, err := send(as(t.Context(), token, user), t, rt, "GET", resource+"/orders", nil); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			inner.Wait()
+			for _, seen := range next.seen {
+				payload := strings.Split(seen, ".")[1]
+				claims := decode(t, payload)
+				delete(claims, "jti")
+				delete(claims, "iat")
+				delete(claims, "exp")
+				want := map[string]any{"iss": s.Issuer(), "aud": resource, "sub": user, "client_id": "gateway", "act": map[string]any{"sub": "gateway"}, "scope": fmt.Sprintf("orders:read s%d", i)}
+				if diff := cmp.Diff(want, claims); diff != "" {
+					t.Error(diff)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := e.requests.Load(); n != 20 {
+		t.Errorf("%d token requests", n)
+	}
+	_, err := send(t.Context(), t, rt(&service{}), "GET", resource, nil)
+	if want := "credential: token_exchange: the request has no caller whose token could be exchanged"; fmt.Sprint(err) != want {
+		t.Error(err)
+	}
+	_, err = send(as(t.Context(), "eyfoo", "mallory"), t, rt(&service{}), "GET", resource, nil)
+	var failure *TokenError
+	if !errors.As(err, &failure) || failure.Failure != Refused || failure.Code != "invalid_request" {
+		t.Fatal(err)
+	}
+	if want := "The authorization server gives the user no access to the service. Nothing was sent to the service. Tell the user to log in to the gateway again; if that does not help, the user may lack the permission."; failure.ToolMessage() != want {
+		t.Error(failure.ToolMessage())
+	}
+}
+
+func decode(t testing.TB, payload string) map[string]any {
+	t.Helper()
+	jws, err := jose.ParseSignedCompact("eyJhbGciOiJFUzI1NiJ9."+payload+".AAAA", []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims map[string]any
+	if err := json.Unmarshal(jws.UnsafePayloadWithoutVerification(), &claims); err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+// unsigned makes a JWT that nobody can verify.
+func unsigned(claims string) string {
+	return "eyJhbGciOiJFUzI1NiJ9." + strings.TrimRight(base64url(claims), "=") + ".AAAA"
+}
+
+// What a token exchange may give (RFC 8693 section 2.2.1, E7).
+func TestExchangeAnswers(t *testing.T) {
+	const own = "the.callers.token"
+	for _, c := range []struct {
+		name, requested, token, issued, kind string
+		want                                 string
+	}{
+		{"access token", "", "opaque", TypeAccessToken, "Bearer", ""},
+		{"jwt", "", unsigned(`{"aud":["x","` + resource + `"]}`), TypeJWT, "bearer", ""},
+		{"id token as asked", TypeIDToken, unsigned(`{"aud":"` + resource + `"}`), TypeIDToken, "N_A", ""},
+		{"accepted audience", "", unsigned(`{"aud":"orders-api"}`), TypeAccessToken, "Bearer", ""},
+		{"not asked for", "", "opaque", TypeIDToken, "N_A", "its issued_token_type is not what was asked for"},
+		{"other than asked", TypeJWT, "opaque", TypeAccessToken, "Bearer", "its issued_token_type is not what was asked for"},
+		{"no type", "", "opaque", "", "Bearer", "its issued_token_type is missing"},
+		{"not for use", "", "opaque", TypeAccessToken, "N_A", "it is not a bearer token"},
+		{"a jwt that is not for use", "", "opaque", TypeJWT, "N_A", "it is not a bearer token"},
+		{"bound", "", "opaque", TypeAccessToken, "DPoP", "it is not a bearer token"},
+		{"no token type", "", "opaque", TypeAccessToken, "", "it is not a bearer token"},
+		{"the caller's own", "", own, TypeAccessToken, "Bearer", "it is the caller's own token"},
+		{"for another", "", unsigned(`{"aud":"https://mcp.example.com/mcp"}`), TypeAccessToken, "Bearer", "it is for another audience than was asked for"},
+		{"prefix", "", unsigned(`{"aud":"` + resource + `/"}`), TypeAccessToken, "Bearer", "it is for another audience than was asked for"},
+		{"for nobody", "", unsigned(`{"sub":"x"}`), TypeAccessToken, "Bearer", "it is for another audience than was asked for"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answer, err := json.Marshal(map[string]any{"access_token": c.token, "issued_token_type": c.issued, "token_type": c.kind, "expires_in": 60})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &endpoint{handler: answers(200, "application/json", string(answer))}
+			o := exchangeOptions("https://idp.example.com/token", e.client())
+			o.OAuth.Exchange.Requested, o.OAuth.Exchange.Accept = c.requested, []string{"orders-api"}
+			next := &service{}
+			_, err = send(as(t.Context(), own, "alice"), t, mustNew(t, o)(next), "GET", resource, nil)
+			if c.want == "" {
+				if err != nil || next.seen[0] != "Bearer "+c.token {
+					t.Error(err, next.seen)
+				}
+				return
+			}
+			if want := `credential: token_exchange: token endpoint "idp.example.com" gave a token that can't be used, status 200: ` + c.want; fmt.Sprint(err) != want || len(next.seen) != 0 {
+				t.Error(err, next.seen)
+			}
+		})
+	}
+}
+
+// However many callers come, so many are kept, those that came last.
+func TestCallersAreBounded(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := callers{most: 3}
+	key := func(i int) callerKey { return callerKey{principal: fmt.Sprint(i)} }
+	use := func(i int) *cell {
+		c := s.cell(key(i), now)
+		if c.current.Load() == nil {
+			c.current.Store(&token{value: fmt.Sprint(i), expiry: now.Add(time.Minute)})
+		}
+		return c
+	}
+	first := use(0)
+	for i := range 100 {
+		if use(0) != first {
+			t.Fatalf("forgotten after %d", i)
+		}
+		if use(i).current.Load().value != fmt.Sprint(i) || len(s.cells) > 3 {
+			t.Fatal(i, len(s.cells))
+		}
+	}
+	now = now.Add(time.Hour)
+	use(100)
+	if len(s.cells) != 2 {
+		t.Errorf("%d are kept: two that ended should go for each that comes", len(s.cells))
+	}
+}
+
+func base64url(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
