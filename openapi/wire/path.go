@@ -57,14 +57,12 @@ func checkSegments(text []byte, strict bool) error {
 }
 
 func checkLevel(text []byte, strict bool) error {
-	if strict {
-		for i, b := range text {
-			if b < ' ' || b == 0x7f {
-				return refuse("must not contain control characters: it is a part of the path")
-			}
-			if overlong(text[i:]) {
-				return refuse("must not contain invalid UTF-8: it is a part of the path")
-			}
+	for i, b := range text {
+		if strict && (b < ' ' || b == 0x7f) {
+			return refuse("must not contain control characters: it is a part of the path")
+		}
+		if b >= 0xc0 && overlong(text[i:]) {
+			return refuse("must not contain invalid UTF-8: it is a part of the path")
 		}
 	}
 	for len(text) > 0 {

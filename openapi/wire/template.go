@@ -66,7 +66,7 @@ func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, err
 	start := len(dst)
 	segment, first, filled := start, 0, false // where the current segment starts, by what part, and whether a variable is in it
 	check := func(last int) error {
-		err := checkSegments(dst[segment:], false)
+		err := checkSegments(dst[segment:], true)
 		if err == nil {
 			return nil
 		}
