@@ -1,0 +1,86 @@
+package credential
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type inboundContext struct{}
+
+func inbound(ctx context.Context) http.Header {
+	h, _ := ctx.Value(inboundContext{}).(http.Header)
+	return h
+}
+
+func TestPass(t *testing.T) {
+	wrap, err := NewPass(PassOptions{Names: []string{"x-tenant", "Accept-Language"}, Inbound: inbound, Origin: origin0()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ in, request, want string }{
+		"passed":               {"X-Tenant: acme\nAuthorization: Bearer s3cret\nX-Other: 1\nAccept-Language: de", "GET https://orders.example.com/", "GET https://orders.example.com/\nAccept-Language: de\nX-Tenant: acme"},
+		"arguments can't":      {"X-Tenant: acme", "GET https://orders.example.com/\nX-Tenant: evil\nx_tenant: evil\nX-Other: kept", "GET https://orders.example.com/\nX-Other: kept\nX-Tenant: acme"},
+		"nor without a caller": {"", "GET https://orders.example.com/\nX-Tenant: evil\nAccept_language: xx", "GET https://orders.example.com/"},
+		"underscores":          {"X_Tenant: evil", "GET https://orders.example.com/", "GET https://orders.example.com/"}, // CVE-2025-64484
+		"another origin":       {"X-Tenant: acme", "GET https://billing.example.com/\nX-Tenant: kept", "GET https://billing.example.com/\nX-Tenant: kept"},
+		"twice":                {"X-Tenant: acme\nX-Tenant: other", "GET https://orders.example.com/", `credential: the caller's header "X-Tenant" is there 2 times`},
+		"line":                 {"X-Tenant: a\rb", "GET https://orders.example.com/", `credential: the caller's header "X-Tenant" holds a control character`},
+		"long":                 {"X-Tenant: " + strings.Repeat("a", maxPassed+1), "GET https://orders.example.com/", `credential: the caller's header "X-Tenant" is longer than 8192 bytes`},
+	} {
+		ctx := t.Context()
+		if c.in != "" {
+			h := http.Header{}
+			for line := range strings.SplitSeq(c.in, "\n") {
+				field, value, _ := strings.Cut(line, ": ")
+				h[field] = append(h[field], value)
+			}
+			ctx = context.WithValue(ctx, inboundContext{}, h)
+		}
+		req := request(t, c.request).WithContext(ctx)
+		before := print(req)
+		next := &record{}
+		got := ""
+		if _, err := wrap(next).RoundTrip(req); err != nil {
+			got = err.Error()
+		} else {
+			got = print(next.request)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff(before, print(req)); diff != "" {
+			t.Errorf("%s: the request was changed: %s", name, diff)
+		}
+	}
+}
+
+// No credential, no word on where a request comes from or goes to, and nothing
+// that frames it can be passed, however it is spelled (R6).
+func TestPassNames(t *testing.T) {
+	for _, name := range strings.Fields(`
+		Authorization authorization AUTHORIZATION Proxy-Authorization Proxy_Authorization Proxy-Connection Cookie cookie2 Set-Cookie DPoP dpop
+		Host X-Forwarded-For x_forwarded_for X-Forwarded_Host X-Forwarded-Prefix X-Forwarded Forwarded Via X-Real-IP X_Real_IP X-Original-URL X-Rewrite-URL
+		X-HTTP-Method-Override Connection Keep-Alive TE Trailer Transfer-Encoding transfer_encoding Upgrade Expect
+		Content-Type Content-Length Content_Encoding Accept Accept-Encoding Mcp-Session-Id mcp_name MCP-Protocol-Version traceparent tracestate baggage
+		Origin Referer Sec-Fetch-Site User-Agent Idempotency-Key Last-Event-ID If-Match Range`) {
+		_, err := NewPass(PassOptions{Names: []string{name}, Inbound: inbound, Origin: origin0()})
+		if want := fmt.Sprintf("credential: header %q can't be passed on", name); fmt.Sprint(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := NewPass(PassOptions{Names: []string{"", "X Tenant", "X-T\r\nEvil: 1", "Cookie"}})
+	want := `credential: origin must be an absolute http or https URL
+credential: inbound headers are missing
+credential: a header to pass has no name
+credential: "X Tenant" is not a name for a header
+credential: "X-T\r\nEvil: 1" is not a name for a header
+credential: header "Cookie" can't be passed on`
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Error(diff)
+	}
+}
