@@ -67,7 +67,7 @@ func identityOf(t testing.TB, rt http.RoundTripper, p *auth.Principal, next *rec
 	if _, err := rt.RoundTrip(req); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := next.request.Header["x_drawbridge_identity"]; ok {
+	if _, ok := next.request.Header[strings.ReplaceAll("x-drawbridge-identity", "-", "_")]; ok {
 		t.Error("an argument has set the identity")
 	}
 	return strings.Join(next.request.Header["X-Drawbridge-Identity"], "|")
