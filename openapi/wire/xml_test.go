@@ -165,7 +165,11 @@ func FuzzXML(f *testing.F) {
 			}
 			return
 		}
-		if _, err := readXML(out); err != nil {
+		_, err = readXML(out)
+		if err != nil && strings.Contains(err.Error(), "invalid XML name") && !ascii(out) {
+			t.Skip("encoding/xml has the names of the fourth edition of XML 1.0, the fifth has more")
+		}
+		if err != nil {
 			t.Fatalf("%s: %s: %v", value, out, err)
 		}
 	})
@@ -174,4 +178,13 @@ func FuzzXML(f *testing.F) {
 func validJSON(value string) bool {
 	_, err := jsonscan.Scan([]byte(value), jsonscan.Options{Unique: true})
 	return err == nil
+}
+
+func ascii(text []byte) bool {
+	for _, c := range text {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
