@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // The field tags of the types in this file are read by decode.go and by the test that writes the reference:
 //
@@ -31,6 +34,8 @@ type Config struct {
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry"`
 
+	file        string
+	places      map[string]position // of the keys that the file gives
 	files       []string
 	directories []directory
 }
@@ -86,21 +91,67 @@ type Auth struct {
 	// Scopes that stand for other scopes: each key grants the scopes of its list, and what those grant. Whole names
 	// are compared, never prefixes.
 	Implies map[string][]string `yaml:"implies,omitempty" absent:"none"`
+	// Makes tools/list show a caller only the tools that its scopes suffice for. A call of another tool is then answered
+	// like that of a tool that does not exist, so clients can't ask for its scopes.
+	HideUnauthorized bool `yaml:"hide_unauthorized" default:"false"`
+	// Makes proofs of possession carry a nonce of the gateway (RFC 9449 section 9), made with server.seal_keys. It needs
+	// an issuer with dpop.
+	DPoPNonce bool `yaml:"dpop_nonce" default:"false"`
 }
 
-// Issuer is an authorization server that signs access tokens as JWT (RFC 9068).
+// Issuer is an authorization server whose access tokens are accepted: JWTs (RFC 9068), or opaque ones that it is asked
+// about (RFC 7662).
 type Issuer struct {
 	// The issuer identifier, compared byte for byte with the iss claim. https, or http for a loopback host.
 	Issuer URL `yaml:"issuer" need:"true"`
+	// What is usual for a provider, where no key says otherwise; auth.md tells what each preset sets.
+	Preset Preset `yaml:"preset,omitempty" absent:"none: the standards"`
+	// The kind of its access tokens: jwt are verified with the issuer's keys, about opaque ones the issuer is asked. At
+	// most one issuer may be opaque.
+	Tokens TokenKind `yaml:"tokens,omitempty" absent:"jwt, or that of the preset"`
+	// How the issuer is asked about opaque tokens.
+	Introspection *Introspection `yaml:"introspection,omitempty" absent:"required for opaque tokens, or that of the preset"`
 	// Values of the aud claim of which a token must hold at least one.
 	Audiences []string `yaml:"audiences" absent:"the resource identifier: public_url and /mcp"`
+	// The clients whose tokens are accepted. For a token without aud, which some providers issue, it stands for the
+	// audience; the audience of one that has any must be right all the same.
+	ClientIDs []string `yaml:"client_ids,omitempty" absent:"all clients"`
+	// Refuses tokens that don't name their client (client_id, azp, cid or appid), as RFC 9068 demands. With many providers
+	// that tells an access token from an ID token.
+	RequireClient bool `yaml:"require_client,omitempty" absent:"false, or true with a preset that needs it"`
+	// Claims that only an ID token has: a token with one of them is refused.
+	IDTokenClaims []IDTokenClaim `yaml:"id_token_claims,omitempty" absent:"all four, or those of the preset"`
+	// Claims that may hold the scopes, as a string with spaces or as a list; the first that a token has counts. One that
+	// begins with / is a JSON Pointer, such as /realm_access/roles.
+	ScopeClaims []string `yaml:"scope_claims,omitempty" absent:"scope and scp, or those of the preset"`
+	// The longest time between iat (now, without it) and exp of a token that is accepted.
+	MaxLifetime Duration `yaml:"max_lifetime,omitempty" min:"1m" max:"8760h" absent:"any; tokens of more than a day are warned of"`
+	// What to do with tokens that are bound to a key of the caller (RFC 9449): off refuses them, accept takes them with a
+	// proof and others without, require takes no others.
+	DPoP DPoP `yaml:"dpop" default:"off"`
 	// Signature algorithms that are accepted. Symmetric ones and none can't be.
 	Algorithms []Algorithm `yaml:"algorithms" default:"[RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA]"`
-	// Values of the typ header that are accepted besides at+jwt, for servers that don't follow RFC 9068; usually JWT.
-	// ID tokens are refused even then.
-	AcceptTyp []string `yaml:"accept_typ,omitempty" absent:"none besides"`
+	// Values of the typ header that are accepted besides at+jwt, for servers that don't follow RFC 9068; usually JWT, or
+	// none for tokens without the header. ID tokens are refused even then.
+	AcceptTyp []string `yaml:"accept_typ,omitempty" absent:"none besides, or those of the preset"`
 	// How far the clocks of the issuer and of the gateway may differ.
 	Skew Duration `yaml:"skew" default:"60s" min:"0s" max:"5m"`
+	// A file with PEM certificates that are trusted for this issuer instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+}
+
+// Introspection is how the issuer of opaque tokens is asked about one (RFC 7662).
+type Introspection struct {
+	// The URL to ask. https, or http for a loopback host.
+	Endpoint *URL `yaml:"endpoint,omitempty" absent:"what the issuer's metadata says"`
+	// The name of the gateway at the issuer.
+	ClientID string `yaml:"client_id,omitempty" absent:"nobody authenticates"`
+	// The secret of that client.
+	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required with client_id"`
+	// How client and secret are sent (RFC 6749 section 2.3.1).
+	ClientAuth IntrospectionAuth `yaml:"client_auth" default:"client_secret_basic"`
+	// The most questions in a second, and five times as many at once. Beyond it, tokens that are not known get 503.
+	Rate int `yaml:"rate" default:"100" min:"1" max:"10000"`
 }
 
 // API is one OpenAPI document and the service that it describes.
@@ -126,6 +177,11 @@ type API struct {
 	SpecTimeout Duration `yaml:"spec_timeout" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
 	// Which operations become tools.
 	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
+	// Makes calls need the scopes that the document's security requirements name, besides auth.default_scopes. An operation
+	// that a rule gives scopes needs those alone. Only for documents whose scopes callers can have.
+	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false"`
+	// The scopes that stand for one of the document. It needs scopes_from_document.
+	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are taken as they are"`
 	// Which keywords the published schemas may use: full has all of JSON Schema 2020-12 that the document needs, portable
 	// only those that every known model and client takes. Names of arguments and their checks are the same.
 	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"full"`
@@ -212,6 +268,9 @@ type Settings struct {
 	Description string `yaml:"description,omitempty" absent:"from the operation's summary and description"`
 	// The scopes that a call needs, instead of auth.default_scopes. An empty list needs auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	// What a call must fulfil besides its scopes: an expression of the Common Expression Language over claims, principal,
+	// tool and args, at most 4096 bytes. What can't be evaluated is refused. It needs auth.issuers.
+	Condition string `yaml:"condition,omitempty" absent:"none"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 }
@@ -308,6 +367,13 @@ func (c *Config) Origins() []string {
 // file itself, secret files, certificates, directories of documents. A change of one of them is a reason to load again.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
+// Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what
+// only those who use the value can find out.
+func (c *Config) Wrong(key string, err error) error {
+	at := nearestPlace(c.places, key)
+	return errors.New(Problem{File: c.file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
+}
+
 // Settings returns what the rules say of an operation: for each setting the value of the last rule that matches the
 // operation and has the setting. Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
 // and empty but not nil when a rule asks for no scopes.
@@ -331,7 +397,7 @@ func (a *API) Exposes(s Subject) bool {
 }
 
 func (s *Settings) empty() bool {
-	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Timeout == 0
+	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Timeout == 0
 }
 
 func (s *Settings) apply(later Settings) {
@@ -346,6 +412,9 @@ func (s *Settings) apply(later Settings) {
 	}
 	if later.Scopes != nil {
 		s.Scopes = later.Scopes
+	}
+	if later.Condition != "" {
+		s.Condition = later.Condition
 	}
 	if later.Timeout != 0 {
 		s.Timeout = later.Timeout

@@ -23,6 +23,54 @@ func (Algorithm) values() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
+// Preset names a provider of access tokens.
+type Preset string
+
+func (Preset) values() []string {
+	return []string{"keycloak", "entra", "auth0", "okta", "cognito", "google", "dex", "hydra"}
+}
+
+// TokenKind is the kind of an issuer's access tokens.
+type TokenKind string
+
+// The values of [TokenKind].
+const (
+	TokensJWT    TokenKind = "jwt"
+	TokensOpaque TokenKind = "opaque"
+)
+
+func (TokenKind) values() []string { return []string{"jwt", "opaque"} }
+
+// IDTokenClaim is a claim by which an ID token is known.
+type IDTokenClaim string
+
+func (IDTokenClaim) values() []string { return []string{"nonce", "at_hash", "c_hash", "s_hash"} }
+
+// DPoP says what an issuer's tokens have to do with proofs of possession (RFC 9449).
+type DPoP string
+
+// The values of [DPoP].
+const (
+	DPoPOff     DPoP = "off"
+	DPoPAccept  DPoP = "accept"
+	DPoPRequire DPoP = "require"
+)
+
+func (DPoP) values() []string { return []string{"off", "accept", "require"} }
+
+// IntrospectionAuth is how the gateway proves to an introspection endpoint who it is.
+type IntrospectionAuth string
+
+// The values of [IntrospectionAuth].
+const (
+	IntrospectionBasic IntrospectionAuth = "client_secret_basic" // in the Authorization header
+	IntrospectionPost  IntrospectionAuth = "client_secret_post"  // in the form
+)
+
+func (IntrospectionAuth) values() []string {
+	return []string{"client_secret_basic", "client_secret_post"}
+}
+
 // CredentialType is a way to authenticate to an upstream service.
 type CredentialType string
 

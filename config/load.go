@@ -141,9 +141,12 @@ func (l *loader) warnf(key, format string, args ...any) {
 	l.add(Warning, l.at(key), key, format, args...)
 }
 
-func (l *loader) at(key string) position {
+func (l *loader) at(key string) position { return nearestPlace(l.seen, key) }
+
+// nearestPlace returns where the value at a key path stands, or else the nearest that encloses it.
+func nearestPlace(places map[string]position, key string) position {
 	for {
-		if p, ok := l.seen[key]; ok {
+		if p, ok := places[key]; ok {
 			return p
 		}
 		if key == "" {
@@ -186,7 +189,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Server.StrictSecrets {
 		l.strict()
 	}
-	cfg.files = l.sources()
+	cfg.file, cfg.places, cfg.files = l.file, l.seen, l.sources()
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
 		return nil, problems

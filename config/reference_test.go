@@ -371,7 +371,7 @@ func valueWords(t reflect.Type, f field) string {
 			of = "URLs"
 		case reflect.TypeFor[Network]():
 			of = "networks"
-		case reflect.TypeFor[Algorithm]():
+		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim]():
 		default:
 			of = "mappings"
 		}

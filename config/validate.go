@@ -91,86 +91,6 @@ func (l *loader) admin(cfg *Config) {
 	}
 }
 
-func (l *loader) auth(cfg *Config) {
-	a := cfg.Auth
-	if a == nil {
-		return
-	}
-	if a.Anonymous {
-		for _, key := range []string{"issuers", "default_scopes", "allow_unscoped", "implies"} {
-			if l.given("auth." + key) {
-				l.errorf("auth."+key, "can't stand beside anonymous: true, which asks nobody for a token")
-			}
-		}
-		return
-	}
-	if len(a.Issuers) == 0 && l.ok("auth.issuers", "auth.anonymous") {
-		l.errorf("auth", "needs issuers, or anonymous: true")
-	}
-	if len(a.Issuers) > 0 && cfg.Resource() == "" && l.ok("server", "server.public_url", "server.listen") {
-		l.errorf("auth.issuers", "need server.public_url: tokens are issued for that URL followed by /mcp, and %q does "+
-			"not tell it", cfg.Server.Listen)
-	}
-	if len(a.Issuers) > 0 && len(a.DefaultScopes) == 0 && !a.AllowUnscoped &&
-		l.ok("auth.default_scopes", "auth.allow_unscoped") {
-		l.errorf("auth.default_scopes", "is required with issuers: operations without a rule of their own need its "+
-			"scopes; write allow_unscoped: true if any valid token may call them")
-	}
-	l.scopes("auth.default_scopes", a.DefaultScopes)
-	for scope, granted := range a.Implies {
-		key := "auth.implies." + scope
-		if !scopeToken(scope) && l.ok(key) {
-			l.errorf(key, "%s", errScope)
-		}
-		l.scopes(key, granted)
-	}
-	for i := range a.Issuers {
-		l.issuer(fmt.Sprintf("auth.issuers[%d]", i), &a.Issuers[i], a.Issuers[:i])
-	}
-}
-
-func (l *loader) issuer(key string, is *Issuer, earlier []Issuer) {
-	if u := is.Issuer; u.URL() != nil && l.ok(key+".issuer") {
-		switch {
-		case u.URL().Scheme != "https" && !u.Loopback():
-			l.errorf(key+".issuer", "must be https: keys that anybody on the way could change prove nothing")
-		case slices.ContainsFunc(earlier, func(other Issuer) bool { return other.Issuer.String() == u.String() }):
-			l.errorf(key+".issuer", "is listed twice")
-		}
-	}
-	if l.given(key+".audiences") && len(is.Audiences) == 0 && l.ok(key+".audiences") {
-		l.errorf(key+".audiences", "is empty; a token for nobody in particular is never accepted")
-	}
-	if len(is.Algorithms) == 0 && l.ok(key, key+".algorithms") {
-		l.errorf(key+".algorithms", "is empty")
-	}
-}
-
-var errScope = errors.New("is not a scope: spaces, quotes, backslashes and non-ASCII characters can't stand in one")
-
-func (l *loader) scopes(key string, scopes []string) {
-	for i, s := range scopes {
-		k := fmt.Sprintf("%s[%d]", key, i)
-		switch {
-		case !l.ok(k):
-		case !scopeToken(s):
-			l.errorf(k, "%s", errScope)
-		case slices.Contains(scopes[:i], s):
-			l.errorf(k, "%q is listed twice", s)
-		}
-	}
-}
-
-// scopeToken reports whether s is a scope-token (RFC 6749, 3.3).
-func scopeToken(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 func (l *loader) apis(cfg *Config) {
 	if len(cfg.APIs) == 0 && l.ok("apis") {
 		l.errorf("apis", "is empty; it needs at least one OpenAPI document")
@@ -189,15 +109,11 @@ func (l *loader) apis(cfg *Config) {
 			}
 		}
 		l.slashes(key+".slash_parameters", api.SlashParameters)
+		l.documentScopes(cfg, key, api)
 		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {
 			l.errorf(key+".output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
 		}
-		if api.CAFile != "" && l.ok(key+".ca_file") {
-			l.files = append(l.files, string(api.CAFile))
-			if err := checkCertificates(string(api.CAFile)); err != nil {
-				l.errorf(key+".ca_file", "%s", err)
-			}
-		}
+		l.authority(key+".ca_file", api.CAFile)
 		for name, list := range map[string]Selectors{"include": api.Tools.Include, "exclude": api.Tools.Exclude} {
 			k := key + ".tools." + name
 			if l.given(k) && len(list) == 0 && l.ok(k) {
@@ -246,6 +162,17 @@ func (l *loader) specKey(api string) string {
 		return bare
 	}
 	return api + ".spec"
+}
+
+// authority checks a file of certificates, and has it watched.
+func (l *loader) authority(key string, file File) {
+	if file == "" || !l.ok(key) {
+		return
+	}
+	l.files = append(l.files, string(file))
+	if err := checkCertificates(string(file)); err != nil {
+		l.errorf(key, "%s", err)
+	}
 }
 
 func checkCertificates(path string) error {
