@@ -46,7 +46,14 @@ type Server struct {
 	Listen Address `yaml:"listen" default:"127.0.0.1:8080"`
 	// The URL under which clients reach the gateway. The resource identifier of tokens (RFC 9728) is this URL followed
 	// by /mcp; it never comes from a request. https, or http for a loopback host; no query and no fragment.
-	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// and server.listen, if that is loopback"`
+	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// (https:// with tls) and server.listen, if that is loopback"`
+	// The gateway's own certificate. Without it the listener speaks HTTP in clear, which is for loopback and for a proxy
+	// that ends TLS.
+	TLS *TLS `yaml:"tls,omitempty" absent:"HTTP in clear"`
+	// Networks (CIDR) or addresses of the proxies in front of the gateway. The address of a caller is taken from their
+	// X-Forwarded-For or Forwarded header (RFC 7239), from right to left up to the first address that is not in this list.
+	// It stands in the log and bounds what one address may cost; it never decides who may call.
+	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the peer counts"`
 	// Keys that seal session ids and other handles: the first seals, all open, so keys can be rotated. At least 32
 	// characters each. Replicas must share them. Without keys each process makes its own at start.
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
@@ -70,10 +77,22 @@ type Server struct {
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }
 
+// TLS is a certificate and its key. Both files are read again when they change; connections that are open go on.
+type TLS struct {
+	// A PEM file with the certificate, followed by those between it and the root.
+	CertFile File `yaml:"cert_file" need:"true"`
+	// A PEM file with the private key of the certificate, not encrypted. It may be the same file.
+	KeyFile File `yaml:"key_file" need:"true"`
+}
+
 // Admin is the listener for operators.
 type Admin struct {
 	// The address of the listener, host:port. It is never the same as server.listen.
 	Listen Address `yaml:"listen" default:"127.0.0.1:9090"`
+	// Values of the Host header that are let in besides localhost, the host of listen and IP addresses: loopback ones if
+	// listen is one, else all of them, since probes of Kubernetes ask for the address of the pod. A host without a port
+	// stands for every port.
+	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
 	// The bearer token that POST /reload demands, at least 16 characters. Without it that request is refused.
 	Token Secret `yaml:"token,omitempty" absent:"POST /reload is refused"`
 }
@@ -316,8 +335,8 @@ type Telemetry struct {
 	LogFormat LogFormat `yaml:"log_format" default:"json"`
 }
 
-// Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// and
-// server.listen when that is a loopback address, followed by /mcp. It is "" when neither is known, which can only be
+// Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// (https://
+// with server.tls) and server.listen when that is a loopback address, followed by /mcp. It is "" when neither is known, which can only be
 // when no issuer is configured.
 func (c *Config) Resource() string {
 	base := c.publicURL()
@@ -325,6 +344,14 @@ func (c *Config) Resource() string {
 		return ""
 	}
 	return base + "/mcp"
+}
+
+// Scheme returns what the listener for clients speaks, http or https. A proxy in front of it may speak another.
+func (s *Server) Scheme() string {
+	if s.TLS != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // Hosts returns the values of the Host header that are let in: the host of public_url as it stands there (with its
@@ -426,7 +453,7 @@ func (c *Config) publicURL() string {
 	case c.Server.PublicURL != nil:
 		return c.Server.PublicURL.trimmed()
 	case c.Server.Listen.Loopback() && c.Server.Listen.Port() != "0":
-		return "http://" + string(c.Server.Listen)
+		return c.Server.Scheme() + "://" + string(c.Server.Listen)
 	}
 	return ""
 }

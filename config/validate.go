@@ -36,17 +36,18 @@ func (l *loader) server(cfg *Config) {
 		if u.URL().Scheme != "https" && !u.Loopback() && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 {
 			l.errorf("server.public_url", "must be https, because tokens travel to it")
 		}
+		if u.URL().Scheme == "http" && s.TLS != nil && l.ok("server.tls") {
+			l.warnf("server.public_url", "is http, but with server.tls the gateway speaks https alone")
+		}
 		if strings.HasSuffix(u.trimmed(), "/mcp") {
 			l.warnf("server.public_url", "/mcp is added to it: the endpoint is %s", cfg.Resource())
 		}
 	}
-	for i, host := range s.AllowedHosts {
-		key := fmt.Sprintf("server.allowed_hosts[%d]", i)
-		if err := checkHost(host); l.ok(key) && err != nil {
-			l.errorf(key, "%s", err)
-		}
-		s.AllowedHosts[i] = strings.ToLower(host)
+	l.hosts("server.allowed_hosts", s.AllowedHosts)
+	if s.TLS != nil {
+		l.tls(cfg)
 	}
+	l.proxies("server.trusted_proxies", s.TrustedProxies)
 	for i, k := range s.SealKeys {
 		key := fmt.Sprintf("server.seal_keys[%d]", i)
 		same := func(other Secret) bool { return other.Reveal() == k.Reveal() }
@@ -56,6 +57,31 @@ func (l *loader) server(cfg *Config) {
 			l.errorf(key, "must have at least 32 characters; openssl rand -base64 32 makes a good one")
 		case slices.ContainsFunc(s.SealKeys[:i], same):
 			l.errorf(key, "is the same as an earlier key")
+		}
+	}
+}
+
+// hosts checks values of Host, and puts them into lower case.
+func (l *loader) hosts(key string, hosts []string) {
+	for i, host := range hosts {
+		k := fmt.Sprintf("%s[%d]", key, i)
+		if err := checkHost(host); l.ok(k) && err != nil {
+			l.errorf(k, "%s", err)
+		}
+		hosts[i] = strings.ToLower(host)
+	}
+}
+
+// proxies checks the networks whose word about the caller's address is taken.
+func (l *loader) proxies(key string, networks []Network) {
+	for i, n := range networks {
+		k := fmt.Sprintf("%s[%d]", key, i)
+		switch {
+		case !l.ok(k):
+		case slices.Contains(networks[:i], n):
+			l.errorf(k, "%s is listed twice", n)
+		case n.Prefix().Bits() == 0:
+			l.warnf(k, "trusts every address, so that callers choose the one that they are known by")
 		}
 	}
 }
@@ -82,6 +108,7 @@ func (l *loader) admin(cfg *Config) {
 			l.errorf("admin.listen", "is the same address as server.listen, %q", cfg.Server.Listen)
 		}
 	}
+	l.hosts("admin.allowed_hosts", a.AllowedHosts)
 	if !a.Token.IsZero() && l.ok("admin.token") {
 		if err := checkToken(a.Token.Reveal()); err != nil {
 			l.errorf("admin.token", "%s", err)

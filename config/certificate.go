@@ -1,0 +1,192 @@
+package config
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+)
+
+// Certificate reads the certificate and its key from their files. The result has its Leaf. The error names the keys of the
+// configuration and the files, and holds nothing of what stands in them.
+func (t *TLS) Certificate() (*tls.Certificate, error) {
+	p := t.read()
+	return p.certificate, errors.Join(prefixed("server.tls.cert_file", p.certErr), prefixed("server.tls.key_file", p.keyErr))
+}
+
+func prefixed(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", key, err)
+}
+
+// pair is a certificate with its key, or what is wrong with each of the two files.
+type pair struct {
+	certificate     *tls.Certificate
+	certErr, keyErr error
+	open            bool // every user of the machine can read the key
+}
+
+func (t *TLS) read() (p pair) {
+	certData, _, err := readRegular(string(t.CertFile))
+	if err != nil {
+		p.certErr = fmt.Errorf("%q can't be read: %w", t.CertFile, err)
+	} else if err := checkChain(certData); err != nil {
+		p.certErr = fmt.Errorf("%q %w", t.CertFile, err)
+	}
+	keyData, info, err := readRegular(string(t.KeyFile))
+	if err != nil {
+		p.keyErr = fmt.Errorf("%q can't be read: %w", t.KeyFile, err)
+	} else if err := checkKey(keyData); err != nil {
+		p.keyErr = fmt.Errorf("%q %w", t.KeyFile, err)
+	}
+	if p.certErr != nil || p.keyErr != nil {
+		return p
+	}
+	p.open = info.Mode().Perm()&0o004 != 0
+	c, err := tls.X509KeyPair(certData, keyData)
+	switch {
+	case err == nil:
+		p.certificate = &c
+	case strings.Contains(err.Error(), "does not match"):
+		p.keyErr = fmt.Errorf("%q is not the key of the certificate in %q", t.KeyFile, t.CertFile)
+	default:
+		p.certErr = fmt.Errorf("%q can't be used: %w", t.CertFile, err)
+	}
+	return p
+}
+
+// checkChain tells what is wrong with the certificates of a PEM file.
+func checkChain(data []byte) error {
+	found, private := 0, false
+	for block := range blocks(data) {
+		switch {
+		case block.Type == "CERTIFICATE":
+			found++
+			if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+				return fmt.Errorf("holds a certificate that can't be read, number %d", found)
+			}
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			private = true
+		}
+	}
+	switch {
+	case found > 0:
+		return nil
+	case private:
+		return errors.New("holds a private key and no certificate; are cert_file and key_file the wrong way round?")
+	}
+	return errors.New("holds no PEM certificate")
+}
+
+// checkKey tells what is wrong with the private key of a PEM file.
+func checkKey(data []byte) error {
+	certificate := false
+	for block := range blocks(data) {
+		switch {
+		case block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return errors.New("is encrypted, and there is nobody to ask for the passphrase")
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			if !readableKey(block.Bytes) {
+				return errors.New("holds a private key that can't be read")
+			}
+			return nil
+		case block.Type == "CERTIFICATE":
+			certificate = true
+		}
+	}
+	if certificate {
+		return errors.New("holds a certificate and no private key; are cert_file and key_file the wrong way round?")
+	}
+	return errors.New("holds no PEM private key")
+}
+
+func readableKey(der []byte) bool {
+	if _, err := x509.ParsePKCS8PrivateKey(der); err == nil {
+		return true
+	}
+	if _, err := x509.ParsePKCS1PrivateKey(der); err == nil {
+		return true
+	}
+	_, err := x509.ParseECPrivateKey(der)
+	return err == nil
+}
+
+// blocks goes through the blocks of a PEM file.
+func blocks(data []byte) iter.Seq[*pem.Block] {
+	return func(yield func(*pem.Block) bool) {
+		for {
+			var block *pem.Block
+			if block, data = pem.Decode(bytes.TrimSpace(data)); block == nil || !yield(block) {
+				return
+			}
+		}
+	}
+}
+
+// tls checks the listener's own certificate. One that clients will refuse is a warning: whoever starts the gateway may
+// know a reason, and another one may be on its way.
+func (l *loader) tls(cfg *Config) {
+	const key = "server.tls"
+	t := cfg.Server.TLS
+	for _, file := range []File{t.CertFile, t.KeyFile} {
+		if file != "" {
+			l.files = append(l.files, string(file))
+		}
+	}
+	if !l.ok(key, key+".cert_file", key+".key_file") {
+		return
+	}
+	p := t.read()
+	if p.certErr != nil {
+		l.errorf(key+".cert_file", "%s", p.certErr)
+	}
+	if p.keyErr != nil {
+		l.errorf(key+".key_file", "%s", p.keyErr)
+	}
+	if p.certificate == nil {
+		return
+	}
+	if p.open {
+		l.warnf(key+".key_file", "the secret file %q can be read by every user of the machine", t.KeyFile)
+	}
+	leaf, now := p.certificate.Leaf, time.Now()
+	const day = "2006-01-02 15:04 MST"
+	switch {
+	case now.After(leaf.NotAfter):
+		l.warnf(key+".cert_file", "the certificate is expired since %s, so clients refuse it", leaf.NotAfter.UTC().Format(day))
+	case now.Before(leaf.NotBefore):
+		l.warnf(key+".cert_file", "the certificate is not valid before %s, so clients refuse it", leaf.NotBefore.UTC().Format(day))
+	}
+	if cfg.publicURL() == "" || !l.ok("server", "server.public_url", "server.listen") {
+		return
+	}
+	host := cfg.Server.Listen.Host()
+	if u := cfg.Server.PublicURL; u != nil {
+		host = u.URL().Hostname()
+	}
+	if leaf.VerifyHostname(host) != nil {
+		l.warnf(key+".cert_file", "the certificate is for %s, not for %s, so clients refuse it", names(leaf), host)
+	}
+}
+
+// names lists whom a certificate is for.
+func names(c *x509.Certificate) string {
+	all := append([]string(nil), c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	switch {
+	case len(all) == 0:
+		return "nobody (it has no subject alternative names)"
+	case len(all) > 5:
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:5], ", "), len(all)-5)
+	}
+	return strings.Join(all, ", ")
+}
