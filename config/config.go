@@ -23,6 +23,8 @@ type Config struct {
 	Admin Admin `yaml:"admin"`
 	// Who may call. Without it nobody needs a token, and server.listen must be a loopback address.
 	Auth *Auth `yaml:"auth,omitempty" absent:"anonymous, on loopback only"`
+	// The keys with which the gateway signs what it tells services of callers, for those whose entry in apis has identity.
+	Identity *Identity `yaml:"identity,omitempty" absent:"no service is told"`
 	// The OpenAPI documents whose operations become tools, at least one.
 	APIs []API `yaml:"apis" need:"true"`
 	// How tools are named.
@@ -187,11 +189,25 @@ type API struct {
 	// How often a document from a URL is fetched again; 0s for never. Files are watched.
 	Refresh Duration `yaml:"refresh" default:"5m" min:"100ms" max:"168h" zero:"never"`
 	// What the gateway sends to authenticate itself, only ever to the origin of base_url, else of the document's URL; also
-	// with the fetch of a document of that origin. A document from a file, or allow_servers, needs base_url beside it.
+	// with the fetch of a document of that origin. A document from a file, or allow_servers, needs base_url beside it. It is
+	// the default: an operation whose security schemes have a credential of their own in credentials gets that.
 	Credential *Credential `yaml:"credential,omitempty" absent:"nothing is sent"`
+	// Credentials by the name of the security scheme of the document that they are for. An operation gets those of its first
+	// alternative all of whose schemes have one, else credential. They go to the same origin as credential.
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
 	// What authenticates the fetch of the document instead of credential, for a document that is behind another lock than
-	// its API. It goes to the origin of the document's URL alone.
+	// its API. It goes to the origin of the document's URL alone, and can't be of type token_exchange. Where credential is
+	// that, the document is fetched without.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential, if the document has the origin of the API"`
+	// Headers of the caller's request that go on to the service, at most 32. They go where credential goes. An argument of
+	// that name is no longer one. Headers with credentials in them, and those that say where a request comes from or goes
+	// to, can't be passed on.
+	PassHeaders []string `yaml:"pass_headers,omitempty" absent:"none"`
+	// Tells the service who calls it, in a header with a JWT that the keys of the root's identity sign: iss, aud, iat, exp,
+	// jti, and of the caller's token sub, client_id, scope and, as idp, iss. {} is enough. It goes where credential goes.
+	Identity *APIIdentity `yaml:"identity,omitempty" absent:"the service is not told"`
+	// The certificate that the gateway shows to the service (mutual TLS). It goes where credential goes, which must be https.
+	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
 	// The time to fetch the document.
 	SpecTimeout Duration `yaml:"spec_timeout" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
 	// Which operations become tools.
@@ -232,24 +248,6 @@ type API struct {
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
 
 	directory bool // see FromDirectory
-}
-
-// Credential is what the gateway sends to authenticate itself to an upstream service.
-type Credential struct {
-	// How to authenticate: bearer needs token; basic needs username and password; api_key needs in, name and value.
-	Type CredentialType `yaml:"type" need:"true"`
-	// For bearer: the token (RFC 6750).
-	Token Secret `yaml:"token,omitempty" absent:"required for bearer"`
-	// For basic: the user name (RFC 7617), without a colon.
-	Username string `yaml:"username,omitempty" absent:"required for basic"`
-	// For basic: the password.
-	Password Secret `yaml:"password,omitempty" absent:"required for basic"`
-	// For api_key: where the key goes.
-	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key"`
-	// For api_key: the name of the header, the query parameter or the cookie.
-	Name string `yaml:"name,omitempty" absent:"required for api_key"`
-	// For api_key: the key.
-	Value Secret `yaml:"value,omitempty" absent:"required for api_key"`
 }
 
 // APITools says which operations of an API become tools.

@@ -79,9 +79,31 @@ const (
 	CredentialBearer CredentialType = "bearer"  // Authorization: Bearer TOKEN
 	CredentialBasic  CredentialType = "basic"   // Authorization: Basic BASE64
 	CredentialAPIKey CredentialType = "api_key" // a header, query parameter or cookie
+
+	CredentialClientCredentials CredentialType = "client_credentials" // a token for the gateway itself
+	CredentialTokenExchange     CredentialType = "token_exchange"     // a token for that of the caller
+	CredentialJWTAssertion      CredentialType = "jwt_assertion"      // a token for a signed assertion
 )
 
-func (CredentialType) values() []string { return []string{"bearer", "basic", "api_key"} }
+func (CredentialType) values() []string {
+	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "jwt_assertion"}
+}
+
+// ClientAuth is how the gateway proves to an authorization server who it is.
+type ClientAuth string
+
+// The values of [ClientAuth].
+const (
+	ClientSecretBasic ClientAuth = "client_secret_basic" // a secret in the header Authorization
+	ClientSecretPost  ClientAuth = "client_secret_post"  // a secret in the body
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"     // a signed assertion
+	ClientTLS         ClientAuth = "tls_client_auth"     // a certificate
+	ClientAuthNone    ClientAuth = "none"                // nothing
+)
+
+func (ClientAuth) values() []string {
+	return []string{"client_secret_basic", "client_secret_post", "private_key_jwt", "tls_client_auth", "none"}
+}
 
 // KeyLocation is where an API key goes.
 type KeyLocation string

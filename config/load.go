@@ -210,6 +210,10 @@ func (l *loader) derive(cfg *Config) {
 		if api.SpecTimeout == 0 {
 			api.SpecTimeout = cfg.Limits.SpecTimeout
 		}
+		_, credentials := api.AllCredentials()
+		for _, c := range credentials {
+			c.derive()
+		}
 	}
 	if cfg.Auth != nil {
 		for i := range cfg.Auth.Issuers {

@@ -20,6 +20,8 @@ import (
 const (
 	schemaFile = "../docs/config.schema.json"
 	manualFile = "../docs/configuration.md"
+
+	credentialsFile = "../docs/upstream-credentials.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -67,41 +69,45 @@ func compareFile(t *testing.T, path string, want []byte) {
 	}
 }
 
-// TestExamples loads every YAML example of docs/configuration.md.
+// TestExamples loads every YAML example of docs/configuration.md and docs/upstream-credentials.md.
 func TestExamples(t *testing.T) {
-	manual, err := os.ReadFile(manualFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	certificate, err := os.ReadFile("testdata/certificate.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(manual, -1)
-	if len(examples) < 3 {
-		t.Fatalf("found %d examples", len(examples))
+	for _, name := range []string{manualFile, credentialsFile} {
+		manual, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(manual, -1)
+		if len(examples) < 3 {
+			t.Fatalf("found %d examples in %s", len(examples), name)
+		}
+		for i, m := range examples {
+			t.Run(filepath.Base(name)+" "+strconv.Itoa(i), func(t *testing.T) { loadExample(t, string(m[1]), certificate) })
+		}
 	}
-	for i, m := range examples {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			dir := t.TempDir()
-			place := func(path string, data []byte) string {
-				file := filepath.Join(dir, filepath.Base(path))
-				writeFile(t, file, data)
-				return file
-			}
-			text := regexp.MustCompile(`\$\{file:[^}]+\}`).ReplaceAllStringFunc(string(m[1]), func(ref string) string {
-				secret := []byte(strings.Repeat(filepath.Base(ref), 32))
-				return "${file:" + place(strings.Trim(ref, "${}"), secret) + "}"
-			})
-			text = regexp.MustCompile(`ca_file: \S+`).ReplaceAllStringFunc(text, func(key string) string {
-				return "ca_file: " + place(key, certificate)
-			})
-			path := place("drawbridge.yaml", []byte(text))
-			_, problems := Load(path, func(name string) string { return strings.Repeat(name, 8) })
-			if len(problems) > 0 {
-				t.Errorf("%s\n%s", problems, text)
-			}
-		})
+}
+
+// loadExample loads an example with files in the place of those that it names.
+func loadExample(t *testing.T, example string, certificate []byte) {
+	dir := t.TempDir()
+	place := func(path string, data []byte) string {
+		file := filepath.Join(dir, filepath.Base(path))
+		writeFile(t, file, data)
+		return file
+	}
+	text := regexp.MustCompile(`\$\{file:[^}]+\}`).ReplaceAllStringFunc(example, func(ref string) string {
+		secret := []byte(strings.Repeat(filepath.Base(ref), 32))
+		return "${file:" + place(strings.Trim(ref, "${}"), secret) + "}"
+	})
+	pem := slices.Concat(certificate, []byte("-----BEGIN PRIVATE KEY-----\n"))
+	text = regexp.MustCompile(`[^ \[\],{}]+\.pem`).ReplaceAllStringFunc(text, func(path string) string { return place(path, pem) })
+	path := place("drawbridge.yaml", []byte(text))
+	_, problems := Load(path, func(name string) string { return strings.Repeat(name, 8) })
+	if len(problems) > 0 {
+		t.Errorf("%s\n%s", problems, text)
 	}
 }
 
@@ -127,7 +133,7 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "selector.go"} {
+	for _, name := range []string{"config.go", "credential.go", "selector.go"} {
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -228,7 +234,7 @@ func structs() []reflect.Type {
 	var out []reflect.Type
 	var visit func(reflect.Type)
 	visit = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 			t = t.Elem()
 		}
 		if t.Kind() != reflect.Struct || isText(t) || slices.Contains(out, t) {
@@ -308,9 +314,12 @@ func (r *reference) markdown() string {
 			sf := t.Field(f.index)
 			child := join(where, f.name)
 			ft := sf.Type
-			for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice {
-				if ft.Kind() == reflect.Slice {
+			for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice || ft.Kind() == reflect.Map {
+				switch ft.Kind() { //nolint:exhaustive // the others are handled by the loop
+				case reflect.Slice:
 					child += "[]"
+				case reflect.Map:
+					child += ".NAME"
 				}
 				ft = ft.Elem()
 			}
@@ -371,14 +380,19 @@ func valueWords(t reflect.Type, f field) string {
 			of = "URLs"
 		case reflect.TypeFor[Network]():
 			of = "networks"
+		case reflect.TypeFor[File]():
+			of = "paths"
 		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim]():
 		default:
 			of = "mappings"
 		}
 		return "list of " + of
 	case reflect.Map:
-		if t.Elem().Kind() == reflect.Slice {
+		switch t.Elem().Kind() { //nolint:exhaustive // no other kinds occur
+		case reflect.Slice:
 			return "mapping of lists of strings"
+		case reflect.Pointer:
+			return "mapping of mappings"
 		}
 		return "mapping of strings"
 	default:

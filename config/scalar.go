@@ -110,6 +110,35 @@ func loopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// Endpoint is an absolute http or https URL with a host, which may have a query, as token endpoints do (RFC 6749, 3.2).
+type Endpoint string
+
+// String returns the URL as it was written.
+func (e Endpoint) String() string { return string(e) }
+
+// Host returns the host without its port.
+func (e Endpoint) Host() string {
+	u, err := url.Parse(string(e))
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// secure reports whether what is sent there can't be read on the way.
+func (e Endpoint) secure() bool {
+	u, err := url.Parse(string(e))
+	return err == nil && (u.Scheme == "https" || loopback(u.Hostname()))
+}
+
+func (e *Endpoint) parse(text string) error {
+	if _, err := parseHTTP(text); err != nil {
+		return err
+	}
+	*e = Endpoint(text)
+	return nil
+}
+
 // Origin is scheme://host[:port] in lower case, http or https, without a default port.
 type Origin string
 

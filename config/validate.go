@@ -16,6 +16,7 @@ func (l *loader) validate(cfg *Config) {
 	l.server(cfg)
 	l.admin(cfg)
 	l.auth(cfg)
+	l.identity(cfg)
 	l.apis(cfg)
 	l.rules(cfg)
 }
@@ -125,16 +126,7 @@ func (l *loader) apis(cfg *Config) {
 	for i := range cfg.APIs {
 		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
 		l.name(key, api, cfg.APIs[:i])
-		if api.Credential != nil {
-			l.credential(key+".credential", api.Credential)
-			l.credentialOrigin(key, api)
-		}
-		if api.SpecCredential != nil {
-			l.credential(key+".spec_credential", api.SpecCredential)
-			if !api.Spec.IsURL() && l.ok(key+".spec") {
-				l.errorf(key+".spec_credential", "has no use: the document is a file")
-			}
-		}
+		l.credentials(cfg, key, api)
 		l.slashes(key+".slash_parameters", api.SlashParameters)
 		l.documentScopes(cfg, key, api)
 		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {

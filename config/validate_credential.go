@@ -2,33 +2,115 @@ package config
 
 import (
 	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 )
+
+// credentials checks all that the gateway sends to prove itself, or its caller, to the service of an API.
+func (l *loader) credentials(cfg *Config, key string, api *API) {
+	if l.given(key+".credentials") && len(api.Credentials) == 0 && l.ok(key+".credentials") {
+		l.errorf(key+".credentials", "is empty; leave it out, or name a security scheme")
+	}
+	keys, all := api.AllCredentials()
+	for i, c := range all {
+		at := key + "." + keys[i]
+		l.credential(at, c)
+		if c.Type == CredentialTokenExchange && l.ok(at+".type") {
+			switch {
+			case c == api.SpecCredential:
+				l.errorf(at+".type", "can't be token_exchange: no caller has a part in the fetch of the document")
+			default:
+				l.needCallers(cfg, at+".type", "token_exchange needs auth.issuers: without tokens of callers there is nothing to exchange")
+			}
+		}
+	}
+	if api.SpecCredential != nil && !api.Spec.IsURL() && l.ok(key+".spec") {
+		l.errorf(key+".spec_credential", "has no use: the document is a file")
+	}
+	l.passed(key, api)
+	l.identified(cfg, key, api)
+	if c := api.ClientCertificate; c != nil {
+		at := key + ".client_certificate"
+		l.authority(at+".cert_file", c.CertFile)
+		l.keyFile(at+".key_file", c.KeyFile)
+	}
+	for _, name := range []string{"credential", "credentials", "pass_headers", "identity", "client_certificate"} {
+		if l.given(key + "." + name) {
+			l.credentialOrigin(key, name, api)
+		}
+	}
+}
+
+// needCallers records an error where nobody has a token.
+func (l *loader) needCallers(cfg *Config, key, message string) {
+	if l.ok("auth", "auth.issuers", key) && (cfg.Auth == nil || cfg.Auth.Anonymous) {
+		l.errorf(key, "%s", message)
+	}
+}
+
+// The keys of a credential by its type: those that it must have, and those that it may have. Those that depend on how
+// the gateway proves itself to an authorization server come beside them.
+var (
+	credentialNeeds = map[CredentialType][]string{
+		CredentialBearer:            {"token"},
+		CredentialBasic:             {"username", "password"},
+		CredentialAPIKey:            {"in", "name", "value"},
+		CredentialClientCredentials: {"token_url"},
+		CredentialTokenExchange:     {"token_url"},
+		CredentialJWTAssertion:      {"token_url", "key_file"},
+	}
+	credentialTakes = map[CredentialType][]string{
+		CredentialClientCredentials: {},
+		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
+		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
+	}
+	oauthTakes = []string{"client_auth", "ca_file", "scopes", "resources", "audiences", "parameters"}
+
+	clientNeeds = map[ClientAuth][]string{
+		ClientSecretBasic: {"client_id", "client_secret"},
+		ClientSecretPost:  {"client_id", "client_secret"},
+		PrivateKeyJWT:     {"client_id", "key_file"},
+		ClientTLS:         {"client_id", "cert_file", "key_file"},
+		ClientAuthNone:    {},
+	}
+	clientTakes = map[ClientAuth][]string{
+		PrivateKeyJWT:  {"key_id", "key_algorithm", "assertion"},
+		ClientAuthNone: {"client_id"},
+	}
+)
+
+// derive fills in what depends on other keys.
+func (c *Credential) derive() {
+	if !c.Type.IsOAuth() || c.ClientAuth != "" {
+		return
+	}
+	c.ClientAuth = ClientSecretBasic
+	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
+		c.ClientAuth = ClientAuthNone
+	}
+}
 
 func (l *loader) credential(key string, c *Credential) {
 	if !l.ok(key, key+".type") {
 		return
 	}
-	needs := map[CredentialType][]string{
-		CredentialBearer: {"token"},
-		CredentialBasic:  {"username", "password"},
-		CredentialAPIKey: {"in", "name", "value"},
+	if c.Type.IsOAuth() {
+		l.oauth(key, c)
+		return
 	}
-	for _, name := range []string{"token", "username", "password", "in", "name", "value"} {
-		k, wanted := key+"."+name, slices.Contains(needs[c.Type], name)
-		switch {
+	needs := credentialNeeds[c.Type]
+	for _, f := range credentialKeys() {
+		switch k, wanted := key+"."+f, slices.Contains(needs, f); {
 		case wanted && !l.given(k):
 			l.errorf(k, "is required for type %s", c.Type)
 		case !wanted && l.given(k):
-			l.errorf(k, "can't stand with type %s, which takes %s", c.Type, strings.Join(needs[c.Type], ", "))
+			l.errorf(k, "can't stand with type %s, which takes %s", c.Type, strings.Join(needs, ", "))
 		}
 	}
-	check := func(name string, err error) {
-		if err != nil && l.ok(key+"."+name) && l.given(key+"."+name) {
-			l.errorf(key+"."+name, "%s", err)
-		}
-	}
+	check := l.checker(key)
 	check("token", checkToken(c.Token.Reveal()))
 	if strings.Contains(c.Username, ":") {
 		check("username", errors.New("can't hold a colon"))
@@ -51,16 +133,257 @@ func (l *loader) credential(key string, c *Credential) {
 	}
 }
 
-// credentialOrigin wants to know from the operator who gets the credential: a document must not decide it (E4).
-func (l *loader) credentialOrigin(key string, api *API) {
-	if api.BaseURL != nil || l.given(key+".base_url") || !l.ok(key+".spec") {
+// checker returns a function that records what is wrong with a key that is given and has no error yet.
+func (l *loader) checker(key string) func(name string, err error) {
+	return func(name string, err error) {
+		if err != nil && l.ok(key+"."+name) && l.given(key+"."+name) {
+			l.errorf(key+"."+name, "%s", err)
+		}
+	}
+}
+
+// oauth checks a credential that is a token of an authorization server.
+func (l *loader) oauth(key string, c *Credential) {
+	if !l.ok(key + ".client_auth") {
 		return
 	}
+	if c.ClientAuth == ClientAuthNone && c.Type != CredentialJWTAssertion {
+		l.errorf(key+".client_auth", "can't be none for type %s: only the assertion of jwt_assertion itself says who asks", c.Type)
+		return
+	}
+	byType, byAuth := credentialNeeds[c.Type], clientNeeds[c.ClientAuth]
+	for _, f := range credentialKeys() {
+		k := key + "." + f
+		switch {
+		case slices.Contains(byType, f) && !l.given(k):
+			l.errorf(k, "is required for type %s", c.Type)
+		case slices.Contains(byAuth, f) && !l.given(k):
+			l.errorf(k, "is required for client_auth %s", c.ClientAuth)
+		case !l.given(k) || slices.Contains(slices.Concat(byType, byAuth, credentialTakes[c.Type], clientTakes[c.ClientAuth], oauthTakes), f):
+		case !takenBy(f, func(t CredentialType, _ ClientAuth) bool { return t == c.Type }):
+			l.errorf(k, "can't stand with type %s", c.Type)
+		default:
+			l.errorf(k, "can't stand with client_auth %s", c.ClientAuth)
+		}
+	}
+	check := l.checker(key)
+	if c.TokenURL != "" && !c.TokenURL.secure() {
+		check("token_url", errors.New("must be https: secrets travel to it"))
+	}
+	check("client_id", checkText(c.ClientID))
+	check("client_secret", checkText(c.ClientSecret.Reveal()))
+	l.scopes(key+".scopes", c.Scopes)
+	for i, r := range c.Resources {
+		if u, err := url.Parse(r); err != nil || !u.IsAbs() || strings.Contains(r, "#") {
+			check(fmt.Sprintf("resources[%d]", i), errors.New("must be an absolute URI without a fragment (RFC 8707)"))
+		}
+	}
+	if c.Type == CredentialTokenExchange && len(c.Resources)+len(c.Audiences) == 0 && l.ok(key+".resources", key+".audiences") {
+		l.errorf(key, "needs audiences or resources for type token_exchange: without them the new token may be good for all that the caller's is good for")
+	}
+	for name := range c.Parameters {
+		if slices.Contains(protocolParameters, name) {
+			check("parameters."+name, errors.New("has a key of its own, or is set by the gateway"))
+		}
+	}
+	l.assertion(key, c)
+	l.authority(key+".ca_file", c.CAFile)
+	l.authority(key+".cert_file", c.CertFile)
+	l.keyFile(key+".key_file", c.KeyFile)
+}
+
+// protocolParameters are the parameters of token requests that have a meaning in the standards (RFC 6749, 7521, 8693, 8707).
+var protocolParameters = []string{
+	"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
+	"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
+	"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password",
+}
+
+func (l *loader) assertion(key string, c *Credential) {
+	at := key + ".assertion"
+	a := c.Assertion
+	if a == nil {
+		a = &Assertion{}
+	}
+	if c.Type != CredentialJWTAssertion {
+		for _, f := range []string{"issuer", "subject", "lifetime", "claims"} {
+			if k := at + "." + f; l.given(k) {
+				l.errorf(k, "can't stand with type %s: the client's own assertion says nothing but the audience that can be chosen", c.Type)
+			}
+		}
+		return
+	}
+	if a.Issuer == "" && c.ClientID == "" && l.ok(at, at+".issuer", key+".client_id") {
+		l.errorf(at+".issuer", "is required, unless there is client_id, which then stands for it")
+	}
+	for name := range a.Claims {
+		if slices.Contains([]string{"", "iss", "sub", "aud", "iat", "exp", "nbf", "jti"}, name) {
+			l.checker(at)("claims."+name, errors.New("is set by the gateway"))
+		}
+	}
+}
+
+// credentialKeys returns the keys of a credential but for its type, in their order.
+func credentialKeys() []string {
+	var names []string
+	for _, f := range fieldsOf(reflect.TypeFor[Credential]())[1:] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// takenBy reports whether a key of a credential of an authorization server is taken by some combination.
+func takenBy(name string, chosen func(CredentialType, ClientAuth) bool) bool {
+	if slices.Contains(oauthTakes, name) {
+		return true
+	}
+	for t := range credentialTakes {
+		for a := range clientNeeds {
+			if chosen(t, a) && slices.Contains(slices.Concat(credentialNeeds[t], credentialTakes[t], clientNeeds[a], clientTakes[a]), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// passed checks the headers of the caller that go on to the service.
+func (l *loader) passed(key string, api *API) {
+	key += ".pass_headers"
+	for i, name := range api.PassHeaders {
+		k := fmt.Sprintf("%s[%d]", key, i)
+		switch {
+		case !l.ok(k):
+		case !headerToken(name):
+			l.errorf(k, "%s is not a header name", quote(name))
+		case slices.ContainsFunc(api.PassHeaders[:i], func(other string) bool { return sameHeader(other, name) }):
+			l.errorf(k, "%s is listed twice", quote(name))
+		default:
+			if c := api.sentIn(name); c != "" {
+				l.errorf(k, "%s is the header of %s", quote(name), c)
+			}
+		}
+	}
+}
+
+// sentIn returns the key below the API of the credential that stands in a header, "" for none.
+func (a *API) sentIn(header string) string {
+	keys, all := a.AllCredentials()
+	for i, c := range all {
+		if c != a.SpecCredential && c.Type == CredentialAPIKey && c.In == KeyInHeader && sameHeader(c.Name, header) {
+			return keys[i]
+		}
+	}
+	if a.Identity != nil && sameHeader(a.Identity.HeaderName(), header) {
+		return "identity"
+	}
+	return ""
+}
+
+// sameHeader reports whether some server takes two names for the same: CGI and WSGI turn "-" into "_".
+func sameHeader(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
+}
+
+// identified checks how a service is told of callers.
+func (l *loader) identified(cfg *Config, key string, api *API) {
+	if api.Identity == nil {
+		return
+	}
+	id := key + ".identity"
+	if cfg.Identity == nil && l.ok("identity") {
+		l.errorf(id, "needs identity.key_files at the root of the file: the keys that sign it")
+	}
+	l.needCallers(cfg, id, "needs auth.issuers: without tokens of callers there is nobody to tell of")
+	if api.Identity.Audience == "" && api.Name == "" && l.ok(id+".audience", key+".name") {
+		l.errorf(id+".audience", "is required, unless the API has a name, which then stands for it: the document must not choose it")
+	}
+	if name := api.Identity.Header; name != "" && !headerToken(name) && l.ok(id+".header") {
+		l.errorf(id+".header", "is not a header name")
+	} else if keys, all := api.AllCredentials(); l.ok(id + ".header") {
+		for i, c := range all {
+			if c != api.SpecCredential && c.Type == CredentialAPIKey && c.In == KeyInHeader && sameHeader(c.Name, api.Identity.HeaderName()) {
+				l.errorf(id+".header", "%s is the header of %s", quote(api.Identity.HeaderName()), keys[i])
+			}
+		}
+	}
+}
+
+// identity checks the keys of identities.
+func (l *loader) identity(cfg *Config) {
+	id := cfg.Identity
+	if id == nil {
+		return
+	}
+	switch n := len(id.KeyFiles); {
+	case !l.ok("identity.key_files"):
+	case n == 0:
+		l.errorf("identity.key_files", "is empty")
+	case n > 8:
+		l.errorf("identity.key_files", "has %d files, more than 8", n)
+	}
+	for i, f := range id.KeyFiles {
+		k := fmt.Sprintf("identity.key_files[%d]", i)
+		if slices.Contains(id.KeyFiles[:i], f) && l.ok(k) {
+			l.errorf(k, "is listed twice")
+			continue
+		}
+		l.keyFile(k, f)
+	}
+	if cfg.publicURL() == "" && l.ok("server", "server.public_url", "server.listen") {
+		l.errorf("identity", "needs server.public_url: it says who signs, and %q does not tell it", cfg.Server.Listen)
+	}
+}
+
+// credentialOrigin wants to know from the operator who gets what is sent: a document must not decide it (E4).
+func (l *loader) credentialOrigin(key, name string, api *API) {
+	if !l.ok(key+".spec", key+".base_url") {
+		return
+	}
+	at := key + "." + name
+	home := api.BaseURL
+	if home == nil && api.Spec.IsURL() {
+		u, err := url.Parse(api.Spec.String())
+		if err != nil {
+			return
+		}
+		home = &URL{raw: api.Spec.String(), parsed: u}
+	}
+	what := "the credential"
+	switch name {
+	case "credentials":
+		what = "each credential"
+	case "pass_headers":
+		what = "what callers send"
+	case "identity":
+		what = "the identity of callers"
+	case "client_certificate":
+		what = "the certificate"
+	}
 	switch {
-	case !api.Spec.IsURL():
-		l.errorf(key+".credential", "needs base_url beside it: the credential is sent to that origin alone, and a document from a file must not choose it")
-	case len(api.AllowServers) > 0:
-		l.errorf(key+".credential", "needs base_url beside it: the credential is sent to one origin alone, and allow_servers names others than the document's")
+	case api.BaseURL == nil && !api.Spec.IsURL():
+		l.errorf(at, "needs base_url beside it: %s is sent to that origin alone, and a document from a file must not choose it", what)
+	case api.BaseURL == nil && len(api.AllowServers) > 0:
+		l.errorf(at, "needs base_url beside it: %s is sent to one origin alone, and allow_servers names others than the document's", what)
+	case name == "client_certificate" && home != nil && home.parsed.Scheme != "https":
+		l.errorf(at, "needs https: %s is not", home.Origin())
+	}
+}
+
+// keyFile checks that a file may be one with a private key. What it holds is for those who use it to judge.
+func (l *loader) keyFile(key string, file File) {
+	if file == "" || !l.ok(key) {
+		return
+	}
+	l.files = append(l.files, string(file))
+	data, info, err := readRegular(string(file))
+	switch {
+	case err != nil:
+		l.errorf(key, "%q can't be read: %s", file, err)
+	case !strings.Contains(string(data), "PRIVATE KEY-----"):
+		l.errorf(key, "%q holds no PEM private key", file)
+	case info.Mode().Perm()&0o004 != 0:
+		l.warnf(key, "the secret file %q can be read by every user of the machine", file)
 	}
 }
 

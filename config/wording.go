@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 		if t == reflect.TypeFor[Secret]() {
 			got = "a number, a date, true or false"
 		}
+	}
+	if name := key[strings.LastIndexByte(key, '.')+1:]; t == reflect.TypeFor[Credential]() && (name == "type" || slices.Contains(credentialKeys(), name)) {
+		hint = "; here stands the name of a security scheme: what is for all operations is credential"
 	}
 	l.errorf(key, "expected %s, got %s%s", expected(t), got, hint)
 }
@@ -50,7 +54,7 @@ func expected(t reflect.Type) string {
 		return "a duration"
 	case reflect.TypeFor[ByteSize]():
 		return "a size in bytes"
-	case reflect.TypeFor[URL](), reflect.TypeFor[Origin]():
+	case reflect.TypeFor[URL](), reflect.TypeFor[Origin](), reflect.TypeFor[Endpoint]():
 		return "a URL"
 	case reflect.TypeFor[Location]():
 		return "a URL or path"

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"maps"
+	"slices"
+)
+
+// Credential is what the gateway sends to authenticate itself to an upstream service.
+type Credential struct {
+	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value. The
+	// others send a token of an authorization server: client_credentials one of the gateway's own (RFC 6749), jwt_assertion
+	// the same for an assertion signed with a key (RFC 7523), token_exchange one for that of the caller (RFC 8693).
+	Type CredentialType `yaml:"type" need:"true"`
+	// For bearer: the token (RFC 6750).
+	Token Secret `yaml:"token,omitempty" absent:"required for bearer"`
+	// For basic: the user name (RFC 7617), without a colon.
+	Username string `yaml:"username,omitempty" absent:"required for basic"`
+	// For basic: the password.
+	Password Secret `yaml:"password,omitempty" absent:"required for basic"`
+	// For api_key: where the key goes.
+	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key"`
+	// For api_key: the name of the header, the query parameter or the cookie.
+	Name string `yaml:"name,omitempty" absent:"required for api_key"`
+	// For api_key: the key.
+	Value Secret `yaml:"value,omitempty" absent:"required for api_key"`
+	// The token endpoint of the authorization server: https, or http for a loopback host. It may have a query. Redirects
+	// are not followed.
+	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
+	// The name under which the authorization server knows the gateway.
+	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
+	// With client_secret_basic and client_secret_post: what proves that it is the gateway.
+	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required for client_secret_basic and client_secret_post"`
+	// How the gateway proves to the authorization server who it is: by a secret in the header or in the body (RFC 6749), by
+	// an assertion signed with key_file (RFC 7523), by the certificate cert_file (RFC 8705), or, for jwt_assertion, not at
+	// all.
+	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion without client_secret, none"`
+	// A PEM file with the private key that signs assertions, or, for tls_client_auth, with that of cert_file: RSA of 2048 to
+	// 8192 bits, P-256, P-384, P-521 or Ed25519, not encrypted.
+	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion"`
+	// The key's name (kid) in assertions.
+	KeyID string `yaml:"key_id,omitempty" absent:"the key's thumbprint (RFC 7638)"`
+	// The signature algorithm of assertions.
+	KeyAlgorithm Algorithm `yaml:"key_algorithm,omitempty" absent:"as the key is: RS256, ES256, ES384, ES512 or EdDSA"`
+	// For tls_client_auth: a PEM file with the gateway's certificate and those of its issuers.
+	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth"`
+	// A file with PEM certificates that the authorization server is trusted by instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// The scopes to ask for.
+	Scopes []string `yaml:"scopes,omitempty" absent:"none are asked for"`
+	// For what the token is to be good (RFC 8707): absolute URIs. token_exchange needs these or audiences.
+	Resources []string `yaml:"resources,omitempty" absent:"none are sent"`
+	// For what the token is to be good, by the authorization server's names of services (RFC 8693).
+	Audiences []string `yaml:"audiences,omitempty" absent:"none are sent"`
+	// Further parameters of token requests, none of those that the standards define.
+	Parameters map[string]string `yaml:"parameters,omitempty" absent:"none"`
+	// What the assertion of jwt_assertion says; of private_key_jwt only the audience can be set.
+	Assertion *Assertion `yaml:"assertion,omitempty" absent:"as said there"`
+	// For token_exchange: what kind of token the caller's is.
+	SubjectTokenType string `yaml:"subject_token_type,omitempty" absent:"urn:ietf:params:oauth:token-type:access_token"`
+	// For token_exchange: what kind of token to ask for.
+	RequestedTokenType string `yaml:"requested_token_type,omitempty" absent:"none is sent; an access token or a JWT is accepted"`
+	// For token_exchange: values of the aud claim that are as good as resources and audiences, where the authorization
+	// server writes other names into its tokens. A JWT for none of these is not used.
+	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none besides"`
+}
+
+// Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).
+type Assertion struct {
+	// The iss claim: who the authorization server knows by the key.
+	Issuer string `yaml:"issuer,omitempty" absent:"client_id"`
+	// The sub claim: for whom the token is.
+	Subject string `yaml:"subject,omitempty" absent:"issuer"`
+	// The aud claim: the authorization server's name for itself.
+	Audience string `yaml:"audience,omitempty" absent:"token_url"`
+	// From the iat to the exp claim.
+	Lifetime Duration `yaml:"lifetime,omitempty" min:"1s" max:"10m" absent:"1m"`
+	// Further claims, none of iss, sub, aud, iat, exp, nbf and jti.
+	Claims map[string]string `yaml:"claims,omitempty" absent:"none"`
+}
+
+// APIIdentity says how one service is told who calls it.
+type APIIdentity struct {
+	// The aud claim: the name by which the service knows itself.
+	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which then must be given"`
+	// The header.
+	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity"`
+}
+
+// ClientCertificate is what the gateway shows of itself in the TLS handshake.
+type ClientCertificate struct {
+	// A PEM file with the gateway's certificate and those of its issuers.
+	CertFile File `yaml:"cert_file" need:"true"`
+	// A PEM file with the private key, not encrypted. It may be the same file.
+	KeyFile File `yaml:"key_file" need:"true"`
+}
+
+// Identity is how the gateway signs what it tells services of callers.
+type Identity struct {
+	// PEM files with a private key on P-256 each, at most 8. The first signs; all are published at /.well-known/jwks.json,
+	// the next one before it signs and the last one after it did.
+	KeyFiles []File `yaml:"key_files" need:"true"`
+	// How long an identity is good.
+	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`
+}
+
+// IsOAuth reports whether the credential is a token of an authorization server.
+func (t CredentialType) IsOAuth() bool {
+	return t == CredentialClientCredentials || t == CredentialTokenExchange || t == CredentialJWTAssertion
+}
+
+// AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names
+// of their schemes, spec_credential.
+func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
+	add := func(key string, c *Credential) {
+		if c != nil {
+			keys, credentials = append(keys, key), append(credentials, c)
+		}
+	}
+	add("credential", a.Credential)
+	for _, name := range slices.Sorted(maps.Keys(a.Credentials)) {
+		add("credentials."+name, a.Credentials[name])
+	}
+	add("spec_credential", a.SpecCredential)
+	return keys, credentials
+}
+
+// Exchanges reports whether calls of the API may need the token of their caller, for a token exchange.
+func (a *API) Exchanges() bool {
+	_, all := a.AllCredentials()
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
+}
+
+// HeaderName returns the header in which the service is told.
+func (i *APIIdentity) HeaderName() string {
+	if i.Header == "" {
+		return "X-Drawbridge-Identity"
+	}
+	return i.Header
+}
