@@ -57,9 +57,19 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 		return err
 	}
 	defer tracing.shutdown(log)
+	metrics := prometheus.NewRegistry()
+	var own *certificate
+	if cfg.Server.TLS != nil {
+		if own, err = newCertificate(cfg.Server.TLS, log, metrics); err != nil {
+			return usageError{err, nil}
+		}
+	}
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider,
+		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider,
 		LoadConfig: func() (*config.Config, error) {
+			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
+				own.reload()
+			}
 			c, problems := config.Load(location, p.getenv)
 			for _, w := range problems.Warnings() {
 				log.Warn("configuration", "problem", w.String())
@@ -70,7 +80,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, log: log, signals: p.signals, onServing: func(context.Context) error {
+	s := &server{gateway: g, config: cfg, certificate: own, log: log, signals: p.signals, onServing: func(context.Context) error {
 		tuneMemory(p.getenv)
 		return nil
 	}}
@@ -83,10 +93,11 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 
 // server is the running program: two listeners, the gateway, and the signals.
 type server struct {
-	gateway *gateway.Gateway
-	config  *config.Config
-	log     *slog.Logger
-	signals <-chan os.Signal
+	gateway     *gateway.Gateway
+	config      *config.Config
+	certificate *certificate // of the listener for clients; nil: it speaks HTTP in clear
+	log         *slog.Logger
+	signals     <-chan os.Signal
 	// onServing, if set, is called when the first API is served. run ends with its error.
 	onServing func(ctx context.Context) error
 	quick     bool // no shutdown delay: nobody routes to this process
@@ -113,13 +124,16 @@ func (s *server) run(ctx context.Context) error {
 	// Calls outlive ctx: they end by themselves while the servers shut down, or when calls is cancelled.
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCalls()
-	public := s.httpServer(s.gateway.Handler(), calls)
+	public := s.publicServer(calls)
 	admin := s.httpServer(s.gateway.Admin(), calls)
 
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(public, s.public) })
 	group.Go(func() error { return serveHTTP(admin, s.admin) })
 	group.Go(func() error { return s.gateway.Run(groupCtx) })
+	if s.certificate != nil {
+		group.Go(func() error { return s.certificate.run(groupCtx) })
+	}
 	if s.onServing != nil {
 		group.Go(func() error {
 			select {
@@ -130,7 +144,7 @@ func (s *server) run(ctx context.Context) error {
 			}
 		})
 	}
-	s.log.Info("listening", "mcp", "http://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
+	s.log.Info("listening", "mcp", s.config.Server.Scheme()+"://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
 	group.Go(func() error {
 		s.await(groupCtx, group)
 		s.drain(public, admin)
@@ -208,7 +222,28 @@ func (s *server) drain(public, admin *http.Server) {
 const (
 	readHeaderTimeout = 5 * time.Second
 	idleTimeout       = 90 * time.Second
+	pingTimeout       = 30 * time.Second // HTTP/2: silence before a ping, and silence after it
+	writeTimeout      = 10 * time.Second // HTTP/2: a connection that takes no byte; a stream has its own in gateway/mcp
 )
+
+// publicServer serves clients: HTTP/1.1 and HTTP/2, with TLS if there is a certificate. In clear HTTP/2 is for a proxy that
+// knows of it ("prior knowledge", RFC 9113 section 3.3): net/http takes no Upgrade to it, which is what made smuggling
+// past proxies possible.
+func (s *server) publicServer(calls context.Context) *http.Server {
+	h := s.httpServer(s.gateway.Handler(), calls)
+	h.HTTP2 = &http.HTTP2Config{
+		MaxConcurrentStreams: 100, SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: writeTimeout,
+	}
+	h.Protocols = new(http.Protocols)
+	h.Protocols.SetHTTP1(true)
+	if s.certificate == nil {
+		h.Protocols.SetUnencryptedHTTP2(true)
+		return h
+	}
+	h.Protocols.SetHTTP2(true)
+	h.TLSConfig = s.certificate.config()
+	return h
+}
 
 func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server {
 	return &http.Server{
@@ -235,7 +270,11 @@ func bounded(next http.Handler) http.Handler {
 }
 
 func serveHTTP(s *http.Server, l net.Listener) error {
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	serve := s.Serve
+	if s.TLSConfig != nil {
+		serve = func(l net.Listener) error { return s.ServeTLS(l, "", "") }
+	}
+	if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	return nil
@@ -252,5 +291,10 @@ func newLogger(w io.Writer, t config.Telemetry) *slog.Logger {
 func warnAboutExposure(log *slog.Logger, c *config.Config) {
 	if c.Auth != nil && c.Auth.Anonymous {
 		log.Warn("auth.anonymous is on: everyone who reaches this address can call every tool", "listen", c.Server.Listen.String())
+		return
+	}
+	if c.Auth != nil && !c.Server.Listen.Loopback() && c.Server.TLS == nil && len(c.Server.TrustedProxies) == 0 {
+		log.Warn("tokens travel in clear unless a proxy in front ends TLS: set server.tls, or name the proxy in server.trusted_proxies",
+			"listen", c.Server.Listen.String())
 	}
 }
