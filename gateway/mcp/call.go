@@ -95,6 +95,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		if e, ok := v.(runtime.Error); ok {
 			cause = e.Error()
 		}
+		x.out.settle()
 		fault = x.internal("panic in a method", 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
 		if x.out.unfinished() {
 			// The answer is half out: only a broken connection tells the client.
@@ -105,6 +106,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 	if err == nil && x.reply.answered {
 		return nil
 	}
+	x.out.settle()
 	var e *Error
 	switch {
 	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestConversations replays the files in testdata over a socket: each "request"
 // gets a connection of its own and the "response" behind it is what comes back.
-// A request's Content-Length is added; {{session}} stands for the session id that
+// A file that says "server: whole" is replayed to a server with every capability,
+// else it is one with tools alone. A request's Content-Length is added; {{session}} stands for the session id that
 // came last, {{altered}} for the same with one letter changed, and {{other}} for
 // one that was never given out.
 func TestConversations(t *testing.T) {
@@ -52,7 +53,11 @@ func TestConversations(t *testing.T) {
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Errorf("%s does not say why it exists", file)
 			}
-			addr := startServer(t, testMethods(), mcp.Options{Revoked: newRevoked()})
+			methods, options := testMethods(), mcp.Options{Revoked: newRevoked()}
+			if bytes.Contains(a.Comment, []byte("server: whole")) {
+				methods, options = wholeServer(options)
+			}
+			addr := startServer(t, methods, options)
 			changed, session := false, ""
 			for i := 0; i+1 < len(a.Files); i += 2 {
 				request, response := a.Files[i], &a.Files[i+1]
@@ -195,7 +200,7 @@ func testMethods() mcp.Methods {
 		"resources/read": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Result() },
 		"test/describe": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			return reply.Result(mcp.Chunk{Bytes: fmt.Appendf(nil, `"era":%q,"revision":%q,"principal":%q,"client":%d,"log":%q,"trace":%q`,
-				req.Era, req.Revision, req.Principal, req.Client, req.Meta.LogLevel, req.Meta.TraceParent)})
+				req.Era, req.Revision, req.Principal, req.Client, req.Meta.LogLevel.String(), req.Meta.TraceParent)})
 		},
 	}
 }

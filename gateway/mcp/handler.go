@@ -19,6 +19,7 @@ type Handler struct {
 
 	sealer  *sealer
 	calls   *calls
+	levels  levels
 	buffers buffers
 	fixed   *fixedHeaders
 	stall   time.Duration // how long reading a body or writing an answer may stand still (H7)
@@ -38,6 +39,9 @@ func NewHandler(methods Methods, o Options) *Handler {
 	}
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = 1 << 16
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = 20 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -69,7 +73,9 @@ type exchange struct {
 	out   stream
 	event Event
 
-	cacheable bool // the result carries caching hints
+	session   session // of a legacy request
+	cacheable bool    // the result carries caching hints
+	batched   bool    // the request is one of several in a body
 }
 
 // ServeHTTP answers one HTTP request to the endpoint.
@@ -78,9 +84,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{h: h}
 	x.req.HTTP = r
 	x.reply.x = x
-	x.out = stream{
-		w: w, control: http.NewResponseController(w), pool: &h.buffers, fixed: h.fixed, stall: h.stall, http1: r.ProtoMajor == 1,
-	}
+	o := &x.out
+	o.w, o.control, o.pool, o.fixed = w, http.NewResponseController(w), &h.buffers, h.fixed
+	o.stall, o.live.period, o.http1 = h.stall, h.o.KeepAlive, r.ProtoMajor == 1
 	if h.o.Observe != nil {
 		defer func() {
 			x.event.HTTPStatus, x.event.ResponseBytes = x.out.status, x.out.size
@@ -145,6 +151,7 @@ func (x *exchange) delete() *Error {
 	if err := x.h.o.Revoked.Revoke(r.Context(), ss.key(), ss.expiry); err != nil {
 		return x.internal("ending a session failed", http.StatusServiceUnavailable, slog.Any("error", err))
 	}
+	x.h.levels.forget(ss.id)
 	x.out.empty(http.StatusNoContent)
 	return nil
 }
@@ -218,7 +225,7 @@ func (x *exchange) legacy(e *envelope) *Error {
 	if err != nil {
 		return err
 	}
-	x.req.Revision, x.req.Client = legacyRevisions[ss.revision], ss.capabilities
+	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
 	if e.id == nil {
 		if string(e.method) == `"notifications/cancelled"` {
 			if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {

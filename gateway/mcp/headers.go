@@ -84,7 +84,7 @@ func checkModern(h http.Header, e *envelope) *Error {
 	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
 		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
 	}
-	if e.metaLogLevel != nil && logLevel(e.metaLogLevel) == "" {
+	if e.metaLogLevel != nil && logLevel(e.metaLogLevel) == 0 {
 		return InvalidParams("%q must be one of %s", keyLogLevel, strings.Join(logLevels[:], ", "))
 	}
 	return nil
@@ -155,23 +155,6 @@ func visible(value string) bool {
 		}
 	}
 	return true
-}
-
-// logLevels are the levels of RFC 5424 as MCP spells them.
-var logLevels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// logLevel decodes a level; "" if it is none (mcp-M7).
-func logLevel(value []byte) string {
-	if jsonscan.KindOf(value) != jsonscan.String {
-		return ""
-	}
-	name := jsonscan.Unquote(value)
-	for _, l := range logLevels {
-		if l == string(name) {
-			return l
-		}
-	}
-	return ""
 }
 
 // listed tells whether a header that lists alternatives (Accept, Accept-Encoding)

@@ -41,6 +41,9 @@ func (h *Handler) table(methods Methods) map[string]entry {
 	}
 	delete(t, "initialize") // see begin
 	t["ping"] = entry{name: "ping", era: Legacy, serve: pong}
+	if h.o.Capabilities.Logging {
+		t["logging/setLevel"] = entry{name: "logging/setLevel", era: Legacy, serve: h.setLevel}
+	}
 	t["server/discover"] = entry{name: "server/discover", era: Modern, cacheable: true, serve: h.serveDiscover}
 	return t
 }
@@ -76,7 +79,8 @@ type implementation struct {
 
 // capabilities is a ServerCapabilities object.
 type capabilities struct {
-	Tools *toolsCapability `json:"tools,omitempty"`
+	Tools   *toolsCapability `json:"tools,omitempty"`
+	Logging *struct{}        `json:"logging,omitempty"`
 }
 
 type toolsCapability struct {
@@ -89,6 +93,9 @@ func (h *Handler) describe() {
 	var caps capabilities
 	if h.o.Capabilities.Tools {
 		caps.Tools = &toolsCapability{}
+	}
+	if h.o.Capabilities.Logging {
+		caps.Logging = &struct{}{}
 	}
 	h.serverMeta = members(map[string]any{keyServerInfo: info})
 	h.discover = members(struct {

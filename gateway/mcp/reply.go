@@ -8,11 +8,15 @@ import (
 	"time"
 )
 
-// Reply takes the answer to one request. It belongs to the method's goroutine.
+// Reply takes the answer to one request. It belongs to the method's goroutine, but
+// for what goes before the answer: [Reply.Notify], [Reply.Progress], [Reply.Log]
+// and [Reply.KeepAlive] may be called by several goroutines at once, which must have
+// ended when the method returns.
 type Reply struct {
 	x        *exchange
 	cache    Cache
 	answered bool
+	told     *told // nil: nothing
 }
 
 var errAnswered = errors.New("the request was answered before")
@@ -107,16 +111,19 @@ func trimComma(b []byte) []byte {
 // has left.
 func (x *exchange) fail(e *Error) {
 	x.event.Code = e.Code
-	if x.out.sent {
+	s := &x.out
+	s.settle()
+	if s.complete || s.sent && !s.live.open {
 		return
 	}
-	h := x.out.w.Header()
-	for name, values := range e.Header {
-		for _, v := range values {
-			h.Add(name, v)
+	if !s.live.open { // else the header is out
+		h := s.w.Header()
+		for name, values := range e.Header {
+			for _, v := range values {
+				h.Add(name, v)
+			}
 		}
 	}
-	s := &x.out
 	s.begin(e.status(x.req.Era))
 	if s.status != http.StatusOK { // what is not an answer to a request is not an event either
 		s.event, s.buf = false, s.buf[:0]

@@ -66,6 +66,7 @@ func (r *Reply) Static(s *Static) error {
 	r.answered = true
 	x := r.x
 	out := &x.out
+	out.settle()
 	if h := x.req.HTTP.Header; !out.event {
 		head := out.w.Header()
 		head["Vary"] = append(head["Vary"], x.h.fixed.acceptEncoding...)
@@ -80,7 +81,9 @@ func (r *Reply) Static(s *Static) error {
 	if out.event {
 		size += len(eventEnd)
 	}
-	out.header(int64(size))
+	if !out.live.open {
+		out.header(int64(size))
+	}
 	out.raw(s.members)
 	out.str(tail)
 	return out.finish()

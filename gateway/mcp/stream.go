@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -50,7 +51,8 @@ func (b *buffers) put(p *[]byte) {
 
 // stream writes one HTTP answer through a pooled buffer: as one JSON body, or as
 // the event of an event stream. Nothing is sent before holdLimit is reached or the
-// answer is finished, so that an error can still replace what was begun.
+// answer is finished, so that an error can still replace what was begun. What may
+// go before the answer is in live.go.
 type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
@@ -63,12 +65,15 @@ type stream struct {
 	lent     int         // bytes of all of them
 	place    [2]borrowed // of the first borrowed, so that they cost no allocation
 
-	status int
-	event  bool // the answer is an event of a text/event-stream
-	http1  bool
-	sent   bool  // the header is out
-	size   int64 // bytes of the body written so far
-	err    error // the connection's; everything after it is dropped
+	status   int
+	event    bool // the answer is an event of a text/event-stream
+	http1    bool
+	sent     bool  // the header is out
+	complete bool  // the answer is out
+	size     int64 // bytes of the body written so far
+	err      error // the connection's; everything after it is dropped
+
+	live live
 }
 
 // borrowed is a piece of the answer that is not copied: it stands before the byte
@@ -96,11 +101,19 @@ func newFixedHeaders() *fixedHeaders {
 
 // begin starts an answer; what an earlier begin has left unsent is dropped.
 func (s *stream) begin(status int) {
+	s.settle()
+	if !s.live.open { // else the status is out
+		s.status = status
+	}
+	s.start()
+}
+
+// start takes a buffer for a message.
+func (s *stream) start() {
 	if s.held == nil {
 		s.held = s.pool.get()
 	}
 	s.buf, s.borrowed, s.lent = (*s.held)[:0], s.place[:0], 0
-	s.status = status
 	if s.event {
 		s.buf = append(s.buf, eventStart...)
 	}
@@ -238,16 +251,29 @@ func (s *stream) finish() error {
 // deadline is the connection's and would outlive the answer, which net/http sends
 // only after the handler: so it is sent now, and the deadline is taken back.
 func (s *stream) close() error {
+	s.complete = true
+	s.release()
+	if s.http1 && s.err == nil {
+		s.push()
+	}
+	return s.err
+}
+
+// release returns the buffer.
+func (s *stream) release() {
 	if s.held != nil {
 		*s.held = s.buf // it may have grown
 		s.pool.put(s.held)
 		s.held, s.buf, s.borrowed = nil, nil, nil
 	}
-	if s.http1 && s.err == nil {
-		s.err = s.control.Flush()
-		s.deadline(time.Time{})
+}
+
+// push sends what net/http holds, and takes back the deadline.
+func (s *stream) push() {
+	if s.err = s.control.Flush(); errors.Is(s.err, http.ErrNotSupported) {
+		s.err = nil // an answer in memory
 	}
-	return s.err
+	s.deadline(time.Time{})
 }
 
 // unfinished tells whether a part of an answer is out and the rest is missing.
@@ -255,6 +281,6 @@ func (s *stream) unfinished() bool { return s.sent && s.held != nil }
 
 // empty answers without a body.
 func (s *stream) empty(status int) {
-	s.status, s.sent = status, true
+	s.status, s.sent, s.complete = status, true, true
 	s.w.WriteHeader(status)
 }

@@ -60,6 +60,9 @@ type Options struct {
 	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
 	// DELETE is refused with 405, as the legacy revisions allow.
 	Revoked Revocations
+	// KeepAlive is after how much silence an event stream gets a comment, so that
+	// nobody between client and server takes it for dead. 0: 20 seconds; below 0: never.
+	KeepAlive time.Duration
 	// MaxCalls bounds the calls in flight that notifications/cancelled can find;
 	// calls above it run, but can't be cancelled by message. 0: 65,536.
 	MaxCalls int
@@ -99,6 +102,9 @@ type Event struct {
 type Capabilities struct {
 	// Tools declares tools/list and tools/call.
 	Tools bool
+	// Logging declares log messages to clients ([Reply.Log]), and brings
+	// logging/setLevel to the legacy revisions. The modern one has it deprecated.
+	Logging bool
 }
 
 // Revocations remembers what was revoked before its time. Both methods are safe
@@ -151,9 +157,8 @@ func (r *Request) Disconnected() <-chan struct{} { return r.HTTP.Context().Done(
 type Meta struct {
 	// ProgressToken is a string or a number.
 	ProgressToken json.RawMessage
-	// LogLevel is io.modelcontextprotocol/logLevel, one of the eight levels of
-	// RFC 5424; "" if there is none.
-	LogLevel string
+	// LogLevel is io.modelcontextprotocol/logLevel; 0 if there is none.
+	LogLevel Level
 	// TraceParent, TraceState and Baggage are W3C trace context as the client
 	// sent it, decoded but not validated.
 	TraceParent, TraceState, Baggage string

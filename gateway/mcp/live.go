@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// keepAlive is a comment of an event stream: it says nothing, to those who read the
+// stream, and that the connection lives, to everyone between (2026-07-28
+// streamable-http, Receiving Messages).
+const keepAlive = ":\n\n"
+
+// live is what makes an event stream of an answer before the answer is there. Its
+// zero value is an answer that is still free to become JSON.
+type live struct {
+	mu     sync.Mutex
+	open   bool        // the answer is an event stream, and its header is out
+	over   bool        // the answer has begun: nothing goes before it any more
+	timer  *time.Timer // writes the next keepAlive; nil: none
+	period time.Duration
+}
+
+// settle ends what goes before the answer. When it returns no other goroutine
+// writes to the stream, nor will.
+func (s *stream) settle() {
+	s.live.mu.Lock()
+	s.live.over = true
+	if s.live.timer != nil {
+		s.live.timer.Stop()
+	}
+	s.live.mu.Unlock()
+}
+
+// stream makes an event stream of the answer, if it is not one already. The caller
+// holds live.mu, and knows that the client takes event streams.
+func (s *stream) stream() {
+	if s.live.open {
+		return
+	}
+	s.live.open, s.event, s.status = true, true, http.StatusOK
+	s.header(-1)
+	if s.live.timer == nil && s.live.period > 0 {
+		s.live.timer = time.AfterFunc(s.live.period, s.beat)
+	}
+}
+
+// message sends one message before the answer; write appends it to the buffer. The
+// caller holds live.mu. The buffer is given back, so that a silent stream holds none.
+func (s *stream) message(write func()) error {
+	s.stream()
+	s.start()
+	write()
+	s.str(eventEnd)
+	s.send()
+	s.sealed()
+	return s.err
+}
+
+// comment sends a keepAlive. The caller holds live.mu.
+func (s *stream) comment() error {
+	s.stream()
+	s.write([]byte(keepAlive))
+	s.sealed()
+	return s.err
+}
+
+// sealed ends a piece of the stream.
+func (s *stream) sealed() {
+	s.release()
+	if s.err == nil {
+		s.push()
+	}
+	if s.live.timer != nil {
+		s.live.timer.Reset(s.live.period)
+	}
+}
+
+// beat is the timer's: the stream was silent for a period. An error is kept, and
+// found by whoever writes next; net/http ends the request's context with it.
+func (s *stream) beat() {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if !s.live.over && s.err == nil {
+		_ = s.comment()
+	}
+}

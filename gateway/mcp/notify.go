@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// How fast notifications of one request may follow each other: so many at once, and
+// so many in a second. What is too much is dropped, as the revisions advise
+// (2026-07-28 patterns/progress and utilities/logging).
+const (
+	progressBurst, progressRate = 16, 10
+	logBurst, logRate           = 64, 20
+)
+
+// told is what a reply has told the client before the answer. It is guarded by the
+// stream's lock.
+type told struct {
+	progress   float64
+	progressed bool
+	steps      allowance
+	logs       allowance
+}
+
+// talk returns what was told. The caller holds the stream's lock.
+func (r *Reply) talk() *told {
+	if r.told == nil {
+		r.told = &told{}
+	}
+	return r.told
+}
+
+// streams tells whether the client reads an event stream as the answer.
+func (x *exchange) streams() bool {
+	return x.req.ID != nil && !x.batched && listed(x.req.HTTP.Header["Accept"], "text/event-stream")
+}
+
+// Notify sends a notification before the answer, which becomes an event stream with
+// the first. The chunks are members of its params without braces, as in
+// [Reply.Result]. A client that does not accept event streams gets none, which is no
+// error; one after the answer is. Any other error is the connection's. Notify waits
+// until the message is on its way, at most as long as a reader may be slow.
+func (r *Reply) Notify(method string, params ...Chunk) error {
+	s := &r.x.out
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	return r.notify(method, params...)
+}
+
+// notify is Notify with the lock held.
+func (r *Reply) notify(method string, params ...Chunk) error {
+	s := &r.x.out
+	switch {
+	case s.live.over:
+		return errAnswered
+	case s.err != nil:
+		return s.err
+	case !s.live.open && !r.x.streams():
+		return nil
+	}
+	return s.message(func() { s.notification(method, params...) })
+}
+
+// notification appends a JSON-RPC notification.
+func (s *stream) notification(method string, params ...Chunk) {
+	s.str(`{"jsonrpc":"2.0","method":"`)
+	s.str(method)
+	s.str(`","params":{`)
+	for _, c := range params {
+		if c.Escape {
+			s.escaped(c.Bytes)
+		} else {
+			s.raw(c.Bytes)
+		}
+	}
+	s.str("}}")
+}
+
+// KeepAlive makes an event stream of the answer if the method is silent for so long,
+// and keeps it alive from then on; so nobody between client and server takes a call
+// that is long under way for a dead connection. It does nothing for a client that
+// does not accept event streams, and for answers that are streams already.
+func (r *Reply) KeepAlive(after time.Duration) {
+	s := &r.x.out
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if s.live.timer == nil && !s.live.over && s.live.period > 0 && r.x.streams() {
+		s.live.timer = time.AfterFunc(after, s.beat)
+	}
+}
+
+// Progress tells how far the request is, if the client has asked for it: else it
+// does nothing. total is 0 if it is not known; message may be empty. What does not
+// go forward, or follows too fast, is dropped, but for the end: progress that has
+// reached its total. The error is that of [Reply.Notify].
+func (r *Reply) Progress(progress, total float64, message string) error {
+	token := r.x.req.Meta.ProgressToken
+	if token == nil || !finite(progress) || !finite(total) {
+		return nil
+	}
+	s := &r.x.out
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	switch t := r.talk(); {
+	case t.progressed && progress <= t.progress:
+		return nil
+	case !t.steps.take(r.x.h.now(), progressBurst, progressRate) && (total <= 0 || progress < total):
+		return nil
+	default:
+		t.progressed, t.progress = true, progress
+	}
+	text := append(append([]byte(`"progressToken":`), token...), `,"progress":`...)
+	text = strconv.AppendFloat(text, progress, 'f', -1, 64)
+	if total > 0 {
+		text = strconv.AppendFloat(append(text, `,"total":`...), total, 'f', -1, 64)
+	}
+	if message != "" && r.x.req.Revision >= revision20250326 { // the first with messages
+		text = jsonscan.AppendString(append(text, `,"message":`...), message)
+	}
+	return r.notify("notifications/progress", Chunk{Bytes: text})
+}
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
+// allowance is how much a request may still say. Its zero value is full.
+type allowance struct {
+	used  float64
+	since time.Time
+}
+
+// take tells whether one more is allowed; burst is how many at once, rate how many a
+// second.
+func (a *allowance) take(now time.Time, burst, rate float64) bool {
+	if passed := now.Sub(a.since).Seconds(); passed > 0 {
+		a.used = max(0, a.used-passed*rate)
+		a.since = now
+	}
+	if a.used+1 > burst {
+		return false
+	}
+	a.used++
+	return true
+}
