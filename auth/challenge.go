@@ -163,7 +163,7 @@ func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header,
 			if size > maxChallengeScopes {
 				break
 			}
-			if s != offlineAccess && isScope(s) && !slices.Contains(list, s) && !slices.Contains(needed, s) {
+			if s != offlineAccess && IsScope(s) && !slices.Contains(list, s) && !slices.Contains(needed, s) {
 				list = append(list, s)
 			}
 		}

@@ -51,7 +51,7 @@ func FuzzClaims(f *testing.F) {
 			t.Fatalf("accepted %+v", p)
 		}
 		for _, s := range p.Scopes {
-			if !isScope(s) {
+			if !IsScope(s) {
 				t.Fatalf("scope %q", s)
 			}
 		}

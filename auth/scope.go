@@ -59,7 +59,7 @@ func closure(implies map[string][]string) map[string]map[string]bool {
 // not need quoting, and offline_access is not the resource server's to ask for (mcp-A4).
 func checkScopes(defaults []string, implies map[string][]string) error {
 	for _, s := range defaults {
-		if !isScope(s) {
+		if !IsScope(s) {
 			return fmt.Errorf("%q is not a scope", s)
 		}
 		if s == offlineAccess {
@@ -68,7 +68,7 @@ func checkScopes(defaults []string, implies map[string][]string) error {
 	}
 	for s, list := range implies {
 		for _, s := range append([]string{s}, list...) {
-			if !isScope(s) {
+			if !IsScope(s) {
 				return fmt.Errorf("%q is not a scope", s)
 			}
 		}
@@ -78,8 +78,9 @@ func checkScopes(defaults []string, implies map[string][]string) error {
 
 const offlineAccess = "offline_access"
 
-// isScope reports whether s is a scope-token, RFC 6749 section 3.3.
-func isScope(s string) bool {
+// IsScope reports whether s is a scope-token (RFC 6749 section 3.3). What is none can't
+// be granted.
+func IsScope(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
 			return false
@@ -91,7 +92,7 @@ func isScope(s string) bool {
 // appendScopes adds the scopes of a space-separated list that are well formed.
 func appendScopes(scopes []string, list string) []string {
 	for s := range strings.FieldsSeq(list) {
-		if isScope(s) {
+		if IsScope(s) {
 			scopes = append(scopes, s)
 		}
 	}

@@ -1,18 +1,71 @@
 package gateway
 
 import (
+	"context"
+	"encoding/json"
+	"slices"
+
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 )
 
+// allows tells whether the caller's scopes suffice for a tool of a generation with a guard.
+func (gen *generation) allows(caller *auth.Principal, p *Plan) bool {
+	for _, set := range p.Scopes {
+		if gen.guard.Allows(caller, set) {
+			return true
+		}
+	}
+	return false
+}
+
 // authorize tells whether the caller may call the tool of a generation with a guard, before anything of the call is executed (Z3). The error is
-// an HTTP 403 with the challenge of RFC 6750 section 3.1.
+// an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if tools are hidden, that of a tool that does not exist (Z6).
 func (gen *generation) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
-	if gen.guard.Allows(caller, p.Scopes) {
+	if gen.allows(caller, p) {
 		return nil
 	}
-	header, _ := gen.guard.Forbidden(caller, p.Scopes)
-	return &mcp.Error{
-		Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403, Header: header,
+	if gen.config.Auth.HideUnauthorized {
+		return unknownTool(p.Tool.Name)
 	}
+	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
+	if len(p.Scopes) == 0 {
+		denied.Message = "no scope suffices for this tool: the operator must map those of its document"
+		return denied
+	}
+	denied.Header, _ = gen.guard.Forbidden(caller, nearestScopes(caller, p.Scopes))
+	return denied
+}
+
+// nearestScopes returns the set of which the caller lacks the fewest scopes, so that it need not ask for much.
+func nearestScopes(caller *auth.Principal, sets [][]string) []string {
+	if len(sets) == 1 || caller == nil {
+		return sets[0]
+	}
+	return slices.MinFunc(sets, func(a, b []string) int { return lacks(caller, a) - lacks(caller, b) })
+}
+
+func lacks(caller *auth.Principal, scopes []string) (n int) {
+	for _, s := range scopes {
+		if !slices.Contains(caller.Scopes, s) {
+			n++
+		}
+	}
+	return n
+}
+
+// permitted tells whether the condition of the plan allows the call. The arguments must be those that the request is built
+// of, so that nothing is permitted in one reading and sent in another.
+func (p *Plan) permitted(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
+	return p.condition.Allows(ctx, caller, auth.ConditionTool{
+		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
+	}, args)
+}
+
+// notPermitted is for the model. Nothing of the condition is told: it is the operator's.
+const notPermitted = "The gateway's policy does not permit this call with these arguments. Nothing was sent. " +
+	"The same call will be refused again; other arguments or another tool may be permitted, or the user may ask the operator."
+
+func unknownTool(name string) *mcp.Error {
+	return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", cut(name, 128))
 }

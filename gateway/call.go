@@ -30,10 +30,12 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
 		}
-		return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", cut(req.Name, 128))
+		return unknownTool(req.Name)
 	}
+	var caller *auth.Principal
 	if gen.guard != nil {
-		if denied := gen.authorize(auth.FromContext(ctx), p); denied != nil {
+		caller = auth.FromContext(ctx)
+		if denied := gen.authorize(caller, p); denied != nil {
 			p.metrics.count(outcomeScope)
 			return denied
 		}
@@ -50,6 +52,9 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		defer stop()
 	}
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p}
+	if p.condition != nil && gen.guard != nil { // without a guard it is the operator who calls
+		c.asks, c.caller = true, caller
+	}
 	if g.tracer != nil {
 		c.startSpan()
 		defer c.span.End()
@@ -65,6 +70,9 @@ type call struct {
 	reply *mcp.Reply
 	plan  *Plan
 	span  trace.Span // nil: no tracing
+	// asks tells that the plan's condition decides on the caller.
+	asks   bool
+	caller *auth.Principal
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
 	parts    []openapi.Part // of an answer with several, until the last of them is there
@@ -80,7 +88,19 @@ func (c *call) run() (err error) {
 		}
 	}()
 	p := c.plan
-	httpReq, err := p.Operation.NewRequest(c.ctx, p.base, c.req.Arguments)
+	args := c.req.Arguments
+	if c.asks {
+		allowed := false
+		if args, err = p.Operation.Check(args); err == nil {
+			if allowed, err = p.permitted(c.ctx, c.caller, args); !allowed {
+				return c.fail(outcomeCondition, err, notPermitted)
+			}
+		}
+	}
+	var httpReq *http.Request
+	if err == nil {
+		httpReq, err = p.Operation.NewRequest(c.ctx, p.base, args)
+	}
 	if err != nil {
 		var bad *openapi.ArgumentError
 		var homeless *openapi.BaseError

@@ -11,18 +11,20 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/upstream"
 )
 
 // deployment is one configuration on its way to be served: its guard and its sources. It belongs to the goroutine
 // of [Gateway.Run].
 type deployment struct {
 	config   *config.Config
-	guard    *auth.Guard
+	settings *guardSettings
+	guard    *auth.Guard // nil: anonymous
 	sources  []*source
 	passed   []string // files of directories that are no documents
 	loadedAt time.Time
 	turn     int64 // what its sources must have answered before it is served in the place of another
+
+	conditions map[string]*auth.Condition // of rules, by their text
 
 	stopGuard context.CancelFunc
 	waiters   []chan<- error // reloads that wait for it to be served
@@ -60,39 +62,20 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		}
 		d.sources = append(d.sources, s)
 	}
-	if c.Auth != nil && !c.Auth.Anonymous {
-		if old != nil && old.guard != nil && reflect.DeepEqual(old.config.Auth, c.Auth) {
+	var err error
+	if d.conditions, err = conditionsOf(c); err != nil {
+		errs = append(errs, err)
+	}
+	if d.settings, err = guardSettingsOf(c); err != nil {
+		errs = append(errs, err)
+	} else if d.settings != nil {
+		if old != nil && old.settings.equal(d.settings) {
 			d.guard, d.stopGuard = old.guard, old.stopGuard
-		} else if guard, err := g.newGuard(c); err != nil {
+		} else if d.guard, err = g.newGuard(c, d.settings); err != nil {
 			errs = append(errs, err)
-		} else {
-			d.guard = guard
 		}
 	}
 	return d, errors.Join(errs...)
-}
-
-// newGuard makes the guard of a configuration. The resource identifier is the one that the process started with:
-// public_url also decides which hosts are let in, and the two change together, at the next start.
-func (g *Gateway) newGuard(c *config.Config) (*auth.Guard, error) {
-	o := auth.Options{
-		Resource: g.o.Config.Resource(), DefaultScopes: c.Auth.DefaultScopes, AllowUnscoped: c.Auth.AllowUnscoped,
-		Implies: c.Auth.Implies, Logger: g.log,
-	}
-	var hosts []string
-	for _, i := range c.Auth.Issuers {
-		hosts = append(hosts, i.Issuer.URL().Hostname())
-		issuer := auth.Issuer{URL: i.Issuer.String(), Audiences: i.Audiences, Types: i.AcceptTyp, Skew: time.Duration(i.Skew)}
-		if slices.Equal(i.Audiences, []string{c.Resource()}) {
-			issuer.Audiences = []string{o.Resource}
-		}
-		for _, a := range i.Algorithms {
-			issuer.Algorithms = append(issuer.Algorithms, string(a))
-		}
-		o.Issuers = append(o.Issuers, issuer)
-	}
-	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts}).Documents()
-	return auth.New(o)
 }
 
 // sourceOf returns the source with the same configuration and the same certificates, nil if there is none.

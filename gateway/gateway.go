@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,6 +53,9 @@ type Gateway struct {
 	public   http.Handler
 	admin    http.Handler
 	cursors  *cursors
+	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
+	// nonceKeys make the nonces of those proofs.
+	nonceKeys [][]byte
 
 	current  atomic.Pointer[generation] // nil until the first API is served
 	guard    atomic.Pointer[auth.Guard] // nil: anonymous
@@ -79,19 +83,25 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version),
-		serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
 	c := o.Config
-	var err error
-	if g.first, err = g.deploy(c, nil); err != nil {
-		return nil, err
-	}
 	var keys [][]byte
 	for _, k := range c.Server.SealKeys {
 		keys = append(keys, []byte(k.Reveal()))
+	}
+	if len(keys) == 0 {
+		key := make([]byte, 32)
+		rand.Read(key) // never fails (crypto/rand)
+		keys = [][]byte{key}
+	}
+	g.nonceKeys = nonceKeys(keys)
+	var err error
+	if g.first, err = g.deploy(c, nil); err != nil {
+		return nil, err
 	}
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,7 +12,6 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
 
@@ -26,39 +24,17 @@ type generation struct {
 	catalog *catalog.Catalog
 	plans   map[string]*Plan
 	fates   map[string]*fates // by the name of the API
-	digest  func() [32]byte   // of the list, so that cursors of another list are recognized; worked out if there are pages
+	visible *visibility       // nil: everybody sees all tools
 
-	mu    sync.Mutex
-	views map[catalog.Features]*view
-}
-
-// view is the list of tools as one revision of the protocol sees it.
-type view struct {
-	pages  [][]byte           // JSON arrays of tool definitions
-	static func() *mcp.Static // the only page, compressed too
-}
-
-func (gen *generation) view(f catalog.Features) *view {
-	gen.mu.Lock()
-	defer gen.mu.Unlock()
-	if v := gen.views[f]; v != nil {
-		return v
-	}
-	v := &view{pages: gen.catalog.Pages(f, gen.config.Server.PageSize, nil)}
-	if len(v.pages) == 0 {
-		v.pages = [][]byte{[]byte("[]")}
-	}
-	v.static = sync.OnceValue(func() *mcp.Static {
-		return mcp.NewStatic(append([]byte(`"tools":`), v.pages[0]...))
-	})
-	gen.views[f] = v
-	return v
+	mu        sync.Mutex
+	views     map[viewKey]*view
+	viewBytes int // of all of them
 }
 
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, fates: map[string]*fates{}, views: map[catalog.Features]*view{}}
+	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, fates: map[string]*fates{}, views: map[viewKey]*view{}}
 	gen.entry = g.endpoint
 	if d.guard != nil {
 		gen.entry = d.guard.Protect(g.endpoint)
@@ -92,6 +68,10 @@ func (g *Gateway) build(d *deployment) *generation {
 			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName)
 		}
 	}
+	var defaults []string
+	if d.guard != nil {
+		defaults = d.config.Auth.DefaultScopes
+	}
 	labels := 0
 	for _, t := range gen.catalog.All() {
 		s := sources[t.API]
@@ -101,7 +81,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			label = "other"
 		}
 		p := &Plan{
-			Tool: t, Operation: t.Operation, Scopes: set.Scopes,
+			Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 			longestSecret: s.longest, echoes: s.echoes, short: s.config.Answers == config.AnswersStructured,
 			safe: safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
@@ -111,14 +91,9 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		gen.plans[t.Name] = p
 	}
-	gen.digest = sync.OnceValue(func() (sum [32]byte) {
-		h := sha256.New()
-		for _, page := range gen.catalog.Pages(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, d.config.Server.PageSize, nil) {
-			h.Write(page)
-		}
-		h.Sum(sum[:0])
-		return sum
-	})
+	if d.guard != nil && d.config.Auth.HideUnauthorized {
+		gen.visible = newVisibility(d.guard, gen)
+	}
 	return gen
 }
 

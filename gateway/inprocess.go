@@ -69,7 +69,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// The same generation without its guard, so that nobody asks for scopes.
-	open := &generation{config: gen.config, catalog: gen.catalog, plans: gen.plans, digest: gen.digest}
+	open := &generation{config: gen.config, catalog: gen.catalog, plans: gen.plans}
 	ctx = context.WithValue(ctx, generationKey{}, open)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {

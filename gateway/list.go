@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
@@ -25,11 +26,11 @@ func features(revision string) catalog.Features {
 // listTools answers tools/list from bytes that were serialized, and compressed, before.
 func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	gen := generationFrom(ctx)
-	view := gen.view(features(req.Revision))
+	view := gen.view(features(req.Revision), auth.FromContext(ctx))
 	page := 0
 	if req.Cursor != "" {
 		var err error
-		if page, err = g.cursors.open(req.Cursor, req.Principal, gen.digest()); err != nil || page >= len(view.pages) {
+		if page, err = g.cursors.open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.pages) {
 			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
 		}
 	}
@@ -39,7 +40,7 @@ func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"tools":`)}, {Bytes: view.pages[page]}}
 	if page+1 < len(view.pages) {
-		next := g.cursors.seal(page+1, req.Principal, gen.digest())
+		next := g.cursors.seal(page+1, req.Principal, view.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
 	}
 	return reply.Result(chunks...)

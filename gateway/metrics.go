@@ -26,6 +26,7 @@ const (
 	outcomeServerError outcome = "server_error" // the service answered 5xx
 	outcomeArguments   outcome = "bad_arguments"
 	outcomeScope       outcome = "insufficient_scope"
+	outcomeCondition   outcome = "not_permitted"
 	outcomeNoBase      outcome = "no_base_url"
 	outcomeInternal    outcome = "internal"
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -18,10 +19,13 @@ type Plan struct {
 	// Tool is the definition, Operation the wire.
 	Tool      *catalog.Tool
 	Operation *openapi.Operation
-	// Scopes are what the caller must have been granted; empty: a valid token is enough.
-	Scopes []string
+	// Scopes are sets of which the caller must have been granted one. An empty set stands for auth.default_scopes; without
+	// any set nobody may call.
+	Scopes [][]string
 	// Timeout is the time for the whole call.
 	Timeout time.Duration
+
+	condition *auth.Condition // nil: there is none
 
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none

@@ -27,7 +27,7 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 	if base == nil {
 		return nil, &BaseError{Problem: o.BaseProblem}
 	}
-	args, err := o.check(args)
+	args, err := o.Check(args)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,9 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 	return req, nil
 }
 
-// check returns args as an object that the schema accepts.
-func (o *Operation) check(args json.RawMessage) (json.RawMessage, error) {
+// Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
+// its place, that. What it returns it accepts again, unchanged. Wrong arguments give an *ArgumentError with all faults.
+func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 	refuse := func(message string) (json.RawMessage, error) {
 		return nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
 	}

@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+)
+
+// guardSettings are what a guard is made of. A reload that leaves them as they are keeps the guard, with its keys and what
+// it has verified.
+type guardSettings struct {
+	auth       config.Auth
+	authority  [][]byte // what ca_file of each issuer held
+	keepClaims bool
+}
+
+func (s *guardSettings) equal(other *guardSettings) bool {
+	return s != nil && other != nil && s.keepClaims == other.keepClaims && reflect.DeepEqual(s.auth, other.auth) &&
+		slices.EqualFunc(s.authority, other.authority, bytes.Equal)
+}
+
+// guardSettingsOf reads what the guard of a configuration needs; nil: it has none.
+func guardSettingsOf(c *config.Config) (*guardSettings, error) {
+	if c.Auth == nil || c.Auth.Anonymous {
+		return nil, nil
+	}
+	s := &guardSettings{auth: *c.Auth}
+	var errs []error
+	for n, is := range c.Auth.Issuers {
+		var pem []byte
+		if is.CAFile != "" {
+			var err error
+			if pem, err = os.ReadFile(is.CAFile.String()); err != nil {
+				errs = append(errs, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err))
+			}
+		}
+		s.authority = append(s.authority, pem)
+	}
+	s.keepClaims = slices.ContainsFunc(c.Rules, func(r config.Rule) bool { return r.Set.Condition != "" })
+	return s, errors.Join(errs...)
+}
+
+// newGuard makes the guard of a configuration. The resource identifier is the one that the process started with:
+// public_url also decides which hosts are let in, and the two change together, at the next start.
+func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
+	o := auth.Options{
+		Resource: g.o.Config.Resource(), DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, Replays: g.replays, Logger: g.log,
+	}
+	if s.auth.DPoPNonce {
+		o.NonceKeys = g.nonceKeys
+	}
+	var hosts []string
+	for n, is := range s.auth.Issuers {
+		issuer, err := guardIssuer(is, s.authority[n])
+		if err != nil {
+			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
+		}
+		if slices.Equal(is.Audiences, []string{c.Resource()}) {
+			issuer.Audiences = []string{o.Resource}
+		}
+		hosts = append(hosts, issuerHosts(is)...)
+		o.Issuers = append(o.Issuers, issuer)
+	}
+	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts}).Documents()
+	return auth.New(o)
+}
+
+// guardIssuer is one issuer of the configuration, completed by its preset.
+func guardIssuer(is config.Issuer, authority []byte) (auth.Issuer, error) {
+	issuer := auth.Issuer{
+		URL: is.Issuer.String(), Audiences: is.Audiences, ClientIDs: is.ClientIDs, RequireClient: is.RequireClient,
+		ScopeClaims: is.ScopeClaims, MaxLifetime: time.Duration(is.MaxLifetime), Skew: time.Duration(is.Skew),
+	}
+	if is.Opaque() {
+		issuer.Tokens = auth.Opaque
+	}
+	for _, a := range is.Algorithms {
+		issuer.Algorithms = append(issuer.Algorithms, string(a))
+	}
+	for _, claim := range is.IDTokenClaims {
+		issuer.IDTokenClaims = append(issuer.IDTokenClaims, string(claim))
+	}
+	for _, typ := range is.AcceptTyp {
+		if typ == "none" { // which no "typ" is
+			typ = ""
+		}
+		issuer.Types = append(issuer.Types, typ)
+	}
+	if issuer.Skew == 0 { // where auth has a default
+		issuer.Skew = time.Nanosecond
+	}
+	switch is.DPoP {
+	case config.DPoPAccept:
+		issuer.DPoP = auth.DPoPAccept
+	case config.DPoPRequire:
+		issuer.DPoP = auth.DPoPRequire
+	case config.DPoPOff:
+	}
+	if in := is.Introspection; in != nil {
+		issuer.Introspection = &auth.Introspection{ClientID: in.ClientID, Rate: in.Rate}
+		if in.Endpoint != nil {
+			issuer.Introspection.Endpoint = in.Endpoint.String()
+		}
+		if in.ClientID != "" {
+			issuer.Introspection.ClientSecret = func() (string, error) { return in.ClientSecret.Reveal(), nil }
+		}
+		if in.ClientAuth == config.IntrospectionPost {
+			issuer.Introspection.Method = auth.ClientSecretPost
+		}
+	}
+	if is.Preset != "" {
+		preset, ok := auth.Preset(string(is.Preset))
+		if !ok { // a test holds the two lists together
+			return issuer, fmt.Errorf("no preset is named %q", is.Preset)
+		}
+		if is.Tokens == config.TokensJWT {
+			preset.Tokens, preset.Introspection = auth.JWT, nil
+		}
+		issuer = issuer.WithDefaults(preset)
+	}
+	if authority != nil {
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(authority) {
+			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
+		}
+		issuer.Client = upstream.NewClient(upstream.Options{
+			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots,
+		}).Documents()
+	}
+	return issuer, nil
+}
+
+// issuerHosts are the hosts of an issuer that the operator wrote down: they may stand on private addresses (E1).
+func issuerHosts(is config.Issuer) []string {
+	hosts := []string{is.Issuer.URL().Hostname()}
+	if in := is.Introspection; in != nil && in.Endpoint != nil {
+		hosts = append(hosts, in.Endpoint.URL().Hostname())
+	}
+	return hosts
+}
+
+// nonceKeys makes keys for nonces of DPoP of those that seal handles, so that replicas that share the one share the other.
+func nonceKeys(sealKeys [][]byte) [][]byte {
+	var keys [][]byte
+	for _, key := range sealKeys {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte("drawbridge DPoP nonce"))
+		keys = append(keys, h.Sum(nil))
+	}
+	return keys
+}
+
+// conditionsOf compiles the conditions of all rules, by their text.
+func conditionsOf(c *config.Config) (map[string]*auth.Condition, error) {
+	conditions := map[string]*auth.Condition{}
+	var errs []error
+	for n := range c.Rules {
+		text := c.Rules[n].Set.Condition
+		if text == "" || conditions[text] != nil {
+			continue
+		}
+		condition, err := auth.NewCondition(text)
+		if err != nil {
+			for line := range strings.Lines(err.Error()) { // one for each fault
+				reason := strings.TrimPrefix(strings.TrimSpace(line), "condition: ")
+				errs = append(errs, c.Wrong("rules["+strconv.Itoa(n)+"].set.condition", errors.New(reason)))
+			}
+			continue
+		}
+		conditions[text] = condition
+	}
+	return conditions, errors.Join(errs...)
+}
