@@ -2,8 +2,6 @@ package credential
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,15 +9,15 @@ import (
 
 // token is an access token for a service. Its fields are not written to.
 type token struct {
-	value   string
-	header  []string  // as the values of Authorization, shared by all requests
-	minted  time.Time // when it was asked for
-	refresh time.Time // when it is time for the next one
+	header  sealed[[]string] // the values of Authorization, shared by all requests
+	minted  time.Time        // when it was asked for
+	refresh time.Time        // when it is time for the next one
 	expiry  time.Time
 }
 
-// Format implements [fmt.Formatter]: a token is in no text.
-func (token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacted]") }
+// good reports whether a service can be expected to take the token. One that is
+// of the future was made before the clock went back.
+func (t *token) good(now time.Time) bool { return now.Before(t.expiry) && !now.Before(t.minted) }
 
 // Times of a cell.
 const (
@@ -73,7 +71,7 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 	for {
 		at := now()
 		t := c.current.Load()
-		usable := t != nil && t != refused && at.Before(t.expiry)
+		usable := t != nil && t != refused && t.good(at)
 		if usable && at.Before(t.refresh) {
 			return t, false, nil
 		}
@@ -81,7 +79,7 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 		switch fl := c.flight; {
 		case c.current.Load() != t: // somebody was faster
 			c.mu.Unlock()
-		case usable && (fl != nil || at.Before(c.again)):
+		case usable && (fl != nil || c.cooling(at)):
 			c.mu.Unlock()
 			return t, false, nil
 		case fl != nil:
@@ -94,7 +92,7 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 			if !fl.abandoned {
 				return fl.token, true, fl.err
 			}
-		case at.Before(c.again):
+		case c.cooling(at):
 			err := c.failure
 			c.mu.Unlock()
 			return nil, false, err
@@ -105,6 +103,9 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 			limit := fetchTime
 			if usable {
 				limit = earlyFetchTime
+				if deadline, ok := ctx.Deadline(); ok { // the call itself needs time, too
+					limit = min(limit, time.Until(deadline)/2)
+				}
 			}
 			c.fly(ctx, fl, f, now, subject, limit)
 			if fl.err != nil && usable {
@@ -135,13 +136,19 @@ func (c *cell) fly(ctx context.Context, fl *flight, f fetcher, now func() time.T
 	fl.token, fl.err, fl.abandoned = t, err, err != nil && ctx.Err() != nil
 }
 
+// cooling reports whether the last failure still is the answer. The caller holds c.mu.
+func (c *cell) cooling(now time.Time) bool {
+	left := c.again.Sub(now)
+	return 0 < left && left <= maxCoolDown // more is left only if the clock went back
+}
+
 // renew returns a token other than one that a service has refused, or nil.
 func (c *cell) renew(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) *token {
-	if now().Sub(refused.minted) < renewAfter {
+	if age := now().Sub(refused.minted); 0 <= age && age < renewAfter {
 		return nil
 	}
 	t, _, err := c.get(ctx, f, now, subject, refused)
-	if err != nil || t.value == refused.value { // some servers give the same one until it expires
+	if err != nil || t.header()[0] == refused.header()[0] { // some servers give the same one until it expires
 		return nil
 	}
 	return t
@@ -149,11 +156,10 @@ func (c *cell) renew(ctx context.Context, f fetcher, now func() time.Time, subje
 
 // idle reports whether the cell holds nothing that could be of use.
 func (c *cell) idle(now time.Time) bool {
-	t := c.current.Load()
-	if t != nil && now.Before(t.expiry) {
+	if t := c.current.Load(); t != nil && t.good(now) {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.flight == nil && !now.Before(c.again)
+	return c.flight == nil && !c.cooling(now)
 }

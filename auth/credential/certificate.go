@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -118,6 +119,14 @@ func (c *ClientCertificate) Problem() error {
 		problems = append(problems, c.authorities.problem())
 	}
 	return errors.Join(problems...)
+}
+
+// Exposed returns the key file if every user of the machine may read it (E8).
+func (c *ClientCertificate) Exposed() []string {
+	if c.certificate == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.certificate.exposed()), func(path string) bool { return path != c.certificate.paths[1] })
 }
 
 // Expiry returns when the certificate ends; zero if there is none.

@@ -195,15 +195,19 @@ func newAttacher(o Options) (*attacher, error) {
 	return a, err
 }
 
-// origin is scheme, host and port (RFC 6454).
+// origin is scheme, host and port (RFC 6454), the host in ASCII.
 type origin struct {
 	scheme, host, port string
 	literal            string // host and port as configured: the usual spelling
 }
 
 func parseOrigin(u *url.URL) (origin, error) {
-	if u == nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u == nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return origin{}, errors.New("credential: origin must be an absolute http or https URL")
+	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' }) {
+		// That is what net/http connects to, and what a connection's address is compared with.
+		return origin{}, fmt.Errorf("credential: the host of origin %q must be in its ASCII form (xn--…)", u.Scheme+"://"+u.Host)
 	}
 	o := originOf(u)
 	o.literal = u.Host
@@ -211,7 +215,7 @@ func parseOrigin(u *url.URL) (origin, error) {
 }
 
 func originOf(u *url.URL) origin {
-	o := origin{scheme: strings.ToLower(u.Scheme), host: strings.ToLower(u.Hostname()), port: u.Port()}
+	o := origin{scheme: lower(u.Scheme), host: lower(u.Hostname()), port: u.Port()}
 	if o.port == "" {
 		switch o.scheme {
 		case "http":
@@ -223,10 +227,27 @@ func originOf(u *url.URL) origin {
 	return o
 }
 
-func (o origin) matches(u *url.URL) bool {
+// takes reports whether a request goes to the origin, and says so wherever a
+// server may look: in its target, and in the header Host.
+func (o origin) takes(req *http.Request) bool {
+	u := req.URL
+	if u.Opaque != "" || req.Host != "" && req.Host != u.Host {
+		return false
+	}
 	if u.Scheme == o.scheme && u.Host == o.literal {
 		return true
 	}
 	other := originOf(u)
 	return other.scheme == o.scheme && other.host == o.host && other.port == o.port
+}
+
+// lower turns ASCII letters only: to [strings.ToLower], "İ" is an "i", and to
+// the domain name system it is none.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }

@@ -113,7 +113,7 @@ func (e *exchange) refuses(got *oauth2.Token, subject string) string {
 // audienceOf reads "aud" of a token that is a JWT. Its signature does not
 // matter: it came from the authorization server itself.
 func audienceOf(token string) (audience []string, ok bool) {
-	parts := strings.Split(token, ".")
+	parts := strings.SplitN(token, ".", 4) // a token may be of dots alone
 	if len(parts) != 3 {
 		return nil, false
 	}

@@ -69,7 +69,10 @@ func NewIdentity(o IdentityOptions) (*Identity, error) {
 
 // Problem says why a key file as it is now can't be used, while the last good
 // key is; nil if nothing is wrong.
-func (i *Identity) Problem() error { return i.ring.problem() }
+func (i *Identity) Problem() error { return i.ring.files.problem() }
+
+// Exposed returns the key files that every user of the machine may read (E8).
+func (i *Identity) Exposed() []string { return i.ring.files.exposed() }
 
 // Keys serves the public keys (RFC 7517 section 5), to GET and HEAD. It needs no token (Z9).
 func (i *Identity) Keys() http.Handler {
@@ -138,7 +141,7 @@ type introduction struct {
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !n.origin.matches(req.URL) {
+	if !n.origin.takes(req) {
 		return n.next.RoundTrip(req)
 	}
 	own := req.WithContext(req.Context()) // a shallow copy
@@ -153,13 +156,15 @@ func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		own.Header[n.header] = badge
+		note(req.Context(), badge)
 	}
-	return n.next.RoundTrip(own)
+	resp, err := n.next.RoundTrip(own)
+	return without(req, resp), err
 }
 
 // badge is an identity that was made.
 type badge struct {
-	header []string // shared by all requests
+	header sealed[[]string] // shared by all requests
 	until  time.Time
 }
 
@@ -197,13 +202,13 @@ func (b *badges) of(p *auth.Principal) ([]string, error) {
 	known := b.made[p]
 	b.mu.RUnlock()
 	if known != nil && now.Before(known.until) {
-		return known.header, nil
+		return known.header(), nil
 	}
 	text, err := b.identity.mint(p, b.audience, now)
 	if err != nil {
 		return nil, err
 	}
-	fresh := &badge{header: []string{text}, until: now.Add(b.identity.life / 2)}
+	fresh := &badge{header: seal([]string{text}), until: now.Add(b.identity.life / 2)}
 	if !p.Expiry.IsZero() && p.Expiry.Before(fresh.until) {
 		fresh.until = p.Expiry
 	}
@@ -216,7 +221,7 @@ func (b *badges) of(p *auth.Principal) ([]string, error) {
 		b.sweep(now)
 	}
 	b.made[p] = fresh
-	return fresh.header, nil
+	return fresh.header(), nil
 }
 
 // sweep makes room: what has ended goes, and if that is little, some of the

@@ -66,6 +66,9 @@ func NewSigningKey(o KeyOptions) (*SigningKey, error) {
 // signs on; nil if nothing is wrong.
 func (k *SigningKey) Problem() error { return k.file.problem() }
 
+// Exposed returns the file if every user of the machine may read it (E8).
+func (k *SigningKey) Exposed() []string { return k.file.exposed() }
+
 // sign makes a JWT of that type.
 func (k *SigningKey) sign(kind string, claims any) (string, error) {
 	s, err := k.file.get()

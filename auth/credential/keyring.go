@@ -22,7 +22,7 @@ type keyring struct {
 	now   func() time.Time
 
 	mu      sync.Mutex
-	present []*signer // the last of files that was looked at
+	present []jose.JSONWebKey // public; the last of files that was looked at
 	retired []retired
 }
 
@@ -71,11 +71,14 @@ func (r *keyring) look() ([]*signer, error) {
 	}
 	now := r.now()
 	for _, old := range r.present {
-		if !holds(signers, old.key.KeyID) {
-			r.retired = append(r.retired, retired{key: old.key.Public(), until: now.Add(r.life + graceTime)})
+		if !holds(signers, old.KeyID) {
+			r.retired = append(r.retired, retired{key: old, until: now.Add(r.life + graceTime)})
 		}
 	}
-	r.present = signers
+	r.present = r.present[:0]
+	for _, s := range signers {
+		r.present = append(r.present, s.key.Public())
+	}
 	kept := r.retired[:0]
 	for _, old := range r.retired {
 		if now.Before(old.until) && !holds(signers, old.key.KeyID) {
@@ -94,8 +97,6 @@ func holds(signers []*signer, id string) bool {
 	}
 	return false
 }
-
-func (r *keyring) problem() error { return r.files.problem() }
 
 func (r *keyring) sign(claims any) (string, error) {
 	signers, err := r.look()

@@ -38,7 +38,8 @@ const (
 	NoClientAuth
 )
 
-// OAuth describes where tokens come from.
+// OAuth describes where tokens come from. Only ClientSecret and the key are
+// secret: whoever prints the rest shows it.
 type OAuth struct {
 	// TokenURL is the token endpoint: https, or http on loopback.
 	TokenURL string
@@ -90,10 +91,10 @@ type grant struct {
 	kind                  Kind
 	endpoint              string // host and port, for errors
 	client                http.Client
-	config                clientcredentials.Config // without the secret
-	secret                Secret                   // nil: none is sent
-	client7523, grant7523 *assertion               // nil: none is sent
-	exchange              *exchange                // nil: one token for all callers
+	config                *clientcredentials.Config // without the secret
+	secret                Secret                    // nil: none is sent
+	client7523, grant7523 *assertion                // nil: none is sent
+	exchange              *exchange                 // nil: one token for all callers
 	now                   func() time.Time
 	own                   cell // the token for all callers
 }
@@ -138,8 +139,11 @@ func newGrant(o Options) (*grant, error) {
 	if slices.Contains(c.Audiences, "") {
 		problem("an audience is empty")
 	}
-	g.config = clientcredentials.Config{TokenURL: c.TokenURL, Scopes: c.Scopes, EndpointParams: make(url.Values), AuthStyle: oauth2.AuthStyleInParams}
-	form := g.config.EndpointParams
+	form := make(url.Values)
+	g.config = &clientcredentials.Config{ClientID: c.ClientID, TokenURL: c.TokenURL, Scopes: c.Scopes, EndpointParams: form, AuthStyle: oauth2.AuthStyleInParams}
+	if c.ClientAuth == SecretBasic {
+		g.config.AuthStyle = oauth2.AuthStyleInHeader
+	}
 	if len(c.Resources) > 0 {
 		form["resource"] = slices.Clone(c.Resources)
 	}
@@ -173,14 +177,10 @@ func newGrant(o Options) (*grant, error) {
 
 // authenticate prepares client authentication.
 func (g *grant) authenticate(c *OAuth) error {
-	g.config.ClientID = c.ClientID
 	needsID := true
 	var err error
 	switch c.ClientAuth {
 	case SecretBasic, SecretPost:
-		if c.ClientAuth == SecretBasic {
-			g.config.AuthStyle = oauth2.AuthStyleInHeader
-		}
 		if g.secret = c.ClientSecret; g.secret == nil {
 			err = errors.New("credential: client secret is missing")
 		} else if _, readErr := g.readSecret(); readErr != nil {
@@ -251,7 +251,7 @@ func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	start := g.now()
-	trip := &trip{next: g.client.Transport}
+	trip := &trip{next: g.client.Transport, now: g.now}
 	client := g.client
 	client.Transport = trip
 	got, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &client))
@@ -284,7 +284,7 @@ func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, statu
 	early := min(life/10, time.Minute)
 	early += time.Duration(rand.Int64N(int64(early/2) + 1))
 	return &token{
-		value: got.AccessToken, header: slices.Clip([]string{"Bearer " + got.AccessToken}),
+		header: seal(slices.Clip([]string{"Bearer " + got.AccessToken})),
 		minted: start, refresh: start.Add(life - early), expiry: start.Add(life),
 	}, nil
 }

@@ -510,7 +510,7 @@ func TestCallersAreBounded(t *testing.T) {
 	use := func(i int) *cell {
 		c := s.cell(key(i), now)
 		if c.current.Load() == nil {
-			c.current.Store(&token{value: fmt.Sprint(i), expiry: now.Add(time.Minute)})
+			c.current.Store(&token{header: seal([]string{fmt.Sprint(i)}), expiry: now.Add(time.Minute)})
 		}
 		return c
 	}
@@ -519,7 +519,7 @@ func TestCallersAreBounded(t *testing.T) {
 		if use(0) != first {
 			t.Fatalf("forgotten after %d", i)
 		}
-		if use(i).current.Load().value != fmt.Sprint(i) || len(s.cells) > 3 {
+		if use(i).current.Load().header()[0] != fmt.Sprint(i) || len(s.cells) > 3 {
 			t.Fatal(i, len(s.cells))
 		}
 	}

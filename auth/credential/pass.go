@@ -78,7 +78,7 @@ type pass struct {
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
-	if len(p.names) == 0 || !p.origin.matches(req.URL) {
+	if len(p.names) == 0 || !p.origin.takes(req) {
 		return p.next.RoundTrip(req)
 	}
 	in := p.inbound(req.Context())
@@ -101,7 +101,8 @@ func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		own.Header[name] = values
 	}
-	return p.next.RoundTrip(own)
+	resp, err := p.next.RoundTrip(own)
+	return without(req, resp), err
 }
 
 // checkPassedValue checks what a caller sent. The value is not in the error.

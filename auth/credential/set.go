@@ -50,7 +50,7 @@ func NewSet(o SetOptions) (*Set, error) {
 		if err != nil {
 			problems = append(problems, err)
 		}
-		s.fallback = &Choice{bundle: bundle{parts: []*part{p}}}
+		s.fallback = &Choice{set: s, bundle: bundle{parts: []*part{p}}}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -60,6 +60,7 @@ func NewSet(o SetOptions) (*Set, error) {
 
 // Choice is the credentials of one operation. It is immutable.
 type Choice struct {
+	set     *Set
 	schemes []string
 	bundle  bundle
 }
@@ -119,7 +120,7 @@ func (s *Set) Choose(alternatives [][]string) (*Choice, error) {
 		if open = open || len(names) == 0; len(names) == 0 {
 			continue
 		}
-		c := &Choice{schemes: slices.Clone(names)}
+		c := &Choice{set: s, schemes: slices.Clone(names)}
 		var absent []string
 		for _, name := range names {
 			if p := s.schemes[name]; p != nil {
@@ -140,7 +141,7 @@ func (s *Set) Choose(alternatives [][]string) (*Choice, error) {
 	case s.fallback != nil:
 		return s.fallback, nil
 	case open:
-		return &Choice{}, nil
+		return &Choice{set: s}, nil
 	}
 	return nil, missing
 }
@@ -159,9 +160,10 @@ func clash(parts []*part) string {
 }
 
 // Wrap puts the credentials around a transport. A request gets those of the
-// [Choice] in its context, and without one those of the default.
+// [Choice] in its context, and without one of this set those of the default:
+// what is chosen for one API is nothing to another (E4).
 func (s *Set) Wrap(next http.RoundTripper) http.RoundTripper {
-	t := &transport{next: next, origin: s.origin, set: true}
+	t := &transport{next: next, origin: s.origin, set: s}
 	if s.fallback != nil {
 		t.bundle = &s.fallback.bundle
 	}

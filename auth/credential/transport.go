@@ -14,7 +14,7 @@ type transport struct {
 	next   http.RoundTripper
 	origin origin
 	bundle *bundle // nil: none
-	set    bool    // a [Choice] in the request's context stands over bundle
+	set    *Set    // whose [Choice] in a request's context stands over bundle; nil: none does
 }
 
 // held is the token that a request was sent with.
@@ -28,12 +28,12 @@ type held struct {
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	b := t.bundle
-	if t.set {
-		if c, ok := req.Context().Value(choiceKey{}).(*Choice); ok {
+	if t.set != nil {
+		if c, ok := req.Context().Value(choiceKey{}).(*Choice); ok && c.set == t.set {
 			b = &c.bundle
 		}
 	}
-	if b == nil || !t.origin.matches(req.URL) {
+	if b == nil || len(b.parts) == 0 || !t.origin.takes(req) {
 		return t.next.RoundTrip(req)
 	}
 	own, h, err := b.attach(req)
@@ -44,10 +44,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := t.next.RoundTrip(own)
-	if err != nil || resp.StatusCode != http.StatusUnauthorized || h.token == nil || !replayable(req) || !blamesToken(resp.Header) {
-		return resp, err
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && h.token != nil && replayable(req) && blamesToken(resp.Header) {
+		resp, err = t.again(own, h, resp)
 	}
-	return t.again(own, h, resp)
+	return without(req, resp), err
+}
+
+// without takes out of an answer the request with the credential: who logs the
+// URL of that, or follows it elsewhere, has the one that came in.
+func without(req *http.Request, resp *http.Response) *http.Response {
+	if resp != nil {
+		resp.Request = req
+	}
+	return resp
 }
 
 // attach returns a copy of req with the credentials. held is empty if the token
@@ -81,7 +90,8 @@ func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error
 func withToken(req *http.Request, t *token) *http.Request {
 	own := req.WithContext(req.Context()) // a shallow copy
 	own.Header = cloneHeader(req.Header, "Authorization")
-	own.Header["Authorization"] = t.header
+	own.Header["Authorization"] = t.header()
+	note(req.Context(), t.header())
 	return own
 }
 

@@ -17,6 +17,7 @@ import (
 // a failure: the errors of x/oauth2 hold whatever the server wrote.
 type trip struct {
 	next       http.RoundTripper
+	now        func() time.Time
 	connected  atomic.Bool // from here on an error may hold what the server wrote
 	err        error
 	status     int
@@ -38,12 +39,21 @@ func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.status = resp.StatusCode
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		t.retryAfter = time.Duration(min(seconds, int(maxLife/time.Second))) * time.Second
-	}
+	t.retryAfter = retryAfter(resp.Header.Get("Retry-After"), t.now())
 	t.body = &bounded{ReadCloser: resp.Body, left: maxAnswer}
 	resp.Body = t.body
 	return resp, nil
+}
+
+// retryAfter reads that header (RFC 9110 section 10.2.3); 0 for what can't be read.
+func retryAfter(text string, now time.Time) time.Duration {
+	var d time.Duration
+	if seconds, err := strconv.Atoi(text); err == nil {
+		d = time.Duration(max(0, min(seconds, int(maxLife/time.Second)))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		d = at.Sub(now)
+	}
+	return max(0, min(d, maxLife))
 }
 
 var errTooLong = errors.New("credential: the answer is too long")

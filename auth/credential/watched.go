@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -23,9 +25,9 @@ type watched[T any] struct {
 
 	mu     sync.Mutex
 	digest [sha256.Size]byte // of what was last tried
+	open   []string          // the paths that every user may read
 	looked time.Time
-	value  T
-	good   bool // value was made of some version of the files
+	value  sealed[T] // of the newest version that could be used; nil: none could
 	err    error
 }
 
@@ -40,10 +42,11 @@ func (w *watched[T]) get() (T, error) {
 		w.look()
 		w.looked = now
 	}
-	if !w.good {
-		return w.value, w.err
+	if w.value == nil {
+		var none T
+		return none, w.err
 	}
-	return w.value, nil
+	return w.value(), nil
 }
 
 // problem says why the files as they are now can't be used; nil if they can.
@@ -53,20 +56,32 @@ func (w *watched[T]) problem() error {
 	return w.err
 }
 
+// exposed returns the paths that every user of the machine may read.
+func (w *watched[T]) exposed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.open
+}
+
 // look reads the files. The caller holds w.mu.
 func (w *watched[T]) look() {
 	contents := make([][]byte, len(w.paths))
 	h := sha256.New()
+	var open []string
 	for i, path := range w.paths {
-		content, err := readFile(path)
+		content, mode, err := readFile(path)
 		if err != nil {
 			w.err, w.digest = err, [sha256.Size]byte{}
 			return
+		}
+		if mode&0o004 != 0 {
+			open = append(open, path)
 		}
 		contents[i] = content
 		fmt.Fprintf(h, "%d ", len(content))
 		h.Write(content)
 	}
+	w.open = open
 	digest := [sha256.Size]byte(h.Sum(nil))
 	if digest == w.digest {
 		return
@@ -74,23 +89,31 @@ func (w *watched[T]) look() {
 	w.digest = digest
 	value, err := w.parse(contents)
 	if w.err = err; err == nil {
-		w.value, w.good = value, true
+		w.value = seal(value)
 	}
 }
 
-// readFile reads a file of a bounded size.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+// readFile reads a regular file of a bounded size, and returns who may read it.
+func readFile(path string) ([]byte, fs.FileMode, error) {
+	// To open a pipe must not block: whoever signs waits for it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("credential: %w", err)
+		return nil, 0, fmt.Errorf("credential: %w", err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("credential: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("credential: %q is not a regular file", path)
+	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("credential: %w", err)
+		return nil, 0, fmt.Errorf("credential: %w", err)
 	}
 	if len(content) > maxFile {
-		return nil, fmt.Errorf("credential: %q has more than %d bytes", path, maxFile)
+		return nil, 0, fmt.Errorf("credential: %q has more than %d bytes", path, maxFile)
 	}
-	return content, nil
+	return content, info.Mode().Perm(), nil
 }
