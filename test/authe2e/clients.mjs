@@ -1,0 +1,106 @@
+// The official TypeScript clients. One process runs any number of sessions; the Go tests lead them by commands. Each knows
+// nothing but the endpoint's address: where to log in and what to ask for it finds out.
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as ClientV2, DpopSession, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
+import { Browser } from "./browser.mjs";
+import { serve } from "./lines.mjs";
+
+const redirect = "http://127.0.0.1:33999/callback";
+const sessions = new Map();
+
+class Session {
+  asked = []; // the scopes of each request for authorization
+  registrations = 0;
+  grants = []; // the kind of each request for tokens
+  secrets = []; // all that nobody else may see
+  #kept = {};
+  #browser = new Browser();
+
+  constructor({ kind, endpoint, refresh, secret, document, dpop }) {
+    this.v1 = kind === "sdk-v1";
+    this.endpoint = new URL(endpoint);
+    const kept = this.#kept;
+    this.provider = {
+      redirectUrl: redirect,
+      clientMetadataUrl: document || undefined,
+      clientMetadata: {
+        client_name: "authe2e", redirect_uris: [redirect], grant_types: refresh ? ["authorization_code", "refresh_token"] : ["authorization_code"],
+        token_endpoint_auth_method: secret ? "client_secret_basic" : "none", response_types: ["code"],
+      },
+      clientInformation: () => kept.client,
+      saveClientInformation: (client) => { kept.client = client; },
+      tokens: () => kept.tokens,
+      saveTokens: (tokens) => { kept.tokens = tokens; },
+      saveCodeVerifier: (verifier) => { kept.verifier = verifier; this.secrets.push(verifier); },
+      codeVerifier: () => kept.verifier,
+      discoveryState: () => kept.discovery,
+      saveDiscoveryState: (state) => { kept.discovery = state; },
+      invalidateCredentials: (what) => {
+        if (what === "tokens" || what === "all") delete kept.tokens;
+        if (what === "client" || what === "all") delete kept.client;
+        if (what === "discovery" || what === "all") delete kept.discovery;
+      },
+      redirectToAuthorization: async (url) => {
+        this.asked.push(url.searchParams.get("scope") ?? "");
+        this.answer = await this.#browser.open(url, redirect);
+        this.secrets.push(this.answer.get("code"));
+      },
+    };
+    if (dpop) this.provider.dpop = () => (kept.proofs ??= DpopSession.create());
+  }
+
+  // fetch is the network, with an ear on what is secret.
+  fetch = async (input, init) => {
+    const proof = new Headers(init?.headers).get("DPoP");
+    if (proof) this.secrets.push(proof);
+    const form = init?.body instanceof URLSearchParams ? init.body : undefined;
+    if (form?.has("grant_type")) this.grants.push(form.get("grant_type"));
+    const answer = await fetch(input, init);
+    if (new URL(input.url ?? input).origin !== this.endpoint.origin && answer.headers.get("content-type")?.includes("json")) {
+      const said = await answer.clone().json();
+      if (said.client_id && said.redirect_uris) this.registrations++;
+      for (const name of ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"]) if (said[name]) this.secrets.push(said[name]);
+    }
+    return answer;
+  };
+
+  connect = () => this.#attempt(async () => {
+    const options = { authProvider: this.provider, fetch: this.fetch };
+    this.transport = this.v1 ? new TransportV1(this.endpoint, options) : new TransportV2(this.endpoint, options);
+    const name = { name: "authe2e", version: "1" };
+    this.client = this.v1 ? new ClientV1(name) : new ClientV2(name, { versionNegotiation: { mode: "auto" } });
+    await this.client.connect(this.transport);
+  });
+  tools = () => this.#attempt(async () => (await this.client.listTools()).tools.map((tool) => tool.name));
+  call = (name, args) => this.#attempt(() => this.client.callTool({ name, arguments: args }));
+
+  // #attempt logs in when f is refused and sent the user somewhere, and tries again.
+  async #attempt(f) {
+    const before = this.asked.length;
+    try {
+      return await f();
+    } catch (e) {
+      if (this.asked.length === before) throw e;
+      await (this.v1 ? this.transport.finishAuth(this.answer.get("code")) : this.transport.finishAuth(this.answer));
+      return await f();
+    }
+  }
+
+  state = () => ({
+    asked: this.asked, registrations: this.registrations, grants: this.grants, clientID: this.#kept.client?.client_id ?? "",
+    access: this.#kept.tokens?.access_token ?? "", refresh: this.#kept.tokens?.refresh_token ?? "", scope: this.#kept.tokens?.scope ?? "",
+    kind: this.#kept.tokens?.token_type ?? "", secrets: this.secrets.splice(0),
+  });
+}
+
+const each = (f) => ({ session, ...given }) => f(sessions.get(session), given);
+
+serve({
+  open({ session, ...options }) { sessions.set(session, new Session(options)); },
+  connect: each((s) => s.connect()),
+  tools: each((s) => s.tools()),
+  call: each((s, { tool, arguments: args }) => s.call(tool, args)),
+  state: each((s) => s.state()),
+  close: each((s) => s.client?.close()),
+});

@@ -1,0 +1,47 @@
+package authe2e
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A token ends, and the client gets the next one with its refresh token, without a page for the user. The Go SDK fetches
+// it ten seconds before the end, the others when they are refused: tokens live long enough for both to make a difference.
+func testExpiry(t *testing.T, s *suite) {
+	const life = 12 * time.Second
+	for _, server := range []string{oidcProvider, ownServer} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, s, setup{server: server, life: life})
+			s.each(t, "expiry and refresh", server, []string{sdkV1, clientV2, goSDK}, func(t *testing.T, client string) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				c := w.newSession(t, client, choices{refresh: true})
+				if err := c.connect(ctx); err != nil {
+					t.Fatalf("connect: %v", err)
+				}
+				reading.make(ctx, t, c)
+				first := w.look(ctx, t, c)
+				if first.Refresh == "" {
+					t.Fatal("the client got no refresh token")
+				}
+				if after := w.awaitRefusal(ctx, t, first.Access); after > life+2*time.Second {
+					t.Errorf("the token was good for %s more, not for %s and a second of skew", after, life)
+				}
+				reading.make(ctx, t, c)
+				second := w.look(ctx, t, c)
+				if len(second.Asked) != 1 || !slices.Contains(second.Grants, "refresh_token") {
+					t.Errorf("after %q the user was asked for %q", second.Grants, second.Asked)
+				}
+				if second.Access == first.Access || second.Refresh == first.Refresh || second.Refresh == "" {
+					t.Error("the tokens are those of before") // both: refresh tokens rotate
+				}
+				if status, err := w.try(ctx, second.Access); err != nil || status != 200 && client != goSDK {
+					t.Errorf("the new token: status %d, %v", status, err)
+				}
+			})
+		})
+	}
+}

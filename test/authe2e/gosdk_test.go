@@ -1,0 +1,236 @@
+package authe2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// redirect is the client's door. Nobody listens there: the browser stops before it.
+const redirect = "http://127.0.0.1:33999/callback"
+
+// goSession is a session of the Go SDK's client.
+type goSession struct {
+	endpoint  string
+	handler   *auth.AuthorizationCodeHandler
+	transport *http.Transport
+	browser   *http.Client
+	session   *mcp.ClientSession
+
+	mu   sync.Mutex
+	seen state
+}
+
+func newGoSession(endpoint string, c choices) (*goSession, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &goSession{endpoint: endpoint, transport: &http.Transport{}}
+	s.browser = &http.Client{
+		Jar: jar, Transport: s.transport,
+		CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+			if strings.HasPrefix(r.URL.String(), redirect) {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+	config := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: redirect, AuthorizationCodeFetcher: s.authorize, RequestRefreshToken: c.refresh,
+		Client: &http.Client{Transport: ear{s}},
+	}
+	if c.document != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.document}
+		s.seen.ClientID = c.document
+	} else {
+		m := &oauthex.ClientRegistrationMetadata{
+			ClientName: "authe2e", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code"}, TokenEndpointAuthMethod: "none",
+		}
+		if c.refresh {
+			m.GrantTypes = append(m.GrantTypes, "refresh_token")
+		}
+		if c.secret {
+			m.TokenEndpointAuthMethod = "client_secret_basic"
+		}
+		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: m}
+	}
+	s.handler, err = auth.NewAuthorizationCodeHandler(config)
+	return s, err
+}
+
+// ear is the network of a client's login, with an ear on what is secret.
+type ear struct{ s *goSession }
+
+func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
+	s := e.s
+	if r.Body != nil && r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, err
+		}
+		s.note(func(st *state) {
+			st.Grants = append(st.Grants, form.Get("grant_type"))
+			st.Secrets = append(st.Secrets, form.Get("code_verifier"))
+		})
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	resp, err := s.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var said map[string]any
+	if json.Unmarshal(body, &said) == nil && !strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "/mcp")) {
+		s.note(func(st *state) { st.hear(said) })
+	}
+	return resp, err
+}
+
+// hear notes an answer of the authorization server.
+func (st *state) hear(said map[string]any) {
+	member := func(name string) string {
+		text, _ := said[name].(string) //nolint:errcheck // absent is ""
+		return text
+	}
+	if member("client_id") != "" && said["redirect_uris"] != nil {
+		st.Registrations++
+		st.ClientID = member("client_id")
+	}
+	if token := member("access_token"); token != "" {
+		st.Access, st.Refresh, st.Scope, st.Kind = token, member("refresh_token"), member("scope"), member("token_type")
+	}
+	for _, name := range []string{"access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"} {
+		if member(name) != "" {
+			st.Secrets = append(st.Secrets, member(name))
+		}
+	}
+}
+
+func (s *goSession) note(f func(*state)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.seen)
+}
+
+var (
+	pageInput  = regexp.MustCompile(`<input type="\w+" name="(\w+)" value="([^"]*)"`)
+	pageAction = regexp.MustCompile(`<form method="post" action="([^"]*)"`)
+)
+
+// authorize does what a user does: follow the client's link, allow everything on the page.
+func (s *goSession) authorize(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+	u, err := url.Parse(args.URL)
+	if err != nil {
+		return nil, err
+	}
+	s.note(func(st *state) { st.Asked = append(st.Asked, u.Query().Get("scope")) })
+	answer, err := s.browse(ctx, args.URL)
+	if err != nil {
+		return nil, err
+	}
+	s.note(func(st *state) { st.Secrets = append(st.Secrets, answer.Get("code")) })
+	return &auth.AuthorizationResult{Code: answer.Get("code"), State: answer.Get("state"), Iss: answer.Get("iss")}, nil
+}
+
+func (s *goSession) browse(ctx context.Context, address string) (url.Values, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	for range 3 {
+		resp, err := s.browser.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		page, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		if location, err := resp.Location(); err == nil {
+			return location.Query(), nil
+		}
+		action := pageAction.FindSubmatch(page)
+		if resp.StatusCode != http.StatusOK || action == nil {
+			return nil, fmt.Errorf("the browser stands at %s: %s %s", resp.Request.URL.Path, resp.Status, page)
+		}
+		form := url.Values{"answer": {"allow"}}
+		for _, input := range pageInput.FindAllSubmatch(page, -1) {
+			form.Add(string(input[1]), html.UnescapeString(string(input[2])))
+		}
+		r, err = http.NewRequestWithContext(ctx, http.MethodPost, html.UnescapeString(string(action[1])), strings.NewReader(form.Encode()))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return nil, errors.New("the browser is asked again and again")
+}
+
+func (s *goSession) connect(ctx context.Context) (err error) {
+	s.session, err = mcp.NewClient(&mcp.Implementation{Name: "authe2e", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: s.endpoint, HTTPClient: &http.Client{Transport: s.transport}, OAuthHandler: s.handler, MaxRetries: -1,
+	}, nil)
+	return err
+}
+
+func (s *goSession) tools(ctx context.Context) (names []string, err error) {
+	for tool, err := range s.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, tool.Name)
+	}
+	return names, nil
+}
+
+func (s *goSession) call(ctx context.Context, tool string, arguments map[string]any) (o outcome, err error) {
+	r, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return o, err
+	}
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	return o, err
+}
+
+func (s *goSession) state(context.Context) (state, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.seen
+	st.Asked = append([]string(nil), st.Asked...)
+	s.seen.Secrets = nil
+	return st, nil
+}
+
+func (s *goSession) close(context.Context) error {
+	defer s.transport.CloseIdleConnections()
+	if s.session == nil {
+		return nil
+	}
+	return s.session.Close()
+}
