@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop-ts, ajv and judges also need npm, and install what they use below out/.
+# conformance, interop, auth-e2e, corpus and judges also need npm, and install what they use below out/.
 
 GO            ?= go
 OUT           := out
@@ -96,6 +96,10 @@ bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
+
+.PHONY: auth-e2e
+auth-e2e: ## logins of the official clients at oidc-provider and at the demo's server: expiry, rotation, revocation, no leaks
+	test/authe2e/run
 
 .PHONY: conformance
 conformance: build conformance-auth ## the official MCP conformance suite against the gateway, and conformance-auth

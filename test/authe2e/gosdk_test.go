@@ -111,7 +111,7 @@ func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
 // hear notes an answer of the authorization server.
 func (st *state) hear(said map[string]any) {
 	member := func(name string) string {
-		text, _ := said[name].(string) //nolint:errcheck // absent is ""
+		text, _ := said[name].(string)
 		return text
 	}
 	if member("client_id") != "" && said["redirect_uris"] != nil {

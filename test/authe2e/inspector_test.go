@@ -55,7 +55,7 @@ func (s *suite) inspect(ctx context.Context, t *testing.T, out any, endpoint, to
 	c.Stderr = &stderr
 	text, err := c.Output()
 	if err == nil {
-		err = json.Unmarshal(text, out)
+		err = json.Unmarshal(text, &struct{ Result any }{out})
 	}
 	if err != nil {
 		t.Fatalf("inspector: %v\n%s%s", err, text, stderr.String())

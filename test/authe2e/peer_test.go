@@ -37,7 +37,7 @@ type answer struct {
 // startPeer starts a script of the folder into which the packages were installed.
 func startPeer(folder, script string, env ...string) (*peer, error) {
 	p := &peer{name: script, ended: make(chan struct{}), waiting: make(map[int]chan<- answer)}
-	p.cmd = exec.Command(nodeIn(folder), filepath.Join(folder, script)) //nolint:noctx // it ends with its input, see close
+	p.cmd = exec.Command(nodeIn(folder), filepath.Join(folder, script))
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = lockedWriter{&p.mu, &p.stderr}
 	stdout, err := p.cmd.StdoutPipe()

@@ -43,6 +43,10 @@ func testRotation(t *testing.T, s *suite) {
 
 				turn(true)
 				w.enter(ctx, t, client)
+				fetched, err := w.auth.keySets(ctx)
+				if err != nil || fetched != 3 {
+					t.Errorf("the key set was fetched %d times, %v; want once at first and once for each turn", fetched, err)
+				}
 				for _, token := range []string{st.Access, token} {
 					if status, err := w.try(ctx, token); err != nil || status != 401 {
 						t.Errorf("a token signed with a key that was withdrawn: status %d, %v", status, err)
@@ -51,10 +55,6 @@ func testRotation(t *testing.T, s *suite) {
 				reading.make(ctx, t, old)
 				if again := w.look(ctx, t, old); again.Access == st.Access {
 					t.Error("the old client got in with its old token")
-				}
-				fetched, err := w.auth.keySets(ctx)
-				if err != nil || fetched != 3 {
-					t.Errorf("the key set was fetched %d times, %v; want once at first and once for each turn", fetched, err)
 				}
 				t.Logf("%d calls while the key turned", calls)
 			})

@@ -4,13 +4,17 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"text/tabwriter"
 
@@ -31,6 +35,7 @@ type suite struct {
 	provider  *peer
 	clients   *peer
 	documents *documents
+	ports     atomic.Int32 // the last one that was given away
 	table     table
 }
 
@@ -41,6 +46,7 @@ func TestAuth(t *testing.T) {
 		t.Skipf("%s is not set; make auth-e2e installs the clients and sets it", clientsVariable)
 	}
 	s := &suite{folder: folder, documents: newDocuments(t)}
+	s.ports.Store(20_000 + rand.Int32N(10_000))
 	var err error
 	if s.program, err = process.BuildGateway(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
@@ -86,6 +92,21 @@ func (s *suite) start(t *testing.T, script string, env ...string) *peer {
 	return p
 }
 
+// address returns a loopback address for a server. Its port is below those that connections get which go out: there are so
+// many of them here that a port which was free a moment ago would often be taken.
+func (s *suite) address(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		a := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(s.ports.Add(1))))
+		if l, err := net.Listen("tcp", a); err == nil {
+			l.Close()
+			return a
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // each runs a part of a scenario at a server with a client, at the same time as all others, and notes in the table what
 // came of it.
 func (s *suite) each(t *testing.T, scenario, server string, clients []string, f func(t *testing.T, client string)) {
@@ -126,20 +147,23 @@ type table struct {
 
 // note enters the result of a test when it ends.
 func (b *table) note(t *testing.T, scenario, server, client string) {
-	t.Cleanup(func() {
-		result := "ok"
-		if t.Failed() {
-			result = "FAILED"
-		} else if t.Skipped() {
-			result = "skipped"
-		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.results == nil {
-			b.results = make(map[[3]string]string)
-		}
-		b.results[[3]string{scenario, server, client}] = result
-	})
+	t.Cleanup(func() { b.enter(scenario, server, client, !t.Failed()) })
+}
+
+// enter enters a result. What has failed once has failed.
+func (b *table) enter(scenario, server, client string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.results == nil {
+		b.results = make(map[[3]string]string)
+	}
+	k := [3]string{scenario, server, client}
+	switch {
+	case !ok:
+		b.results[k] = "FAILED"
+	case b.results[k] == "":
+		b.results[k] = "ok"
+	}
 }
 
 func (b *table) print(t *testing.T) {

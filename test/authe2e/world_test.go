@@ -64,7 +64,7 @@ func (r *record) request(q *http.Request, body []byte) {
 	defer r.mu.Unlock()
 	r.n++
 	fmt.Fprintf(&r.text, "%s %s\nHost: %s\n", q.Method, q.URL, q.Host)
-	q.Header.Write(&r.text) //nolint:errcheck // a buffer takes everything
+	q.Header.Write(&r.text)
 	r.text.Write(body)
 	r.text.WriteString("\n")
 }
@@ -127,8 +127,8 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 	collector := httptest.NewServer(w.spans.listening(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 	t.Cleanup(collector.Close)
 
-	listen := address(t)
-	w.endpoint, w.admin = "http://"+listen+"/mcp", address(t)
+	listen := s.address(t)
+	w.endpoint, w.admin = "http://"+listen+"/mcp", s.address(t)
 	secret := newSecret()
 	w.secrets.add("the secret for introspection", secret)
 	terms := terms{resource: w.endpoint, life: want.life, opaque: want.opaque, secret: secret}
@@ -177,9 +177,9 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.finish(t, log) })
+	t.Cleanup(func() { w.finish(t, want.server, log) })
 	if err := w.child.Await(ctx, w.ready); err != nil {
-		text, _ := os.ReadFile(log) //nolint:errcheck // best effort
+		text, _ := os.ReadFile(log)
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return w
@@ -188,7 +188,7 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 // startDemo starts the program as those do who try it out. Its log is not searched: it prints a token, for its user.
 func (w *world) startDemo(ctx context.Context, t *testing.T) {
 	t.Helper()
-	listen := address(t)
+	listen := w.suite.address(t)
 	w.endpoint = "http://" + listen + "/mcp"
 	d, err := process.Start(context.WithoutCancel(ctx), w.suite.program, "demo", "--auth", "--listen", listen)
 	if err != nil {
@@ -250,23 +250,31 @@ func (w *world) ready(ctx context.Context) error {
 }
 
 // finish stops the gateway and searches all that has left it.
-func (w *world) finish(t *testing.T, log string) {
+func (w *world) finish(t *testing.T, server, log string) {
+	t.Helper()
+	ok := true
+	complain := func(format string, args ...any) {
+		t.Helper()
+		ok = false
+		t.Errorf(format, args...)
+	}
+	defer func() { w.suite.table.enter("nothing secret has left the gateway", server, "gateway", ok) }()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // that of the test has ended
 	defer cancel()
 	sinks := make(map[string][]byte)
 	for _, path := range []string{"/metrics", "/apis", "/readyz", "/healthz"} {
 		text, status, err := w.get(ctx, "http://"+w.admin+path)
 		if err != nil || status != http.StatusOK {
-			t.Errorf("%s: status %d, %v", path, status, err)
+			complain("%s: status %d, %v", path, status, err)
 		}
 		sinks[path] = text
 	}
 	if err := w.child.Stop(); err != nil {
-		t.Error(err)
+		complain("%v", err)
 	}
 	text, err := os.ReadFile(log)
 	if err != nil {
-		t.Error(err)
+		complain("%v", err)
 	}
 	sinks["the log"] = text
 	sinks["the service"], _ = w.requests.copy()
@@ -276,30 +284,24 @@ func (w *world) finish(t *testing.T, log string) {
 		"the log": `"level":"DEBUG"`, "/metrics": "drawbridge_", "the service": "GET /api/v1/orders/", "the trace collector": "getOrder",
 	} {
 		if !bytes.Contains(sinks[sink], []byte(mark)) {
-			t.Errorf("%s does not hold %s, so that nothing can be found there:\n%.2000s", sink, mark, sinks[sink])
+			complain("%s does not hold %s, so that nothing can be found there:\n%.2000s", sink, mark, sinks[sink])
 		}
 	}
 	if w.secrets.count() < 4 {
-		t.Errorf("only %d secrets are known", w.secrets.count())
+		complain("only %d secrets are known", w.secrets.count())
 	}
+	size := 0
 	for sink, text := range sinks {
+		size += len(text)
 		for _, found := range w.secrets.find(text) {
-			t.Errorf("%s holds %s", sink, found)
+			complain("%s holds %s", sink, found)
 		}
 		if sink != "the service" && bytes.Contains(text, []byte(demo.Key)) {
-			t.Errorf("%s holds the key of the service", sink)
+			complain("%s holds the key of the service", sink)
 		}
 	}
+	t.Logf("searched %d KiB for %d secrets", size>>10, w.secrets.count())
 	if t.Failed() {
-		t.Logf("the gateway's last words:\n%s", text[max(0, len(text)-8<<10):])
+		t.Logf("the gateway's last words:\n%s", text[max(0, len(text)-4<<10):])
 	}
-}
-
-func address(t *testing.T) string {
-	t.Helper()
-	a, err := process.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
