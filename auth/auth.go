@@ -38,6 +38,10 @@ type Issuer struct {
 	// "azp", "cid" or "appid"), as RFC 9068 section 2.2 demands. With many
 	// providers it is what tells an access token from an ID token.
 	RequireClient bool
+	// RequireSubject refuses tokens without "sub", as RFC 9068 section 2.2 demands.
+	// Without it such a token speaks for its client, which is what some providers
+	// issue to machines, and all its users would be one principal.
+	RequireSubject bool
 	// IDTokenClaims are the claims that only an ID token has: a token with one is
 	// refused. Of "nonce", "at_hash", "c_hash" and "s_hash"; empty: all of them.
 	IDTokenClaims []string

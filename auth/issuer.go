@@ -37,6 +37,7 @@ type issuer struct {
 	audiences     []string // canonical
 	clientIDs     []string
 	requireClient bool
+	requireSub    bool
 	marks         marks    // of ID tokens
 	scopeClaims   []string // nil: the default
 	algorithms    []jose.SignatureAlgorithm
@@ -66,7 +67,7 @@ type issuer struct {
 
 func newIssuer(c Issuer, client *http.Client, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
-		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, scopeClaims: slices.Clone(c.ScopeClaims),
+		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, now: now, log: log,
 	}
 	var problems []error

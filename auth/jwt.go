@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -261,7 +262,7 @@ func (c *claims) read(text []byte) error {
 			c.identity = c.identity || use != "access" && use != "access_token"
 		case "typ": // Keycloak
 			kind, _ := text1(value)
-			c.identity = c.identity || slices.Contains([]string{"ID", "Serialized-ID", "Refresh", "Offline", "Logout", "Initial"}, kind)
+			c.identity = c.identity || slices.Contains(keycloakOthers(), kind)
 		default:
 			ok = !isVariant(name, "iss", "sub", "client_id", "azp", "cid", "appid", "aud", "exp", "nbf", "iat", "scope", "scp",
 				"cnf", "nonce", "at_hash", "c_hash", "s_hash", "events", "token_use", "typ")
@@ -272,6 +273,12 @@ func (c *claims) read(text []byte) error {
 	}
 	c.client = cmp.Or(c.client, authorized, cid, app)
 	return nil
+}
+
+// keycloakOthers are the values by which Keycloak says that a token is no access
+// token (TokenUtil and ClientRegistrationTokenUtils of its sources).
+func keycloakOthers() []string {
+	return []string{"ID", "Serialized-ID", "Refresh", "Offline", "Logout", "logout+jwt", "InitialAccessToken", "RegistrationAccessToken"}
 }
 
 // keyThumbprint returns the member "jkt" of a confirmation (RFC 9449 section
@@ -303,12 +310,14 @@ func isVariant(name []byte, known ...string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(s, k) })
 }
 
-// text1 returns the value of a JSON string.
+// text1 returns the value of a JSON string. One with U+FFFD is none: that also
+// stands for each half of a surrogate pair, and two names must not become one.
 func text1(value []byte) (string, bool) {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return "", false
 	}
-	return string(jsonscan.Unquote(value)), true
+	s := string(jsonscan.Unquote(value))
+	return s, !strings.ContainsRune(s, utf8.RuneError)
 }
 
 // texts returns the values of a JSON string or array of strings.
@@ -373,6 +382,8 @@ func (i *issuer) check(c *claims, now time.Time) error {
 		return i.refuse("not bound to a key")
 	case c.subject == "" && c.client == "":
 		return i.refuse("neither subject nor client")
+	case i.requireSub && c.subject == "":
+		return i.refuse("no subject")
 	case i.requireClient && c.client == "":
 		return i.refuse("no client")
 	case len(i.clientIDs) > 0 && !slices.Contains(i.clientIDs, c.client):

@@ -8,24 +8,29 @@ import "slices"
 //
 //	name      issuer identifier                                 "typ"        client            scopes                 audience
 //	keycloak  https://HOST/realms/REALM                         JWT          azp               scope                  needs an audience mapper
-//	entra     https://login.microsoftonline.com/TENANT/v2.0     JWT          azp               scp, else roles        application id or api:// URI
+//	entra     https://login.microsoftonline.com/TENANT/v2.0     JWT          azp               scp, else roles        application id of the API
 //	auth0     https://TENANT.auth0.com/ (with the slash)        JWT, at+jwt  azp or client_id  scope                  identifier of the API
 //	okta      https://ORG.okta.com/oauth2/SERVER                none         cid               scp, a list            that of the authorization server
-//	cognito   https://cognito-idp.REGION.amazonaws.com/POOL     none         client_id         scope                  none, or a resource: set ClientIDs
+//	cognito   https://cognito-idp.REGION.amazonaws.com/POOL     none         client_id         scope                  none: set ClientIDs; or the resource
 //	google    https://accounts.google.com                       opaque       azp               scope                  the client id
 //	dex       that of its configuration                         none         azp, if any       groups                 the client id
 //	hydra     that of its configuration                         JWT          client_id         scp, a list, or scope  what the client may ask for
 //
 // What to know of them:
 //
+// Each demands a subject, which these providers put into every good token. A
+// Keycloak whose client scope "basic" is missing puts none into the tokens of
+// users, and all users of a client would be one principal.
+//
 // Keycloak says in the claim "typ" what a token is: Bearer or DPoP, or else ID,
-// Refresh and so on. Servers before 24 put "nonce" into access tokens, so that
+// Refresh and so on. Servers before 25 put "nonce" into access tokens, so that
 // alone is no sign. Roles can be scopes: ScopeClaims /realm_access/roles.
 //
-// Entra ID issues tokens for version 2.0 only if the API's manifest says so
-// (requestedAccessTokenVersion 2); others have another issuer. Tokens for a user
-// have scp, those for an application have roles. Clients ask for
-// api://APP/NAME and get NAME: let NAME imply api://APP/NAME. ID tokens have no azp.
+// Entra ID issues tokens of version 2.0 only if the API's manifest says so
+// (requestedAccessTokenVersion 2); others have another issuer, and may have the
+// application ID URI as audience. TENANT is the GUID. Tokens for a user have scp,
+// those for an application have roles. Clients ask for URI/NAME, where URI is the
+// application ID URI, and get NAME: let NAME imply URI/NAME. ID tokens have no azp.
 //
 // Okta's own server (without /oauth2/…) issues tokens for Okta alone: use a
 // custom one.
@@ -46,7 +51,8 @@ import "slices"
 //
 // Hydra's access tokens are opaque unless strategies.access_token is jwt. For
 // opaque ones set Tokens and Introspection; its endpoint is that of the admin port,
-// /admin/oauth2/introspect.
+// /admin/oauth2/introspect. It knows "audience", not "resource": what the consent
+// application grants is the audience.
 func Preset(name string) (Issuer, bool) {
 	for _, p := range presets() {
 		if p.name == name {
@@ -75,17 +81,20 @@ type preset struct {
 // stands in testdata/presets.
 func presets() []preset {
 	return []preset{
-		{"keycloak", Issuer{Types: []string{"JWT"}, RequireClient: true, IDTokenClaims: []string{"at_hash", "c_hash", "s_hash"}}},
-		{"entra", Issuer{Types: []string{"JWT"}, RequireClient: true, ScopeClaims: []string{"scp", "roles"}}},
-		{"auth0", Issuer{Types: []string{"JWT"}, RequireClient: true}},
-		{"okta", Issuer{Types: []string{""}, RequireClient: true}},
-		{"cognito", Issuer{Types: []string{""}, RequireClient: true}},
+		{"keycloak", Issuer{
+			Types: []string{"JWT"}, RequireClient: true, RequireSubject: true,
+			IDTokenClaims: []string{"at_hash", "c_hash", "s_hash"},
+		}},
+		{"entra", Issuer{Types: []string{"JWT"}, RequireClient: true, RequireSubject: true, ScopeClaims: []string{"scp", "roles"}}},
+		{"auth0", Issuer{Types: []string{"JWT"}, RequireClient: true, RequireSubject: true}},
+		{"okta", Issuer{Types: []string{""}, RequireClient: true, RequireSubject: true}},
+		{"cognito", Issuer{Types: []string{""}, RequireClient: true, RequireSubject: true}},
 		{"google", Issuer{
-			URL: "https://accounts.google.com", Tokens: Opaque, RequireClient: true,
+			URL: "https://accounts.google.com", Tokens: Opaque, RequireClient: true, RequireSubject: true,
 			Introspection: &Introspection{Endpoint: "https://oauth2.googleapis.com/tokeninfo", TokenInfo: true},
 		}},
-		{"dex", Issuer{Types: []string{""}, IDTokenClaims: []string{"c_hash"}, ScopeClaims: []string{"groups"}}},
-		{"hydra", Issuer{Types: []string{"JWT"}, RequireClient: true}},
+		{"dex", Issuer{Types: []string{""}, RequireSubject: true, IDTokenClaims: []string{"c_hash"}, ScopeClaims: []string{"groups"}}},
+		{"hydra", Issuer{Types: []string{"JWT"}, RequireClient: true, RequireSubject: true, ScopeClaims: []string{"scp", "scope"}}},
 	}
 }
 
@@ -104,6 +113,7 @@ func (i Issuer) WithDefaults(d Issuer) Issuer {
 	fillList(&i.Audiences, d.Audiences)
 	fillList(&i.ClientIDs, d.ClientIDs)
 	fill(&i.RequireClient, d.RequireClient)
+	fill(&i.RequireSubject, d.RequireSubject)
 	fillList(&i.IDTokenClaims, d.IDTokenClaims)
 	fillList(&i.ScopeClaims, d.ScopeClaims)
 	fill(&i.MaxLifetime, d.MaxLifetime)

@@ -47,7 +47,7 @@ func TestPresets(t *testing.T) {
 				case "result":
 				default:
 					result := h.present(t, f.Name, string(f.Data))
-					if kind := strings.Fields(f.Name)[0]; (kind == "ID" || kind == "refresh" || kind == "logout") && result != "refused: not an access token" && result != "refused: no client" {
+					if kind := strings.Fields(f.Name)[0]; slices.Contains([]string{"ID", "refresh", "logout", "registration"}, kind) && result != "refused: not an access token" && result != "refused: no client" {
 						t.Errorf("%s: %s", f.Name, result)
 					}
 					got.Files = append(got.Files, f, txtar.File{Name: "result", Data: []byte(result + "\n")})
@@ -147,7 +147,7 @@ func TestPresetNames(t *testing.T) {
 // TestWithDefaults: what is set stays, what is not comes from the preset.
 func TestWithDefaults(t *testing.T) {
 	d := Issuer{
-		URL: "d", Tokens: Opaque, Introspection: &Introspection{}, Audiences: []string{"d"}, ClientIDs: []string{"d"}, RequireClient: true,
+		URL: "d", Tokens: Opaque, Introspection: &Introspection{}, Audiences: []string{"d"}, ClientIDs: []string{"d"}, RequireClient: true, RequireSubject: true,
 		IDTokenClaims: []string{"d"}, ScopeClaims: []string{"d"}, MaxLifetime: 1, DPoP: DPoPAccept, Algorithms: []string{"d"},
 		Types: []string{"d"}, Skew: 1,
 	}
@@ -160,7 +160,7 @@ func TestWithDefaults(t *testing.T) {
 		t.Errorf("%+v %+v", i, i.Introspection)
 	}
 	own := Issuer{
-		URL: "o", Tokens: Opaque, Introspection: &Introspection{Rate: 1}, Audiences: []string{"o"}, ClientIDs: []string{"o"}, RequireClient: true,
+		URL: "o", Tokens: Opaque, Introspection: &Introspection{Rate: 1}, Audiences: []string{"o"}, ClientIDs: []string{"o"}, RequireClient: true, RequireSubject: true,
 		IDTokenClaims: []string{"o"}, ScopeClaims: []string{"o"}, MaxLifetime: 2, DPoP: DPoPRequire, Algorithms: []string{"o"},
 		Types: []string{"o"}, Skew: 2,
 	}
@@ -187,6 +187,8 @@ func TestIssuerRules(t *testing.T) {
 		{"client not in the list", Issuer{ClientIDs: []string{"ap"}}, nil, "client"},
 		{"client not in the list, without audience", Issuer{ClientIDs: []string{"ap"}}, map[string]any{"aud": nil}, "client"},
 		{"client absent", Issuer{ClientIDs: []string{"app"}}, map[string]any{"client_id": nil}, "client"},
+		{"no subject", Issuer{RequireSubject: true}, map[string]any{"sub": nil}, "no subject"},
+		{"empty subject", Issuer{RequireSubject: true}, map[string]any{"sub": ""}, "no subject"},
 		{"no client", Issuer{RequireClient: true}, map[string]any{"client_id": nil}, "no client"},
 		{"Entra ID, version 1.0", Issuer{RequireClient: true}, map[string]any{"client_id": nil, "appid": "app"}, ""},
 		{"nonce is no sign", Issuer{IDTokenClaims: []string{"c_hash"}}, map[string]any{"nonce": "n", "at_hash": "x", "s_hash": "x"}, ""},
