@@ -47,7 +47,7 @@ type ConditionTool struct {
 //	args                 the arguments of the call: a map
 //
 // A string of more than 16 KiB in claims or args can't be looked at: whatever
-// needs its value denies. Whole numbers of claims and args are int where they fit, else double; numbers
+// needs its value denies. The pattern of matches stands in the expression. Whole numbers of claims and args are int where they fit, else double; numbers
 // of different types compare by value.
 type Condition struct {
 	program cel.Program
@@ -86,6 +86,9 @@ func NewCondition(expr string) (*Condition, error) {
 		}
 		return nil, errors.Join(problems...)
 	}
+	if err := checkPatterns(tree.NativeRep()); err != nil {
+		return nil, err
+	}
 	if t := tree.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("condition: 1:1: it is of type %s, not bool", t)
 	}
@@ -103,6 +106,24 @@ func NewCondition(expr string) (*Condition, error) {
 		}
 	}))
 	return c, nil
+}
+
+// checkPatterns demands that every pattern stands in the expression: one that a
+// caller or a token brings may take seconds, and what it costs is only known
+// afterwards (Z7).
+func checkPatterns(tree *ast.AST) error {
+	var problems []error
+	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
+			return
+		}
+		list := e.AsCall().Args()
+		if pattern := list[len(list)-1]; pattern.Kind() != ast.LiteralKind {
+			at := tree.SourceInfo().GetStartLocation(pattern.ID())
+			problems = append(problems, fmt.Errorf("condition: %d:%d: the pattern of matches must be a text that stands here", max(1, at.Line()), max(1, at.Column()+1)))
+		}
+	}))
+	return errors.Join(problems...)
 }
 
 func firstLine(s string) string {

@@ -76,8 +76,9 @@ func (i *issuer) readDocument(text []byte) (document, error) {
 	return d, nil
 }
 
-// checkEndpoint checks a URL of the metadata.
-func checkEndpoint(name, location string) error {
+// checkEndpoint checks a URL of the metadata. That of an issuer elsewhere can't
+// lead to this machine.
+func (i *issuer) checkEndpoint(name, location string) error {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("discover: %s %q is not an absolute URL", name, location)
@@ -85,11 +86,14 @@ func checkEndpoint(name, location string) error {
 	if err := checkFetchURL(u); err != nil {
 		return fmt.Errorf("discover: %s %q: %w", name, location, err)
 	}
+	if u.Scheme == "http" && !strings.HasPrefix(i.url, "http://") {
+		return fmt.Errorf("discover: %s %q is not https, as the issuer is", name, location)
+	}
 	return nil
 }
 
 func (i *issuer) learnKeySet(d document, at time.Time) error {
-	if err := checkEndpoint("jwks_uri", d.keySet); err != nil {
+	if err := i.checkEndpoint("jwks_uri", d.keySet); err != nil {
 		return err
 	}
 	i.jwksURL, i.discovered = d.keySet, at
@@ -97,7 +101,7 @@ func (i *issuer) learnKeySet(d document, at time.Time) error {
 }
 
 func (i *issuer) learnEndpoint(d document, at time.Time) error {
-	if err := checkEndpoint("introspection_endpoint", d.introspection); err != nil {
+	if err := i.checkEndpoint("introspection_endpoint", d.introspection); err != nil {
 		return err
 	}
 	i.asks.setEndpoint(i.url, d.introspection)

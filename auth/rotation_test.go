@@ -268,6 +268,16 @@ func TestHostileIssuer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("metadata of an issuer elsewhere that leads to this machine", func(t *testing.T) {
+		i := &issuer{url: "https://idp.example.com", asks: &introspector{}}
+		const local = "http://127.0.0.1:9090/reload"
+		if err := i.learnKeySet(document{keySet: local}, time.Time{}); err == nil || i.jwksURL != "" {
+			t.Errorf("error %v, key set %q", err, i.jwksURL)
+		}
+		if err := i.learnEndpoint(document{introspection: local}, time.Time{}); err == nil || i.asks.endpoint.Load() != nil {
+			t.Errorf("error %v", err)
+		}
+	})
 	t.Run("weak key is not used", func(t *testing.T) {
 		h := newHouse(t, nil)
 		h.a.change(func() { h.a.keys = []signer{weak} })
