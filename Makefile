@@ -18,6 +18,7 @@ OPENAPI_CORPUS ?= $(wildcard $(abspath ../shared/specs))
 FUZZTIME      ?= 10s
 BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
+TOKENS_FLAGS  ?=
 
 .DEFAULT_GOAL := help
 
@@ -92,6 +93,10 @@ judge-prism: ## Prism accepts the requests, and its answers become results (SAMP
 .PHONY: bench
 bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its flags)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
+
+.PHONY: tokens
+tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS='-phase 10m -rotate 30s': in full)
+	$(GO) run ./test/tokens -gateway bin/drawbridge $(TOKENS_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

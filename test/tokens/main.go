@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"drawbridge/auth/authtest"
+	"drawbridge/test/process"
+)
+
+// settings are the flags.
+type settings struct {
+	program string
+	rps     int           // calls a second with good tokens
+	rotate  time.Duration // from one new key to the next
+	phase   time.Duration // how long each part takes
+	kids    int           // tokens with unknown key ids
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.program, "gateway", "bin/drawbridge", "the gateway's program")
+	flag.IntVar(&s.rps, "rps", 1000, "calls a second with good tokens")
+	flag.DurationVar(&s.rotate, "rotate", 5*time.Second, "time from one new key to the next")
+	flag.DurationVar(&s.phase, "phase", 20*time.Second, "how long each part takes, at least 20s")
+	flag.IntVar(&s.kids, "kids", 10_000, "tokens with unknown key ids, sent within half a phase")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "tokens:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) error {
+	if s.phase < 20*time.Second || s.rotate < 2*time.Second || s.rps < 1 {
+		return errors.New("-phase must be at least 20s, -rotate at least 2s, -rps at least 1")
+	}
+	w, err := newWorld(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	fmt.Printf("%d calls/s with good tokens, keys rotate every %s, %s for each part\n\n", s.rps, s.rotate, s.phase)
+	fmt.Printf("%-50s %-34s %s\n", "figure", "goal", "measured")
+	missed := 0
+	for _, part := range []func(context.Context) ([]figure, error){w.rotation, w.unknownKeys, w.outage} {
+		figures, err := part(ctx)
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, w.gateway.Log())
+		}
+		for _, f := range figures {
+			mark := ""
+			if !f.met {
+				mark, missed = "  MISSED", missed+1
+			}
+			fmt.Printf("%-50s %-34s %s%s\n", f.name, f.goal, f.measured, mark)
+		}
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d figures were missed", missed)
+	}
+	return nil
+}
+
+// figure is one line of the table.
+type figure struct {
+	name, goal, measured string
+	met                  bool
+}
+
+// world is the gateway with what stands around it.
+type world struct {
+	settings
+	dir      string
+	issuer   *authtest.Server
+	service  *httptest.Server
+	gateway  *process.Child
+	endpoint string
+	admin    string
+}
+
+func newWorld(ctx context.Context, s settings) (w *world, err error) {
+	w = &world{settings: s}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "tokens"); err != nil {
+		return nil, err
+	}
+	host, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	if w.admin, err = process.FreeAddress(); err != nil {
+		return nil, err
+	}
+	w.endpoint = "http://" + host + "/mcp"
+	if w.issuer, err = authtest.Start(authtest.Options{Resources: []string{w.endpoint}}); err != nil {
+		return nil, err
+	}
+	w.service = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = rw.Write([]byte(`{"done":true}`))
+	}))
+	const document = `{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{"/":{"get":{"operationId":"look","responses":{"200":{"description":"ok"}}}}}}`
+	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
+admin: {listen: %q}
+auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}
+apis: [{spec: api.json, name: shop, base_url: %q}]
+tools: {prefix: never}
+telemetry: {log_level: error}
+`, host, w.admin, w.issuer.Issuer(), w.service.URL)
+	file := filepath.Join(w.dir, "drawbridge.yaml")
+	for name, text := range map[string]string{file: config, filepath.Join(w.dir, "api.json"): document} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if w.gateway, err = process.Start(ctx, s.program, "serve", "--config", file); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	return w, w.gateway.Await(ctx, func(ctx context.Context) error { return w.ready(ctx) })
+}
+
+// ready tells whether the gateway reports itself as ready.
+func (w *world) ready(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.admin+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("/readyz answers %d", resp.StatusCode)
+	}
+	return nil
+}
+
+func (w *world) close() {
+	if w.gateway != nil {
+		_ = w.gateway.Stop()
+	}
+	if w.service != nil {
+		w.service.Close()
+	}
+	if w.issuer != nil {
+		_ = w.issuer.Close()
+	}
+	_ = os.RemoveAll(w.dir)
+}

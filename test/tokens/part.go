@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"drawbridge/auth/authtest"
+)
+
+// issue makes a good token.
+func (w *world) issue() (string, error) {
+	return w.issuer.Issue(authtest.Token{Audience: []string{w.endpoint}, Scopes: []string{"mcp:tools"}, Life: time.Hour})
+}
+
+// rotation changes keys under load. A key stays published for one more turn, and its tokens are used for half of that.
+func (w *world) rotation(ctx context.Context) ([]figure, error) {
+	before := w.issuer.Requests(authtest.KeySet)
+	l, err := w.startLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rotations := 0
+	for end := time.Now().Add(w.phase); time.Now().Before(end); rotations++ {
+		if err = w.issuer.RotateKeys(); err != nil {
+			break
+		}
+		if err = pause(ctx, w.rotate/2); err != nil { // tokens of the old key are good still
+			break
+		}
+		if err = l.renew(); err != nil {
+			break
+		}
+		if err = pause(ctx, w.rotate/4); err != nil {
+			break
+		}
+		w.issuer.DropOldKeys()
+		if err = pause(ctx, w.rotate/4); err != nil {
+			break
+		}
+	}
+	counts, p50, p99 := l.stop()
+	if err != nil {
+		return nil, err
+	}
+	failed, words := failures(counts)
+	fetches := w.issuer.Requests(authtest.KeySet) - before
+	refreshes := int(w.phase/(5*time.Minute)) + 1
+	return []figure{
+		{
+			"rotation: good tokens refused", "0", fmt.Sprintf("%d of %d calls, %d rotations%s", failed, failed+counts["ok"], rotations, words),
+			failed == 0 && counts["ok"] > 0,
+		},
+		{"rotation: fetches of keys", fmt.Sprintf("at most %d (rotations and refreshes)", rotations+refreshes), fmt.Sprint(fetches), fetches <= rotations+refreshes},
+		{"rotation: time of a call", "", fmt.Sprintf("p50 %s, p99 %s", round(p50), round(p99)), true},
+	}, nil
+}
+
+// unknownKeys floods the gateway with tokens that name keys nobody has, while good tokens are used.
+func (w *world) unknownKeys(ctx context.Context) ([]figure, error) {
+	calm, err := w.startLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := pause(ctx, w.phase/4); err != nil {
+		return nil, err
+	}
+	_, _, calmP99 := calm.stop()
+
+	strangers, err := w.strangers(w.kids)
+	if err != nil {
+		return nil, err
+	}
+	before := w.issuer.Requests(authtest.KeySet)
+	l, err := w.startLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Timeout: 30 * time.Second}
+	outcomes := map[string]int{}
+	start := time.Now()
+	first, measured := 0, false
+	for n, token := range strangers {
+		// Half of the phase for all of them, and then some more for the second figure.
+		if due := start.Add(w.phase / 2 * time.Duration(n) / time.Duration(len(strangers))); time.Until(due) > 0 {
+			if err := pause(ctx, time.Until(due)); err != nil {
+				return nil, err
+			}
+		}
+		outcomes[w.call(ctx, client, token)]++
+		if !measured && time.Since(start) >= 10*time.Second {
+			first, measured = w.issuer.Requests(authtest.KeySet)-before, true
+		}
+	}
+	if !measured {
+		if err := pause(ctx, 10*time.Second-time.Since(start)); err != nil {
+			return nil, err
+		}
+		first = w.issuer.Requests(authtest.KeySet) - before
+	}
+	for ; time.Since(start) < w.phase; strangers = strangers[1:] { // a few a second go on
+		outcomes[w.call(ctx, client, strangers[0])]++
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	all := w.issuer.Requests(authtest.KeySet) - before
+	rest := int((time.Since(start) - 10*time.Second) / (10 * time.Second))
+	counts, _, p99 := l.stop()
+	client.CloseIdleConnections()
+	failed, words := failures(counts)
+	_, refused := failures(outcomes)
+	return []figure{
+		{"random key ids: fetches in the first 10 s", "at most 6", fmt.Sprintf("%d, of %d tokens:%s", first, w.kids, refused), first <= 6 && outcomes["ok"] == 0},
+		{"random key ids: fetches after that", fmt.Sprintf("at most %d (1 in 10 s)", rest+1), fmt.Sprint(all - first), all-first <= rest+1},
+		{"random key ids: good tokens refused", "0", fmt.Sprintf("%d of %d%s", failed, failed+counts["ok"], words), failed == 0 && counts["ok"] > 0},
+		{"random key ids: p99 of good tokens", "before and meanwhile", fmt.Sprintf("%s, %s", round(calmP99), round(p99)), true},
+	}, nil
+}
+
+// strangers are tokens that look right, signed with a key that nobody publishes under ids that nobody knows.
+func (w *world) strangers(n int) ([]string, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	claims, err := json.Marshal(map[string]any{
+		"iss": w.issuer.Issuer(), "aud": w.endpoint, "sub": "mallory", "client_id": "m", "scope": "mcp:tools",
+		"iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	tokens := make([]string, 0, n)
+	for range n {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: rand.Text()}},
+			(&jose.SignerOptions{}).WithType("at+jwt"))
+		if err != nil {
+			return nil, err
+		}
+		signed, err := signer.Sign(claims)
+		if err != nil {
+			return nil, err
+		}
+		token, err := signed.CompactSerialize()
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token)
+	}
+	return tokens, nil
+}
+
+// outage makes the authorization server hang: known keys go on, others are told to come again.
+func (w *world) outage(ctx context.Context) ([]figure, error) {
+	l, err := w.startLoad(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range []authtest.Endpoint{authtest.Metadata, authtest.KeySet} {
+		w.issuer.Fail(e, &authtest.Failure{Hang: true})
+		defer w.issuer.Fail(e, nil)
+	}
+	strangers, err := w.strangers(20)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Timeout: 30 * time.Second}
+	defer client.CloseIdleConnections()
+	outcomes := map[string]int{}
+	unready := 0
+	for _, token := range strangers {
+		outcomes[w.call(ctx, client, token)]++
+		if w.ready(ctx) != nil {
+			unready++
+		}
+		if err := pause(ctx, w.phase/2/time.Duration(len(strangers))); err != nil {
+			return nil, err
+		}
+	}
+	counts, _, p99 := l.stop()
+	failed, words := failures(counts)
+	_, told := failures(outcomes)
+	return []figure{
+		{"outage: tokens of known keys refused", "0", fmt.Sprintf("%d of %d, p99 %s%s", failed, failed+counts["ok"], round(p99), words), failed == 0 && counts["ok"] > 0},
+		{"outage: tokens of unknown keys", "503 with Retry-After", "of 20:" + told, outcomes["503+retry"] == len(strangers)},
+		{"outage: not ready", "0", fmt.Sprintf("%d of %d times", unready, len(strangers)), unready == 0},
+	}, nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+// pause waits, or returns the context's error.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
