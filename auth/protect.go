@@ -63,8 +63,15 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err
 	if !errors.As(err, &no) { // the client went away while keys were fetched
 		no = &refusal{outcome: unavailable, reason: "canceled"}
 	}
-	g.log.LogAttrs(r.Context(), slog.LevelDebug, "token refused",
-		slog.String("reason", no.reason), slog.String("issuer", no.issuer))
+	if g.log.Enabled(r.Context(), slog.LevelDebug) {
+		attrs := []slog.Attr{slog.String("reason", no.reason), slog.String("issuer", no.issuer)}
+		if g.address != nil {
+			if client, ok := g.address(r); ok {
+				attrs = append(attrs, slog.String("client", client.String()))
+			}
+		}
+		g.log.LogAttrs(r.Context(), slog.LevelDebug, "token refused", attrs...)
+	}
 	if no.outcome == nonceNeeded {
 		g.proofs.setNonce(w.Header(), g.now())
 	}

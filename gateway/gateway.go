@@ -53,6 +53,7 @@ type Gateway struct {
 	public   http.Handler
 	admin    http.Handler
 	cursors  *cursors
+	clients  clients
 	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
@@ -82,7 +83,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
-		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version),
+		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
 		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {

@@ -58,7 +58,7 @@ func guardSettingsOf(c *config.Config) (*guardSettings, error) {
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: g.o.Config.Resource(), DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, Replays: g.replays, Logger: g.log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
 	}
 	if s.auth.DPoPNonce {
 		o.NonceKeys = g.nonceKeys

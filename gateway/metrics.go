@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	"context"
 	"log/slog"
+	"net/http"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -165,7 +165,7 @@ func (m *metrics) forget(api string) {
 
 // observe counts one HTTP request to the endpoint and writes its access log line, at debug level if all went
 // well: at thousands of calls a second the log would be the largest cost of a call.
-func (g *Gateway) observe(ctx context.Context, e mcp.Event) {
+func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 	method := e.Method
 	if method == "" {
 		method = "unknown"
@@ -187,10 +187,12 @@ func (g *Gateway) observe(ctx context.Context, e mcp.Event) {
 		g.metrics.panics.Inc()
 		level = slog.LevelError
 	}
+	ctx := r.Context()
 	if !g.log.Enabled(ctx, level) {
 		return
 	}
-	g.log.LogAttrs(ctx, level, "request",
+	client, _ := g.clients.address(r)
+	g.log.LogAttrs(ctx, level, "request", slog.Any("client", client),
 		slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
 		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes),
 		slog.Duration("duration", e.Duration))

@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			x.event.HTTPStatus, x.event.ResponseBytes = x.out.status, x.out.size
 			x.event.Era, x.event.Revision = x.req.Era, x.req.Revision
 			x.event.Duration = h.now().Sub(start)
-			h.o.Observe(r.Context(), x.event)
+			h.o.Observe(r, x.event)
 		}()
 	}
 	if err := x.serve(); err != nil {

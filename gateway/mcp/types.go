@@ -72,7 +72,7 @@ type Options struct {
 	Logger *slog.Logger
 	// Observe is told of each HTTP request that ServeHTTP has answered; nil:
 	// nobody is. It is called by the goroutine of the request.
-	Observe func(context.Context, Event)
+	Observe func(*http.Request, Event)
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }

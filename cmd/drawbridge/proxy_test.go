@@ -1,0 +1,36 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestClientInLog shows the caller's address in the access log: the one that a trusted proxy tells, and no other's word.
+func TestClientInLog(t *testing.T) {
+	for _, tt := range []struct{ proxies, want string }{
+		{"trusted_proxies: [127.0.0.0/8]", "198.51.100.1"},
+		{"trusted_proxies: [10.0.0.0/8]", "127.0.0.1"},
+		{"", "127.0.0.1"},
+	} {
+		service := newThings(t)
+		files := service.configuration(strings.Trim("shutdown_delay: 0s, "+tt.proxies, ", "))
+		files["drawbridge.yaml"] += "telemetry: {log_level: debug}\n"
+		s := serve(t, files)
+		s.awaitReady()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.mcp, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Forwarded-For", "1.1.1.1, 198.51.100.1")
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if line := s.await("request", 1); line["client"] != tt.want {
+			t.Errorf("%s: log record %v, want client %s", tt.proxies, line, tt.want)
+		}
+	}
+}
