@@ -65,6 +65,8 @@ func TestAuth(t *testing.T) {
 		{"login", testLogin},
 		{"expiry", testExpiry},
 		{"rotation", testRotation},
+		{"revocation", testRevocation},
+		{"proofs", testProofs},
 		{"inspector", testInspector},
 	} {
 		t.Run(scenario.name, func(t *testing.T) {

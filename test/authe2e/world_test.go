@@ -34,6 +34,7 @@ type setup struct {
 	life   time.Duration // of access tokens; default: ten minutes
 	opaque bool          // tokens that only introspection understands
 	dpop   bool          // tokens must be bound to a key
+	nonce  bool          // proofs of that must carry one of the gateway
 	origin string        // a page's origin that is let in
 }
 
@@ -94,6 +95,7 @@ admin: {listen: %q}
 telemetry: {log_level: debug, otlp_endpoint: %q}
 auth:
   issuers: [{issuer: %q, skew: 1s%s}]
+  dpop_nonce: %t
   default_scopes: [orders:read]
   implies:
     orders:admin: [orders:write]
@@ -169,7 +171,7 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 	if want.origin != "" {
 		server = fmt.Sprintf(", allowed_origins: [%q]", want.origin)
 	}
-	file := keep("gateway.yaml", fmt.Sprintf(configuration, listen, server, w.admin, collector.URL+"/v1/traces", w.issuer, issuer,
+	file := keep("gateway.yaml", fmt.Sprintf(configuration, listen, server, w.admin, collector.URL+"/v1/traces", w.issuer, issuer, want.nonce,
 		service.URL+demo.DocumentPath, keep("shop", demo.Key)))
 	log := filepath.Join(dir, "gateway.log")
 	// The shell gives all of the output to a file and becomes the gateway.
