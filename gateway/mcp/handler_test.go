@@ -529,3 +529,25 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// TestPreflightIsCheap: a preflight shows no token, so what it asks for may not cost more than what it sends.
+func TestPreflightIsCheap(t *testing.T) {
+	t.Parallel()
+	origins, err := mcp.Origins(mcp.OriginOptions{Hosts: []string{"mcp.example"}, Origins: []string{"https://app.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range 5000 {
+		names = append(names, fmt.Sprintf("mcp-param-%d", i))
+	}
+	r := httptest.NewRequest(http.MethodOptions, "/mcp", nil)
+	r.Host = "mcp.example"
+	r.Header = http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {strings.Join(names, ",")}}
+	w := httptest.NewRecorder()
+	origins(http.NotFoundHandler()).ServeHTTP(w, r)
+	allowed := w.Header().Get("Access-Control-Allow-Headers")
+	if n := strings.Count(allowed, "mcp-param-"); w.Code != http.StatusNoContent || n != 32 {
+		t.Errorf("%d, %d headers are repeated: %s", w.Code, n, allowed)
+	}
+}

@@ -35,7 +35,7 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 	g := &gate{
 		hosts: make(map[string]bool), origins: make(map[string]bool),
 		loopback: o.Loopback || len(o.Hosts) == 0,
-		exposed:  []string{"Mcp-Session-Id, Retry-After, WWW-Authenticate"},
+		exposed:  []string{exposedHeaders},
 		vary:     []string{"Origin"},
 	}
 	var problems []error
@@ -99,20 +99,27 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	next.ServeHTTP(w, r)
 }
 
-// allowedHeaders are the request headers of MCP clients. Authorization has to be
-// named: a "*" does not cover it (Fetch, CORS-non-wildcard request-header name).
-const allowedHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID"
+// allowedHeaders are the request headers of MCP clients of every revision, with
+// those of a token that is bound to a key (RFC 9449) and of a trace (W3C Trace
+// Context). Authorization has to be named: a "*" does not cover it (Fetch,
+// CORS-non-wildcard request-header name).
+const allowedHeaders = "Authorization, DPoP, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate"
+
+// exposedHeaders are what a page has to read of an answer: where to log in, the
+// session, and when to come back.
+const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate"
 
 // preflight answers a CORS preflight.
 func preflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
-	allowed := allowedHeaders
+	allowed, echoed := allowedHeaders, 0
 	for _, v := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(v, ",") {
-			// The names of Mcp-Param headers are the tools' own.
-			if name = strings.TrimSpace(name); len(name) > len(paramPrefix) && strings.EqualFold(name[:len(paramPrefix)], paramPrefix) && token(name) {
+			// The names of Mcp-Param headers are the tools' own, and newer revisions bring more of Mcp-.
+			if name = strings.TrimSpace(name); echoed < maxEchoed && isOwn(name) && !contains(allowed, name) {
 				allowed += ", " + name
+				echoed++
 			}
 		}
 	}
@@ -122,7 +129,25 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-const paramPrefix = "Mcp-Param-"
+// maxEchoed bounds the headers of a preflight that are repeated: nobody has shown
+// a token yet. A tool has fewer header parameters.
+const maxEchoed = 32
+
+// isOwn tells whether a header is one of the protocol.
+func isOwn(name string) bool {
+	const prefix = "Mcp-"
+	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && token(name) && name[len(name)-1] != '-'
+}
+
+// contains tells whether a name stands in a list.
+func contains(list, name string) bool {
+	for listed := range strings.SplitSeq(list, ", ") {
+		if strings.EqualFold(listed, name) {
+			return true
+		}
+	}
+	return false
+}
 
 // token tells whether s is a token (RFC 9110 section 5.6.2).
 func token(s string) bool {
