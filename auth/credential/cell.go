@@ -2,6 +2,7 @@ package credential
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,9 +36,9 @@ const (
 )
 
 // cell holds the token for one key. However many ask for it, there is one
-// token request at a time (E7). It has no goroutine: the first who asks sends
-// the request, in the time and under the cancellation of its own call, and
-// when that ends early one of those who wait takes over.
+// token request at a time (E7). It runs in a goroutine, so that the call that
+// happens to come first can end without those that wait; it ends by itself in
+// [fetchTime], and who leaves last ends it and waits until it has.
 //
 // Why not oauth2.ReuseTokenSource: it holds its lock during the request, so
 // that no waiter can leave; it has one context for all; with an early expiry a
@@ -52,12 +53,15 @@ type cell struct {
 	again   time.Time // before that, failure is the answer
 }
 
-// flight is a token request under way. Its fields are read after done.
+// flight is a token request under way.
 type flight struct {
-	done      chan struct{}
-	token     *token
-	err       error
-	abandoned bool // the call that it was part of ended first
+	cancel  context.CancelFunc
+	waiting int           // guarded by the cell's mu
+	done    chan struct{} // what follows is read after it
+
+	token    *token
+	err      error
+	panicked any
 }
 
 // fetcher gets a token; limit is the time that it has.
@@ -66,7 +70,8 @@ type fetcher interface {
 }
 
 // get returns a token that is good and is not refused, a token that a service
-// did not take. fresh: it was fetched for this call.
+// did not take. fresh: it was fetched for this call. The error is that of the
+// request, or that of ctx.
 func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) (t *token, fresh bool, err error) {
 	for {
 		at := now()
@@ -76,64 +81,92 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 			return t, false, nil
 		}
 		c.mu.Lock()
-		switch fl := c.flight; {
+		switch {
 		case c.current.Load() != t: // somebody was faster
 			c.mu.Unlock()
-		case usable && (fl != nil || c.cooling(at)):
+			continue
+		case usable && (c.flight != nil || c.cooling(at)):
 			c.mu.Unlock()
 			return t, false, nil
-		case fl != nil:
-			c.mu.Unlock()
-			select {
-			case <-fl.done:
-			case <-ctx.Done():
-				return nil, false, ctx.Err()
-			}
-			if !fl.abandoned {
-				return fl.token, true, fl.err
-			}
-		case c.cooling(at):
+		case c.flight == nil && c.cooling(at):
 			err := c.failure
 			c.mu.Unlock()
 			return nil, false, err
-		default:
-			fl = &flight{done: make(chan struct{}), abandoned: true}
-			c.flight = fl
-			c.mu.Unlock()
+		case c.flight == nil:
 			limit := fetchTime
 			if usable {
 				limit = earlyFetchTime
-				if deadline, ok := ctx.Deadline(); ok { // the call itself needs time, too
-					limit = min(limit, time.Until(deadline)/2)
-				}
 			}
-			c.fly(ctx, fl, f, now, subject, limit)
-			if fl.err != nil && usable {
-				return t, false, nil
-			}
-			return fl.token, true, fl.err
+			c.launch(ctx, f, now, subject, limit)
 		}
+		fl := c.flight
+		fl.waiting++
+		c.mu.Unlock()
+		if deadline, ok := ctx.Deadline(); usable && ok { // the call itself needs time, too
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+			defer cancel()
+		}
+		got, err := c.wait(ctx, fl)
+		if err != nil && usable {
+			return t, false, nil
+		}
+		return got, true, err
 	}
 }
 
-// fly sends the request of a flight and ends it, whatever happens.
-func (c *cell) fly(ctx context.Context, fl *flight, f fetcher, now func() time.Time, subject string, limit time.Duration) {
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.flight = nil
-		switch {
-		case fl.abandoned:
-		case fl.err != nil:
-			c.failure, c.again = fl.err, now().Add(wait(fl.err))
-		default:
-			c.failure, c.again = nil, time.Time{}
-			c.current.Store(fl.token)
-		}
-		close(fl.done)
+// launch starts a token request. It has what ctx knows, such as the trace that
+// it is part of, but does not end with it. The caller holds c.mu.
+func (c *cell) launch(ctx context.Context, f fetcher, now func() time.Time, subject string, limit time.Duration) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	fl := &flight{cancel: cancel, done: make(chan struct{}), err: errEnded}
+	c.flight = fl
+	go func() {
+		defer func() {
+			fl.panicked = recover()
+			cancel()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.flight == fl { // else all have left, and how it ended says nothing
+				c.flight, c.failure, c.again = nil, fl.err, time.Time{}
+				if fl.err == nil {
+					c.current.Store(fl.token)
+				} else {
+					c.again = now().Add(patience(fl.err))
+				}
+			}
+			close(fl.done)
+		}()
+		fl.token, fl.err = f.fetch(ctx, subject, limit)
 	}()
-	t, err := f.fetch(ctx, subject, limit)
-	fl.token, fl.err, fl.abandoned = t, err, err != nil && ctx.Err() != nil
+}
+
+// errEnded is the error of a token request that panicked.
+var errEnded = errors.New("credential: the token request did not come to an end")
+
+// wait returns what comes of a flight, or leaves it when ctx ends. A panic goes
+// on here, where there is somebody to catch it.
+func (c *cell) wait(ctx context.Context, fl *flight) (*token, error) {
+	select {
+	case <-fl.done:
+		if fl.panicked != nil {
+			panic(fl.panicked)
+		}
+		return fl.token, fl.err
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	fl.waiting--
+	last := fl.waiting == 0
+	if last && c.flight == fl {
+		c.flight = nil
+	}
+	c.mu.Unlock()
+	if last {
+		fl.cancel()
+		<-fl.done
+	}
+	return nil, ctx.Err()
 }
 
 // cooling reports whether the last failure still is the answer. The caller holds c.mu.

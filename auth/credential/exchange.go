@@ -35,7 +35,8 @@ type Exchange struct {
 	Accept []string
 }
 
-// maxCallers is how many callers' tokens are kept for one credential.
+// maxCallers is how many callers' tokens are kept for one credential: 16 MiB,
+// with tokens of one kilobyte.
 const maxCallers = 10_000
 
 // exchange is what a token exchange has besides other grants: a token for each

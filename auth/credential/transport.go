@@ -77,7 +77,7 @@ func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error
 			}
 			tok, fresh, err := c.get(ctx, p.grant, p.grant.now, subject, nil)
 			if err != nil {
-				return nil, held{}, err
+				return nil, held{}, p.grant.told(err)
 			}
 			if own = withToken(own, tok); !fresh {
 				h = held{grant: p.grant, cell: c, subject: subject, token: tok}

@@ -81,6 +81,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+const late = "no answer in time"
+
 // explain makes an error of a failed request that holds no secret and nothing
 // that the server wrote.
 func (g *grant) explain(ctx context.Context, t *trip, err error) error {
@@ -102,10 +104,7 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 	case t.body != nil && errors.Is(t.body.err, errTooLong):
 		e.Failure, e.detail = Unusable, "the answer is longer than 64 KiB"
 	case ctx.Err() != nil:
-		e.cause, e.detail = ctx.Err(), "no answer in time"
-		if errors.Is(ctx.Err(), context.Canceled) {
-			e.detail = "the call was canceled"
-		}
+		e.cause, e.detail = ctx.Err(), late
 	case t.err != nil && !t.connected.Load():
 		e.cause, e.detail = t.err, t.err.Error()
 	case t.err != nil || t.body != nil && t.body.err != nil:
@@ -116,8 +115,18 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 	return e
 }
 
-// wait is how long an error stands before the server is asked again.
-func wait(err error) time.Duration {
+// told makes an error of a call that had no more time to wait for a token; one
+// that was canceled stays what it is.
+func (g *grant) told(err error) error {
+	var known *TokenError
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &known) {
+		return &TokenError{Failure: Unavailable, Kind: g.kind, Endpoint: g.endpoint, cause: err, detail: late}
+	}
+	return err
+}
+
+// patience is how long an error stands before the server is asked again.
+func patience(err error) time.Duration {
 	var e *TokenError
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		return min(e.RetryAfter, maxCoolDown)

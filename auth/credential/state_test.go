@@ -1,0 +1,154 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An early refresh takes half the time that a call has left, not all of it.
+func TestRefreshLeavesTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t, "ok", "hang", "hang")
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(&service{})
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(92 * time.Second)
+		for _, c := range []struct{ has, takes time.Duration }{{time.Second, time.Second / 2}, {time.Minute, earlyFetchTime}} {
+			ctx, cancel := context.WithTimeout(t.Context(), c.has)
+			start := time.Now()
+			if _, err := send(ctx, t, rt, "GET", resource, nil); err != nil || time.Since(start) != c.takes {
+				t.Errorf("%v after %s", err, time.Since(start))
+			}
+			cancel()
+		}
+	})
+}
+
+// A panic in a token request comes out in the calls that wait for it, where
+// somebody catches it, and in no goroutine of its own (H10).
+func TestPanicInTokenRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t)
+		o := clientCredentials(idpURL, i.client)
+		calls := 0
+		o.OAuth.ClientSecret = func() (string, error) {
+			if calls++; calls == 2 { // the first is New's
+				time.Sleep(time.Second)
+				panic("no secret")
+			}
+			return "s", nil
+		}
+		rt := mustNew(t, o)(&service{})
+		var wg sync.WaitGroup
+		caught := make(chan any, 10)
+		for range 10 {
+			wg.Go(func() {
+				defer func() { caught <- recover() }()
+				_, err := send(t.Context(), t, rt, "GET", resource, nil)
+				t.Error(err)
+			})
+		}
+		wg.Wait()
+		for range 10 {
+			if p := <-caught; p != "no secret" {
+				t.Errorf("%v", p)
+			}
+		}
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); !errors.Is(err, errEnded) {
+			t.Error(err)
+		}
+		time.Sleep(coolDown)
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A clock that is set forward or back costs a token request and keeps nothing
+// longer than it is good. (That of [time.Now] is monotonic and knows no steps.)
+func TestClockSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t)
+		now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		o := clientCredentials(idpURL, i.client)
+		o.Now = func() time.Time { return now }
+		dead := ""
+		next := &service{status: func(a string) (int, string) {
+			if a == dead {
+				return 401, ""
+			}
+			return 200, ""
+		}}
+		rt := mustNew(t, o)(next)
+		step := func(name string, d time.Duration, fails bool, requests int64) {
+			t.Helper()
+			now = now.Add(d)
+			status, err := send(t.Context(), t, rt, "GET", resource, nil)
+			if (err != nil) != fails || err == nil && status != 200 || i.requests.Load() != requests {
+				t.Errorf("%s: %d, %v, %d token requests", name, status, err, i.requests.Load())
+			}
+		}
+		step("first", 0, false, 1)
+		step("a day on", 24*time.Hour, false, 2)
+		step("a day back", -24*time.Hour, false, 3)
+		step("no step", 0, false, 3)
+		i.tell("429 30")
+		step("a failure", 200*time.Second, true, 4)
+		step("stands", 29*time.Second, true, 4)
+		step("an hour back", -time.Hour, false, 5)
+		dead = next.seen[len(next.seen)-1]
+		step("a service that forgets, a little back", -time.Second, false, 6)
+		dead = next.seen[len(next.seen)-1]
+		step("a service that forgets", renewAfter, false, 7)
+	})
+}
+
+// stub makes tokens of a size.
+type stub struct {
+	bytes int
+	now   time.Time
+}
+
+func (s *stub) fetch(context.Context, string, time.Duration) (*token, error) {
+	header := []string{"Bearer " + strings.Repeat("t", s.bytes)}
+	return &token{header: seal(header), minted: s.now, refresh: s.now.Add(time.Hour), expiry: s.now.Add(time.Hour)}, nil
+}
+
+// A hundred thousand callers come, and what is kept is ten thousand tokens and
+// less than a kilobyte beside each: 16 MiB with tokens of one kilobyte, 181 MiB
+// with the longest that is accepted, of which the allocator rounds up to 18 KiB.
+func TestMemoryOfCallers(t *testing.T) {
+	const beside = 1 << 10
+	for size, callersInAll := range map[int]int{1 << 10: 100_000, maxToken: 20_000} {
+		now := time.Now()
+		clock := func() time.Time { return now }
+		s := &callers{most: maxCallers}
+		f := &stub{bytes: size, now: now}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for n := range callersInAll {
+			key := callerKey{principal: fmt.Sprintf("https://idp.example.com|user-%d", n)}
+			key.token[0], key.token[1], key.token[2] = byte(n), byte(n>>8), byte(n>>16)
+			if _, _, err := s.cell(key, now).get(t.Context(), f, clock, "", nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		t.Logf("tokens of %d bytes: %d KiB, %d bytes beside each token", size, grown>>10, grown/maxCallers-int64(size))
+		if len(s.cells) != maxCallers || grown > maxCallers*int64(size+size/8+beside) {
+			t.Errorf("%d callers, %d bytes", len(s.cells), grown)
+		}
+		runtime.KeepAlive(s)
+	}
+}
