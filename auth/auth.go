@@ -90,6 +90,8 @@ type Options struct {
 	// endpoint. Metadata and challenges come from it alone, never from a
 	// request (T3).
 	Resource string
+	// Endpoints are the other resources of the gateway; see [Guard.Endpoint].
+	Endpoints []Endpoint
 	// Issuers are the authorization servers, at least one.
 	Issuers []Issuer
 	// DefaultScopes are what an operation without scopes of its own needs; they
@@ -145,7 +147,9 @@ type Guard struct {
 	closure    map[string]map[string]bool // scope → all that it implies
 	challenges challenges
 	metadata   []byte
-	cache      cache
+	cache      *cache
+	own        map[*issuer]string // what a token must be for, where there are endpoints
+	endpoints  []*Guard
 	now        func() time.Time
 	log        *slog.Logger
 }
@@ -160,6 +164,7 @@ func New(o Options) (*Guard, error) {
 		issuers:  make(map[string]*issuer, len(o.Issuers)),
 		defaults: slices.Clone(o.DefaultScopes),
 		now:      o.Now,
+		cache:    &cache{},
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 
 		keepClaims: o.KeepClaims,
@@ -181,8 +186,12 @@ func New(o Options) (*Guard, error) {
 		problem("no issuer")
 	}
 	for _, config := range o.Issuers {
-		if len(config.Audiences) == 0 {
+		implied := len(config.Audiences) == 0
+		if implied {
 			config.Audiences = []string{o.Resource}
+			for _, e := range o.Endpoints {
+				config.Audiences = append(config.Audiences, e.Resource)
+			}
 		}
 		i, err := newIssuer(config, cmp.Or(config.Client, o.Client), g.now, g.log)
 		if err != nil {
@@ -192,6 +201,7 @@ func New(o Options) (*Guard, error) {
 		if g.issuers[config.URL] != nil {
 			problem("issuer %q is listed twice", config.URL)
 		}
+		i.implied = implied
 		g.issuers[config.URL] = i
 		if i.asks == nil {
 			continue
@@ -216,6 +226,9 @@ func New(o Options) (*Guard, error) {
 	g.closure = closure(o.Implies)
 	g.challenges = newChallenges(g.metadataURL(), g.defaults, g.proofs)
 	g.metadata = newMetadata(o, g.proofs)
+	if err := g.newEndpoints(o); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 

@@ -14,6 +14,7 @@ type verified struct {
 	// thumbprint is of the key that its sender must prove to have (RFC 7638);
 	// empty: it is good in anybody's hands.
 	thumbprint string
+	audiences  []string // "aud"
 }
 
 const (

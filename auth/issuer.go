@@ -35,6 +35,7 @@ const (
 type issuer struct {
 	url           string
 	audiences     []string // canonical
+	implied       bool     // they are those of the gateway's endpoints
 	clientIDs     []string
 	requireClient bool
 	requireSub    bool

@@ -75,7 +75,7 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 	if g.keepClaims {
 		p.claims = newClaimSet(c.text)
 	}
-	return &verified{principal: p, issuer: i, keys: keys, until: c.expiry.UnixNano(), thumbprint: c.thumbprint}
+	return &verified{principal: p, issuer: i, keys: keys, until: c.expiry.UnixNano(), thumbprint: c.thumbprint, audiences: c.audiences}
 }
 
 // header is what the gateway reads of a JOSE header.

@@ -172,6 +172,9 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 			g.cache.put(sum, v, now)
 		}
 	}
+	if len(g.own) > 0 && !g.isHere(v) {
+		return nil, v.issuer.refuse("audience")
+	}
 	if c.dpop || v.thumbprint != "" {
 		if err := g.proofs.check(ctx, c, v, sum, now); err != nil {
 			return nil, err
