@@ -159,6 +159,7 @@ func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header,
 	var list []string
 	if p != nil {
 		for _, s := range p.Scopes {
+			s = g.fullName(s)
 			size += len(s) + 1
 			if size > maxChallengeScopes {
 				break
@@ -181,4 +182,17 @@ func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header,
 		"Cache-Control":    {"no-store"},
 		"Www-Authenticate": {challenge},
 	}, errorBody("insufficient_scope", description)
+}
+
+// fullName returns the name under which clients ask for a granted scope: URI/NAME
+// if NAME implies that, as with Entra ID, whose tokens have the short name and
+// where that, asked for, is a scope of something else.
+func (g *Guard) fullName(scope string) string {
+	full := scope
+	for implied := range g.closure[scope] {
+		if strings.HasSuffix(implied, "/"+scope) && strings.Contains(implied, ":") && (full == scope || implied < full) {
+			full = implied
+		}
+	}
+	return full
 }

@@ -224,6 +224,30 @@ func TestForbiddenAll(t *testing.T) {
 	}
 }
 
+// TestForbiddenFullName: a client that asks for what the challenge says asks for
+// names that the authorization server knows, also where tokens have short ones.
+func TestForbiddenFullName(t *testing.T) {
+	const uri = "https://mcp.example.com/mcp"
+	h := newHouse(t, func(o *Options) {
+		o.DefaultScopes = []string{uri + "/tools"}
+		o.Implies = map[string][]string{
+			"tools": {uri + "/tools"}, "admin": {uri + "/admin", "api://b/admin", "tools"}, "x": {"a/x", "y"},
+		}
+	})
+	for granted, want := range map[string]string{
+		"tools":         uri + "/tools " + uri + "/other",
+		"admin tools":   "api://b/admin " + uri + "/tools " + uri + "/other",
+		"x openid":      "x openid " + uri + "/other",
+		uri + "/tools":  uri + "/tools " + uri + "/other",
+		"tools other/x": uri + "/tools other/x " + uri + "/other",
+	} {
+		header, _ := h.guard.Forbidden(&Principal{Scopes: strings.Fields(granted)}, []string{uri + "/other"})
+		if got := header.Get("WWW-Authenticate"); !strings.Contains(got, `, scope="`+want+`", `) {
+			t.Errorf("%s: %s, want scope %q", granted, got, want)
+		}
+	}
+}
+
 // TestSubjectToken: the caller's token can be had by what exchanges it, and
 // shows in no print of it or of its context (T1).
 func TestSubjectToken(t *testing.T) {
