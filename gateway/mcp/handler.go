@@ -80,22 +80,32 @@ type exchange struct {
 
 // ServeHTTP answers one HTTP request to the endpoint.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := h.now()
+	h.newExchange(w, r).run((*exchange).serve)
+}
+
+func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{h: h}
 	x.req.HTTP = r
 	x.reply.x = x
 	o := &x.out
 	o.w, o.control, o.pool, o.fixed = w, http.NewResponseController(w), &h.buffers, h.fixed
 	o.stall, o.live.period, o.http1 = h.stall, h.o.KeepAlive, r.ProtoMajor == 1
+	return x
+}
+
+// run answers by serve, or with its error, and reports what happened.
+func (x *exchange) run(serve func(*exchange) *Error) {
+	h := x.h
 	if h.o.Observe != nil {
+		start := h.now()
 		defer func() {
 			x.event.HTTPStatus, x.event.ResponseBytes = x.out.status, x.out.size
 			x.event.Era, x.event.Revision = x.req.Era, x.req.Revision
 			x.event.Duration = h.now().Sub(start)
-			h.o.Observe(r, x.event)
+			h.o.Observe(x.req.HTTP, x.event)
 		}()
 	}
-	if err := x.serve(); err != nil {
+	if err := serve(x); err != nil {
 		x.fail(err)
 	}
 }
@@ -200,6 +210,11 @@ func (x *exchange) modern(e *envelope) *Error {
 	if err := checkModern(h, e); err != nil {
 		return err
 	}
+	return x.modernRequest(e)
+}
+
+// modernRequest serves a modern request whose envelope is good.
+func (x *exchange) modernRequest(e *envelope) *Error {
 	x.req.Client = clientCapabilities(e.metaCapabilities)
 	x.req.Meta.LogLevel = logLevel(e.metaLogLevel)
 	x.req.Meta.ClientInfo = e.metaClientInfo
@@ -225,7 +240,7 @@ func (x *exchange) legacy(e *envelope) *Error {
 	if err != nil {
 		return err
 	}
-	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
+	x.enter(ss)
 	if e.id == nil {
 		if string(e.method) == `"notifications/cancelled"` {
 			if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
@@ -243,6 +258,11 @@ func (x *exchange) legacy(e *envelope) *Error {
 	defer cancel(nil)
 	defer x.h.calls.add(newCallKey(&ss, e.id), cancel)()
 	return x.call(ctx, m)
+}
+
+// enter makes the request one of a session.
+func (x *exchange) enter(ss session) {
+	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
 }
 
 // notification accepts a message that wants no answer (mcp-T7). A request that

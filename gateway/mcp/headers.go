@@ -81,6 +81,11 @@ func checkModern(h http.Header, e *envelope) *Error {
 	if err := checkMirrors(h, e); err != nil {
 		return err
 	}
+	return checkMeta(e)
+}
+
+// checkMeta holds what a modern request says of its client against the rules.
+func checkMeta(e *envelope) *Error {
 	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
 		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
 	}

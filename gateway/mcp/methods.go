@@ -141,7 +141,7 @@ func (x *exchange) begin(e *envelope) *Error {
 		capabilities: clientCapabilities(jsonscan.Lookup(e.params, "capabilities")),
 	}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
-	x.req.Revision = legacyRevisions[ss.revision]
+	x.session, x.req.Revision = ss, legacyRevisions[ss.revision]
 	x.out.w.Header().Set(headerSession, h.sealer.seal(x.req.Principal, ss))
 	_ = x.reply.Result(Chunk{Bytes: h.initialize[ss.revision]}) // the connection's error; there is nobody left to tell
 	return nil
