@@ -374,6 +374,16 @@ func (c *Config) Hosts() []string {
 	return hosts
 }
 
+// Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all
+// interfaces, and allowed_hosts. An entry without a port stands for every port.
+func (a *Admin) Hosts() []string {
+	hosts := slices.Clone(a.AllowedHosts)
+	if !a.Listen.anyHost() {
+		hosts = append(hosts, a.Listen.URLHost())
+	}
+	return hosts
+}
+
 // Origins returns the values of the Origin header that are let in: the origin of public_url and server.allowed_origins.
 func (c *Config) Origins() []string {
 	var origins []string

@@ -128,7 +128,7 @@ func New(o Options) (*Gateway, error) {
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
-		Loopback: c.Admin.Listen.Loopback(),
+		Hosts: c.Admin.Hosts(), Loopback: c.Admin.Listen.Loopback(),
 	})
 	return g, nil
 }

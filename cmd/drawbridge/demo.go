@@ -45,10 +45,8 @@ another, so that you see a whole login and a client that asks for more.`,
 	c.Flags().BoolVar(&d.auth, "auth", false, "ask for tokens, and start an authorization server that gives them")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		d.fixed = c.Flags().Changed("listen")
-		if d.auth {
-			if err := d.checkLoopback(); err != nil {
-				return err
-			}
+		if err := d.checkLoopback(c); err != nil && !d.serviceOnly {
+			return err
 		}
 		return d.run(c.Context())
 	}
@@ -152,7 +150,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 // configuration writes the file that a platform engineer would write.
 func configuration(listen, base string) string {
 	return fmt.Sprintf(`server:
-  listen: %s
+  listen: %q
   shutdown_delay: 0s
 admin:
   listen: 127.0.0.1:0            # a free port

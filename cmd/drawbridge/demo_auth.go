@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"drawbridge/auth/authtest"
 	"drawbridge/gateway"
 )
@@ -68,13 +70,20 @@ func (d *demonstration) startIssuer(listen string) (*authtest.Server, error) {
 	return s, err
 }
 
-// checkLoopback refuses to offer the gateway to others: whoever reaches the demo's login gets a token.
-func (d *demonstration) checkLoopback() error {
+// checkLoopback refuses to offer the gateway to others: nobody needs a token, and whoever reaches the demo's login gets one.
+func (d *demonstration) checkLoopback(c *cobra.Command) error {
 	host, _, err := net.SplitHostPort(d.listen)
-	if a, bad := netip.ParseAddr(host); err == nil && (host == "localhost" || bad == nil && a.IsLoopback()) {
+	if err != nil {
+		return usageError{fmt.Errorf("demo: --listen %q must be host:port, such as 127.0.0.1:8080", d.listen), c}
+	}
+	if a, err := netip.ParseAddr(host); host == "localhost" || err == nil && a.IsLoopback() {
 		return nil
 	}
-	return usageError{fmt.Errorf("demo: --listen %q is not loopback: with --auth everybody who reaches it could log in", d.listen), nil}
+	why := "nobody needs a token here"
+	if d.auth {
+		why = "with --auth everybody who reaches it could log in"
+	}
+	return usageError{fmt.Errorf("demo: --listen %q is not loopback: %s; to serve others, write a configuration and use serve", d.listen, why), c}
 }
 
 // showAuth calls with no token, with a token, and with one that lacks a scope, and tells how to log in.

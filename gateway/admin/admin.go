@@ -28,8 +28,10 @@ type Options struct {
 	Reload func(context.Context) error
 	// Token is what POST /reload asks for. If it is empty, reload over HTTP is off.
 	Token string
-	// Loopback tells that the listener is bound to a loopback address. Only requests for localhost and for loopback
-	// addresses are served then, with any port.
+	// Hosts are the names by which requests may ask for the listener besides localhost and IP addresses, with a port or
+	// for every port.
+	Hosts []string
+	// Loopback tells that the listener is bound to a loopback address. Of IP addresses only loopback ones are served then.
 	Loopback bool
 }
 
@@ -50,10 +52,7 @@ func Handler(o Options) http.Handler {
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("POST /reload", reload(o))
-	if o.Loopback {
-		return secured(local(mux))
-	}
-	return secured(mux)
+	return secured(newGate(o).guard(mux))
 }
 
 // secured sets the headers of every answer (H12).

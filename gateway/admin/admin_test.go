@@ -28,7 +28,7 @@ func TestRoutes(t *testing.T) {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "some_total", Help: "x"})
 	registry.MustRegister(counter)
 	with := func(o Options) Options {
-		o.Metrics = registry
+		o.Metrics, o.Hosts = registry, []string{"example.com"} // which httptest asks for
 		o.Reload = func(context.Context) error { reloads++; return reloadErr }
 		if o.Status == nil {
 			o.Status = status(true, false)

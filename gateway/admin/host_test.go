@@ -11,7 +11,7 @@ import (
 // reads every answer that is not refused for its Host.
 func TestHost(t *testing.T) {
 	handler := func(loopback bool) func(host, target string) int {
-		h := Handler(Options{Status: status(true, false), Metrics: prometheus.NewRegistry(), Loopback: loopback,
+		h := Handler(Options{Status: status(true, false), Metrics: prometheus.NewRegistry(), Loopback: loopback, Hosts: []string{"ops.internal", "Prometheus:9090", "[fd00::9]:9090"},
 			Report: func(string) (Report, bool) { return Report{}, true }})
 		return func(host, target string) int {
 			r := httptest.NewRequest("GET", target, nil)
@@ -25,18 +25,23 @@ func TestHost(t *testing.T) {
 		}
 	}
 	local, open := handler(true), handler(false)
-	for host, want := range map[string]int{
-		"localhost": 200, "localhost:9090": 200, "LOCALHOST:1": 200, "127.0.0.1": 200, "127.0.0.1:9090": 200, "127.9.9.9:9090": 200, "[::1]": 200, "[::1]:9090": 200,
-		"":             200, // HTTP/1.0: a probe, never a browser
-		"evil.example": 403, "evil.example:9090": 403, "localhost.evil.example": 403, "127.0.0.1.evil.example:9090": 403, "localhost.": 403, "a.localhost": 403,
-		"10.0.0.1:9090": 403, "0.0.0.0:9090": 403, "[::]:9090": 403, "127.1": 403, "2130706433": 403, "[::1%25lo]": 403, "[::1": 403, "127.0.0.1:9090:1": 403, "evil.example@127.0.0.1": 403,
+	for host, want := range map[string][2]int{ // on a loopback address, on another one
+		"localhost": {200, 200}, "localhost:9090": {200, 200}, "LOCALHOST:1": {200, 200}, "127.0.0.1": {200, 200}, "127.0.0.1:9090": {200, 200}, "127.9.9.9:9090": {200, 200}, "[::1]": {200, 200}, "[::1]:9090": {200, 200},
+		"":               {200, 200}, // HTTP/1.0: a probe, never a browser
+		"10.244.1.7":     {403, 200}, // a probe of Kubernetes asks for the address of the pod
+		"10.0.0.1:9090":  {403, 200},
+		"[fd00::7]:9090": {403, 200}, "[fd00::7]": {403, 200}, "0.0.0.0:9090": {403, 200}, "[::]:9090": {403, 200},
+		"ops.internal": {200, 200}, "OPS.internal:8000": {200, 200}, "prometheus:9090": {200, 200}, "[fd00::9]:9090": {200, 200},
+		"prometheus": {403, 403}, "prometheus:9091": {403, 403}, "ops.internal.": {403, 403}, "a.ops.internal": {403, 403},
+		"evil.example": {403, 403}, "evil.example:9090": {403, 403}, "localhost.evil.example": {403, 403}, "127.0.0.1.evil.example:9090": {403, 403}, "localhost.": {403, 403}, "a.localhost": {403, 403},
+		"127.1": {403, 403}, "2130706433": {403, 403}, "[::1%25lo]": {403, 403}, "[::1": {403, 403}, "127.0.0.1:9090:1": {403, 403}, "evil.example@127.0.0.1": {403, 403},
 	} {
 		for _, target := range []string{"/apis", "/apis/orders", "/metrics", "/readyz?verbose"} {
-			if got := local(host, target); got != want {
-				t.Errorf("on loopback, Host %q, %s: %d, want %d", host, target, got, want)
+			if got := local(host, target); got != want[0] {
+				t.Errorf("on loopback, Host %q, %s: %d, want %d", host, target, got, want[0])
 			}
-			if got := open(host, target); got != 200 {
-				t.Errorf("on another address, Host %q, %s: %d, want 200", host, target, got)
+			if got := open(host, target); got != want[1] {
+				t.Errorf("on another address, Host %q, %s: %d, want %d", host, target, got, want[1])
 			}
 		}
 	}
@@ -44,7 +49,7 @@ func TestHost(t *testing.T) {
 	r.Host = "evil.example"
 	w := httptest.NewRecorder()
 	Handler(Options{Metrics: prometheus.NewRegistry(), Token: "0123456789abcdef", Loopback: true}).ServeHTTP(w, r)
-	const want = "the Host of this request is not served here: admin.listen is a loopback address, which is asked for as localhost or by its number\n"
+	const want = "the Host of this request is not served here: admin.listen is a loopback address, which is asked for as localhost, by its number, or by a name in admin.allowed_hosts\n"
 	if w.Code != 403 || w.Body.String() != want {
 		t.Errorf("POST /reload: %d %q", w.Code, w.Body)
 	}
