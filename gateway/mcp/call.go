@@ -36,6 +36,15 @@ func (x *exchange) lookup(e *envelope) (entry, *Error) {
 	if x.req.Cursor, err = optionalText("params.cursor", e.cursor); err != nil {
 		return m, err
 	}
+	if x.req.URI, err = optionalText("params.uri", e.uri); err != nil {
+		return m, err
+	}
+	if x.req.TaskID, err = optionalText("params.taskId", e.taskID); err != nil {
+		return m, err
+	}
+	if err = m.need(&x.req); err != nil {
+		return m, err
+	}
 	switch jsonscan.KindOf(e.arguments) {
 	case jsonscan.Object:
 		x.req.Arguments = e.arguments

@@ -55,7 +55,7 @@ func TestConversations(t *testing.T) {
 			}
 			methods, options := testMethods(), mcp.Options{Revoked: newRevoked()}
 			if bytes.Contains(a.Comment, []byte("server: whole")) {
-				methods, options = wholeServer(options)
+				methods, options = wholeServer(newWhole(mcp.HubOptions{}), options)
 			}
 			addr := startServer(t, methods, options)
 			changed, session := false, ""

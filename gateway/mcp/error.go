@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // JSON-RPC error codes (JSON-RPC 2.0 section 5.1; 2026-07-28 basic, Error Codes).
@@ -16,6 +20,9 @@ const (
 	CodeHeaderMismatch    = -32020 // a header is missing or differs from the body
 	CodeMissingCapability = -32021 // the client did not declare what the method needs
 	CodeBadVersion        = -32022 // unsupported protocol version
+
+	// CodeResourceNotFound is of the legacy era; see [Request.ResourceNotFound].
+	CodeResourceNotFound = -32002
 
 	// CodeCancelled answers a call that its client has cancelled and therefore does
 	// not wait for. No revision defines a code for it; this one is outside the range
@@ -37,6 +44,16 @@ type Error struct {
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
+
+// append appends the error object.
+func (e *Error) append(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code), 10)
+	dst = jsonscan.AppendString(append(dst, `,"message":`...), strings.ToValidUTF8(e.Message, "\uFFFD"))
+	if len(e.Data) > 0 {
+		dst = append(append(dst, `,"data":`...), e.Data...)
+	}
+	return append(dst, '}')
+}
 
 // InvalidParams makes an error -32602.
 func InvalidParams(format string, args ...any) *Error {

@@ -76,6 +76,8 @@ type exchange struct {
 	session   session // of a legacy request
 	cacheable bool    // the result carries caching hints
 	batched   bool    // the request is one of several in a body
+
+	listens func(context.Context) // goes on with a stream of changes, to its end; nil: there is none
 }
 
 // ServeHTTP answers one HTTP request to the endpoint.
@@ -108,6 +110,11 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	if err := serve(x); err != nil {
 		x.fail(err)
 	}
+	if x.listens != nil {
+		// Here, and not where the request was understood, since the stack of an idle
+		// stream is most of what it costs: from a call that is not deep it can shrink.
+		x.listens(r.Context())
+	}
 }
 
 func (x *exchange) serve() *Error {
@@ -122,6 +129,8 @@ func (x *exchange) serve() *Error {
 	switch r.Method {
 	case http.MethodPost:
 		return x.post()
+	case http.MethodGet:
+		return x.get()
 	case http.MethodDelete:
 		return x.delete()
 	default:
@@ -129,14 +138,18 @@ func (x *exchange) serve() *Error {
 	}
 }
 
-// notAllowed refuses all methods but POST and, of legacy clients, DELETE. A GET
-// would open a stream of messages that this server does not send; the legacy
-// revisions allow to say so (2025-11-25 transports, Listening for Messages).
+// notAllowed refuses all methods but POST and, of legacy clients, those that have
+// something behind them: GET opens a stream of changes, DELETE ends a session. The
+// revisions allow to say so (2025-11-25 transports).
 func (x *exchange) notAllowed() *Error {
 	allow := "POST"
-	version, _ := first(x.req.HTTP.Header, headerVersion)
-	if version < revision20260728 && x.h.o.Revoked != nil {
-		allow = "POST, DELETE"
+	if version, _ := first(x.req.HTTP.Header, headerVersion); version < revision20260728 {
+		if x.h.o.Hub != nil {
+			allow += ", GET"
+		}
+		if x.h.o.Revoked != nil {
+			allow += ", DELETE"
+		}
 	}
 	e := refusal(http.StatusMethodNotAllowed, "method %s is not allowed here", x.req.HTTP.Method)
 	e.Header = http.Header{"Allow": {allow}}
@@ -162,6 +175,9 @@ func (x *exchange) delete() *Error {
 		return x.internal("ending a session failed", http.StatusServiceUnavailable, slog.Any("error", err))
 	}
 	x.h.levels.forget(ss.id)
+	if x.h.o.Hub != nil {
+		x.h.o.Hub.forget(ss.id)
+	}
 	x.out.empty(http.StatusNoContent)
 	return nil
 }

@@ -29,22 +29,55 @@ func cacheableMethod(name string) bool {
 	return false
 }
 
+// declared tells whether the capability of a method is declared, and the era that
+// alone has the method.
+func (c *Capabilities) declared(name string) (era Era, ok bool) {
+	family, _, _ := strings.Cut(name, "/")
+	switch family {
+	case "tools":
+		return 0, c.Tools
+	case "prompts":
+		return 0, c.Prompts
+	case "resources":
+		return 0, c.Resources
+	case "completion":
+		return 0, c.Completions
+	case "tasks":
+		return Modern, c.Tasks
+	}
+	return 0, true
+}
+
 // table makes the table of everything that can be called. What a capability stands
 // for exists only with it (mcp-V2); the handler's own methods go before all others.
 func (h *Handler) table(methods Methods) map[string]entry {
 	t := make(map[string]entry)
+	add := func(name string, era Era, serve Method) {
+		t[name] = entry{name: name, era: era, cacheable: cacheableMethod(name), serve: serve}
+	}
 	for name, m := range methods {
-		if strings.HasPrefix(name, "tools/") && !h.o.Capabilities.Tools {
-			continue
+		if era, ok := h.o.Capabilities.declared(name); ok {
+			add(name, era, m)
 		}
-		t[name] = entry{name: name, cacheable: cacheableMethod(name), serve: m}
 	}
-	delete(t, "initialize") // see begin
-	t["ping"] = entry{name: "ping", era: Legacy, serve: pong}
+	for _, own := range [...]string{
+		"initialize", // see begin
+		"logging/setLevel", "subscriptions/listen", "resources/subscribe", "resources/unsubscribe",
+	} {
+		delete(t, own)
+	}
+	add("ping", Legacy, pong)
+	add("server/discover", Modern, h.serveDiscover)
 	if h.o.Capabilities.Logging {
-		t["logging/setLevel"] = entry{name: "logging/setLevel", era: Legacy, serve: h.setLevel}
+		add("logging/setLevel", Legacy, h.setLevel)
 	}
-	t["server/discover"] = entry{name: "server/discover", era: Modern, cacheable: true, serve: h.serveDiscover}
+	if h.o.Hub != nil {
+		add("subscriptions/listen", Modern, h.listen)
+	}
+	if h.subscribes() {
+		add("resources/subscribe", Legacy, h.subscribe)
+		add("resources/unsubscribe", Legacy, h.unsubscribe)
+	}
 	return t
 }
 
@@ -79,30 +112,56 @@ type implementation struct {
 
 // capabilities is a ServerCapabilities object.
 type capabilities struct {
-	Tools   *toolsCapability `json:"tools,omitempty"`
-	Logging *struct{}        `json:"logging,omitempty"`
+	Tools       *listCapability      `json:"tools,omitempty"`
+	Prompts     *listCapability      `json:"prompts,omitempty"`
+	Resources   *resourcesCapability `json:"resources,omitempty"`
+	Completions *struct{}            `json:"completions,omitempty"`
+	Logging     *struct{}            `json:"logging,omitempty"`
+	Extensions  map[string]struct{}  `json:"extensions,omitempty"`
 }
 
-type toolsCapability struct {
+type listCapability struct {
 	ListChanged bool `json:"listChanged"`
+}
+
+type resourcesCapability struct {
+	Subscribe   bool `json:"subscribe"`
+	ListChanged bool `json:"listChanged"`
+}
+
+// declare returns what a revision's clients are told that the server can do.
+func (h *Handler) declare(revision string) (c capabilities) {
+	o, changing := h.o.Capabilities, h.changing()
+	if o.Tools {
+		c.Tools = &listCapability{changing&ToolsList != 0}
+	}
+	if o.Prompts {
+		c.Prompts = &listCapability{changing&PromptsList != 0}
+	}
+	if o.Resources {
+		c.Resources = &resourcesCapability{h.subscribes(), changing&ResourcesList != 0}
+	}
+	if o.Completions && revision >= revision20250326 { // the first that declares them
+		c.Completions = &struct{}{}
+	}
+	if o.Logging {
+		c.Logging = &struct{}{}
+	}
+	if o.Tasks && revision == revision20260728 {
+		c.Extensions = map[string]struct{}{extensionTasks: {}}
+	}
+	return c
 }
 
 // describe serializes what the server says of itself: it is the same for everyone.
 func (h *Handler) describe() {
 	info := implementation{Name: h.o.Name, Title: h.o.Title, Version: h.o.Version}
-	var caps capabilities
-	if h.o.Capabilities.Tools {
-		caps.Tools = &toolsCapability{}
-	}
-	if h.o.Capabilities.Logging {
-		caps.Logging = &struct{}{}
-	}
 	h.serverMeta = members(map[string]any{keyServerInfo: info})
 	h.discover = members(struct {
 		SupportedVersions []string     `json:"supportedVersions"`
 		Capabilities      capabilities `json:"capabilities"`
 		Instructions      string       `json:"instructions,omitempty"`
-	}{Revisions(), caps, h.o.Instructions})
+	}{Revisions(), h.declare(revision20260728), h.o.Instructions})
 	for _, revision := range legacyRevisions {
 		info := info
 		if revision < revision20250618 { // the first with titles
@@ -113,7 +172,7 @@ func (h *Handler) describe() {
 			Capabilities    capabilities   `json:"capabilities"`
 			ServerInfo      implementation `json:"serverInfo"`
 			Instructions    string         `json:"instructions,omitempty"`
-		}{revision, caps, info, h.o.Instructions}))
+		}{revision, h.declare(revision), info, h.o.Instructions}))
 	}
 }
 
@@ -156,4 +215,32 @@ func checkLegacyVersion(h http.Header) *Error {
 		return badVersion(version)
 	}
 	return nil
+}
+
+// need refuses a request that lacks what its method is about.
+func (m *entry) need(r *Request) *Error {
+	switch m.name {
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		if r.URI == "" {
+			return InvalidParams("params.uri is missing: it must be the URI of a resource")
+		}
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		if !r.Client.Has(ClientTasks) {
+			return missing(ClientTasks)
+		}
+		if r.TaskID == "" {
+			return InvalidParams("params.taskId is missing: it must be the id of a task")
+		}
+	}
+	return nil
+}
+
+// ResourceNotFound is the error for a resource that does not exist, or that the
+// caller may not know of: each era has its own code (2025-11-25 and 2026-07-28 server/resources, Error Handling).
+func (r *Request) ResourceNotFound(uri string) *Error {
+	e := &Error{Code: CodeInvalidParams, Message: "resource not found", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
+	if r.Era == Legacy {
+		e.Code = CodeResourceNotFound
+	}
+	return e
 }

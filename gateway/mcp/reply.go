@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -133,15 +132,8 @@ func (x *exchange) fail(e *Error) {
 		s.str(`,"id":`)
 		s.raw(x.req.ID)
 	}
-	s.str(`,"error":{"code":`)
-	s.str(strconv.Itoa(e.Code))
-	s.str(`,"message":"`)
-	s.escaped([]byte(strings.ToValidUTF8(e.Message, "\uFFFD")))
-	s.str(`"`)
-	if len(e.Data) > 0 {
-		s.str(`,"data":`)
-		s.raw(e.Data)
-	}
-	s.str(`}}`)
+	s.str(`,"error":`)
+	s.raw(e.append(nil))
+	s.str(`}`)
 	_ = s.finish() // kept in the stream; there is nobody left to tell
 }

@@ -25,6 +25,9 @@ const (
 	ClientTasks // extension io.modelcontextprotocol/tasks
 )
 
+// extensionTasks is the identifier of the tasks extension.
+const extensionTasks = "io.modelcontextprotocol/tasks"
+
 // Has tells whether all of want were declared.
 func (c ClientCapabilities) Has(want ClientCapabilities) bool { return c&want == want }
 
@@ -50,7 +53,7 @@ func clientCapabilities(object []byte) ClientCapabilities {
 				c |= ClientElicitationURL
 			}
 		case "extensions":
-			if jsonscan.Lookup(value, "io.modelcontextprotocol/tasks") != nil {
+			if jsonscan.Lookup(value, extensionTasks) != nil {
 				c |= ClientTasks
 			}
 		}

@@ -23,9 +23,11 @@ import (
 type Method func(ctx context.Context, req *Request, reply *Reply) error
 
 // Methods is the method table: "tools/list", "tools/call", ... A method that is
-// not in the table does not exist (-32601). The handler itself answers
-// initialize, ping, server/discover and all notifications; an entry of one of
-// these names is ignored.
+// not in the table does not exist (-32601), nor does one whose capability is not
+// declared. The handler itself answers initialize, ping, server/discover,
+// logging/setLevel, subscriptions/listen, resources/subscribe,
+// resources/unsubscribe and all notifications; an entry of one of these names is
+// ignored.
 type Methods map[string]Method
 
 // Options are the handler's parameters.
@@ -60,6 +62,11 @@ type Options struct {
 	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
 	// DELETE is refused with 405, as the legacy revisions allow.
 	Revoked Revocations
+	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
+	// legacy sessions, and with its Watch resources/subscribe and
+	// resources/unsubscribe, which have no entry in the method table. nil: nothing is
+	// told.
+	Hub *Hub
 	// KeepAlive is after how much silence an event stream gets a comment, so that
 	// nobody between client and server takes it for dead. 0: 20 seconds; below 0: never.
 	KeepAlive time.Duration
@@ -98,10 +105,20 @@ type Event struct {
 }
 
 // Capabilities are the server capabilities (2026-07-28 schema,
-// ServerCapabilities) that this version can serve.
+// ServerCapabilities) that this version can serve. Whether changes of lists and of
+// resources are told depends on [Options].Hub.
 type Capabilities struct {
 	// Tools declares tools/list and tools/call.
 	Tools bool
+	// Prompts declares prompts/list and prompts/get.
+	Prompts bool
+	// Resources declares resources/list, resources/templates/list and resources/read.
+	Resources bool
+	// Completions declares completion/complete.
+	Completions bool
+	// Tasks declares the extension io.modelcontextprotocol/tasks with tasks/get,
+	// tasks/update and tasks/cancel. Legacy clients know nothing of it.
+	Tasks bool
 	// Logging declares log messages to clients ([Reply.Log]), and brings
 	// logging/setLevel to the legacy revisions. The modern one has it deprecated.
 	Logging bool
@@ -133,6 +150,10 @@ type Request struct {
 	Revision string
 	// Name is params.name, decoded: the tool of tools/call. "" if there is none.
 	Name string
+	// URI is params.uri, decoded: the resource of resources/read. "" if there is none.
+	URI string
+	// TaskID is params.taskId, decoded: the task of tasks/get. "" if there is none.
+	TaskID string
 	// Arguments is params.arguments, an object; nil if there is none.
 	Arguments json.RawMessage
 	// Cursor is params.cursor, decoded; "" if there is none.

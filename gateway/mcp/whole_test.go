@@ -2,16 +2,101 @@ package mcp_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"strings"
+	"sync"
+	"time"
 
 	"drawbridge/gateway/mcp"
 )
 
+// whole is what stands behind a server with every capability.
+type whole struct {
+	hub *mcp.Hub
+
+	mu      sync.Mutex
+	version map[mcp.List]int
+	watched map[string]int
+}
+
+func newWhole(o mcp.HubOptions) *whole {
+	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}}
+	o.View = func(_ context.Context, v mcp.Viewer, list mcp.List) string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if v.Principal == "blind" {
+			return "nothing"
+		}
+		return fmt.Sprint(w.version[list])
+	}
+	watch := func(what string) (func(), error) {
+		if strings.Contains(what, "secret") {
+			return nil, mcp.InvalidParams("no such resource")
+		}
+		if strings.Contains(what, "broken") {
+			return nil, errors.New("a secret")
+		}
+		w.count(what, 1)
+		return func() { w.count(what, -1) }, nil
+	}
+	o.Watch = func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) { return watch(uri) }
+	o.WatchTask = func(_ context.Context, v mcp.Viewer, id string) (string, func(), error) {
+		key, mine := strings.CutPrefix(id, v.Principal+"/")
+		if !mine {
+			key = "secret"
+		}
+		release, err := watch(key)
+		return key, release, err
+	}
+	w.hub = mcp.NewHub(o)
+	return w
+}
+
+func (w *whole) count(what string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watched[what] += n; w.watched[what] == 0 {
+		delete(w.watched, what)
+	}
+}
+
+// change changes lists.
+func (w *whole) change(changed mcp.List) {
+	w.mu.Lock()
+	for _, l := range []mcp.List{mcp.ToolsList, mcp.PromptsList, mcp.ResourcesList} {
+		if changed&l != 0 {
+			w.version[l]++
+		}
+	}
+	w.mu.Unlock()
+	w.hub.Changed(changed)
+}
+
+// task is the state in which a task is told of.
+func (w *whole) task(status mcp.TaskStatus) mcp.Task {
+	return mcp.Task{
+		Status: status, Created: time.Unix(1_800_000_000, 0), Updated: time.Unix(1_800_000_001, 500_000_000), TTL: time.Minute, Poll: 5 * time.Second,
+		Result: []byte(`"content":[]`), Err: &mcp.Error{Code: mcp.CodeInternal, Message: "it \"broke\""},
+		Questions: []mcp.Question{{Key: "na\"me", Kind: mcp.Elicit, Params: []byte(`"message":"Who?"`)}},
+	}
+}
+
 // wholeServer is a server with every capability; its tools are named after what they do.
-func wholeServer(o mcp.Options) (mcp.Methods, mcp.Options) {
-	o.Capabilities.Logging = true
+func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
+	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
+	o.Hub = w.hub
 	methods := testMethods()
-	maps.Copy(methods, mcp.Methods{"tools/call": wholeTool})
+	maps.Copy(methods, mcp.Methods{
+		"tools/call": wholeTool,
+		"resources/read": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
+			if req.URI == "test://none" {
+				return req.ResourceNotFound(req.URI)
+			}
+			return reply.Result(mcp.Chunk{Bytes: []byte(`"contents":[]`)})
+		},
+	})
 	return methods, o
 }
 

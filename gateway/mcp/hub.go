@@ -1,0 +1,250 @@
+package mcp
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// List is a set of lists that a client may be told of.
+type List uint8
+
+// The lists.
+const (
+	ToolsList List = 1 << iota
+	PromptsList
+	ResourcesList
+)
+
+// lists are the single lists, in the order in which they are told.
+var lists = [...]List{ToolsList, PromptsList, ResourcesList}
+
+// notification returns the name of the notification for one list.
+func (l List) notification() string {
+	switch l {
+	case ToolsList:
+		return "notifications/tools/list_changed"
+	case PromptsList:
+		return "notifications/prompts/list_changed"
+	case ResourcesList:
+		return "notifications/resources/list_changed"
+	}
+	return ""
+}
+
+// Viewer is who looks at a list, a resource or a task through an open stream.
+type Viewer struct {
+	Principal string
+	Era       Era
+	Revision  string
+	Client    ClientCapabilities
+}
+
+// HubOptions are a hub's parameters. The functions are called by the goroutines of
+// requests, several at once and without a lock held; ctx carries the values of the
+// request that opened the stream, which may be long ago: the caller in it is right,
+// what it says of the state of the house is old. Errors that are an *Error are
+// answered to the client, where there is an answer.
+type HubOptions struct {
+	// View names what the viewer sees of one list now. Equal names are equal lists: a
+	// stream is told of a change only if its name has changed. It is asked for each
+	// stream after each [Hub.Changed], so it should be quick. nil: changes of lists are
+	// not told, nor declared.
+	View func(ctx context.Context, v Viewer, list List) string
+	// Watch is asked before a stream or a session is told of updates of a resource; an
+	// error refuses. release is called once when nobody needs the updates any more. nil:
+	// there are no resource subscriptions.
+	Watch func(ctx context.Context, v Viewer, uri string) (release func(), err error)
+	// WatchTask is the same for a task that the client knows as id; key is the name that
+	// [Hub.TaskChanged] will use. nil: tasks are not told of.
+	WatchTask func(ctx context.Context, v Viewer, id string) (key string, release func(), err error)
+	// Until tells when the caller's right to listen ends; the stream ends then, and a
+	// client that comes again brings a fresh token. The zero time, and nil: never.
+	Until func(ctx context.Context) time.Time
+
+	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
+	MaxStreams int
+	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
+	// it has subscriptions; above it there is a 429. The anonymous principal is many
+	// callers, so it is bounded by MaxStreams alone. 0: 64.
+	MaxPerPrincipal int
+	// MaxWatches bounds the resources and tasks of one stream or session. 0: 256.
+	MaxWatches int
+}
+
+// Hub tells the clients that listen what has changed: modern clients by
+// subscriptions/listen, legacy ones on the stream that they open with GET. Nothing is
+// queued for them: a stream remembers what is still to be told, each thing once, so
+// that changes which follow each other faster than a client reads become one, and a
+// slow reader holds up nobody. All methods are safe for concurrent use. A hub starts
+// no goroutine; each stream lives in the goroutine of its request.
+type Hub struct {
+	o HubOptions
+
+	mu       sync.Mutex
+	open     map[*listener]struct{}
+	streams  map[string]int                   // open streams, by principal
+	sessions map[string]int                   // sessions with subscriptions, by principal
+	uris     map[string]map[*watcher]struct{} // who watches a resource
+	tasks    map[string]map[*listener]string  // who watches a task, and as which id
+	legacy   map[[16]byte]*watcher            // sessions with subscriptions, or with a stream
+	ended    bool
+
+	drain chan struct{}  // closed when everybody has to go
+	left  sync.WaitGroup // the open streams
+}
+
+// NewHub makes a hub; it belongs to one [Handler].
+func NewHub(o HubOptions) *Hub {
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = 1 << 14
+	}
+	if o.MaxPerPrincipal <= 0 {
+		o.MaxPerPrincipal = 64
+	}
+	if o.MaxWatches <= 0 {
+		o.MaxWatches = 256
+	}
+	return &Hub{
+		o: o, drain: make(chan struct{}),
+		open: make(map[*listener]struct{}), streams: make(map[string]int), sessions: make(map[string]int),
+		uris: make(map[string]map[*watcher]struct{}), tasks: make(map[string]map[*listener]string),
+		legacy: make(map[[16]byte]*watcher),
+	}
+}
+
+// Changed makes each stream look again at the lists, and tell its client if what the
+// client sees of one has changed. It does not wait for that.
+func (h *Hub) Changed(changed List) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.open {
+		if of := l.lists & changed; of != 0 {
+			l.mark(func(p *pending) { p.lists |= of })
+		}
+	}
+}
+
+// Updated tells who watches a resource that it has changed. It does not wait for that.
+func (h *Hub) Updated(uri string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.uris[uri] {
+		if w.stream != nil {
+			w.stream.mark(func(p *pending) {
+				if p.uris == nil {
+					p.uris = make(map[string]struct{})
+				}
+				p.uris[uri] = struct{}{}
+			})
+		}
+	}
+}
+
+// TaskChanged tells who watches a task what has become of it. The task's ID is not
+// used: each client is told the one that it knows. It does not wait.
+func (h *Hub) TaskChanged(key string, t Task) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l, id := range h.tasks[key] {
+		l.mark(func(p *pending) {
+			if p.tasks == nil {
+				p.tasks = make(map[string]Task)
+			}
+			t.ID = id
+			p.tasks[key] = t
+		})
+	}
+}
+
+// Streams returns the number of open streams.
+func (h *Hub) Streams() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.open)
+}
+
+// Drain ends every stream, modern ones with their result (mcp-S3), and refuses new
+// ones with a 503. It returns when all are gone, or with ctx's error. It may be called
+// more than once.
+func (h *Hub) Drain(ctx context.Context) error {
+	h.mu.Lock()
+	if !h.ended {
+		h.ended = true
+		close(h.drain)
+	}
+	sessions := slices.Collect(maps.Keys(h.legacy))
+	h.mu.Unlock()
+	for _, id := range sessions {
+		h.forget(id)
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		h.left.Wait()
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// enter admits a stream. The caller has to make it leave.
+func (h *Hub) enter(l *listener) *Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := l.viewer.Principal
+	switch {
+	case h.ended:
+		return later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+	case len(h.open) >= h.o.MaxStreams:
+		return later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open")
+	case p != "" && h.streams[p] >= h.o.MaxPerPrincipal:
+		return later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal)
+	}
+	h.open[l] = struct{}{}
+	h.streams[p]++
+	h.left.Add(1)
+	return nil
+}
+
+// leave forgets a stream.
+func (h *Hub) leave(l *listener) {
+	if l.watcher != nil && l.viewer.Era == Modern {
+		h.dismiss(l.watcher)
+	}
+	h.mu.Lock()
+	delete(h.open, l)
+	count(h.streams, l.viewer.Principal)
+	for _, key := range l.keys {
+		delete(h.tasks[key], l)
+		if len(h.tasks[key]) == 0 {
+			delete(h.tasks, key)
+		}
+	}
+	h.mu.Unlock()
+	for _, release := range l.release {
+		release()
+	}
+	h.left.Done()
+}
+
+// count takes one from a counter that has no entries for zero.
+func count(counter map[string]int, key string) {
+	if counter[key]--; counter[key] <= 0 {
+		delete(counter, key)
+	}
+}
+
+// later is a refusal that need not last.
+func later(status int, after time.Duration, format string, args ...any) *Error {
+	e := refusal(status, format, args...)
+	e.Header = http.Header{"Retry-After": {strconv.Itoa(int(after / time.Second))}}
+	return e
+}

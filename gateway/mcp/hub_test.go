@@ -1,0 +1,307 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/gateway/mcp"
+)
+
+// openListen opens a subscription over a socket and waits for its first message. The
+// connection has no buffers and no goroutine of its own.
+func openListen(t testing.TB, addr, id string) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"jsonrpc":"2.0","id":"` + id + `","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
+	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+		"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	var b [512]byte
+	for !strings.Contains(got.String(), "acknowledged") || !strings.HasSuffix(got.String(), "\n\n\r\n") {
+		n, err := conn.Read(b[:])
+		got.Write(b[:n])
+		if err != nil {
+			t.Fatalf("%v after %q", err, got.String())
+		}
+	}
+	return conn
+}
+
+// TestIdleStreamMemory: an open stream with nothing to say costs at most 30 KiB, with
+// all that net/http has for its connection (10 KiB of buffers, two goroutines) and
+// with the client's side of it.
+func TestIdleStreamMemory(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const streams, limit = 500, 30 << 10
+	w := newWhole(mcp.HubOptions{})
+	addr := startServer(t, nil, mcp.Options{Hub: w.hub})
+	used := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	openListen(t, addr, "warm").Close()
+	before := used()
+	conns := make([]net.Conn, streams)
+	for i := range conns {
+		conns[i] = openListen(t, addr, fmt.Sprint(i))
+		defer conns[i].Close()
+	}
+	each := (used() - before) / streams
+	t.Logf("%d bytes for each stream", each)
+	if each > limit {
+		t.Errorf("%d bytes for each stream, want at most %d", each, limit)
+	}
+}
+
+// TestSlowListener: a client that reads nothing is dropped when it has had its time,
+// and the others are told at once.
+func TestSlowListener(t *testing.T) {
+	t.Parallel()
+	w := newWhole(mcp.HubOptions{})
+	h := mcp.NewHandler(nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
+	h.SetStall(500 * time.Millisecond)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	addr := server.Listener.Addr().String()
+	slow, quick := openListen(t, addr, "slow"), openListen(t, addr, "quick")
+	defer slow.Close()
+	defer quick.Close()
+	r := bufio.NewReader(quick)
+	for i := 0; w.hub.Streams() == 2; i++ {
+		if i > 1_000_000 {
+			t.Fatal("a client that reads nothing is still there")
+		}
+		start := time.Now()
+		w.change(mcp.ToolsList)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(line, "list_changed") {
+				break
+			}
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Fatalf("told after %v", took)
+		}
+	}
+}
+
+// TestOneForEachChange: of changes that a client has the time to read, each is told
+// once, to each of many streams, while streams come and go; and nothing stays behind.
+func TestOneForEachChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const streams, changes = 50, 200
+		w := newWhole(mcp.HubOptions{})
+		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub, KeepAlive: -1})
+		listen := func(ctx context.Context) *talk {
+			k := &talk{header: http.Header{}}
+			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
+				"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+			h.ServeHTTP(k, r.WithContext(ctx))
+			return k
+		}
+		var wg sync.WaitGroup
+		var told atomic.Int64
+		for range streams {
+			wg.Go(func() {
+				k := listen(t.Context())
+				told.Add(int64(strings.Count(k.body.String(), "list_changed")))
+				if !strings.Contains(k.body.String(), `"resultType":"complete"`) {
+					t.Error("a stream without an end")
+				}
+			})
+		}
+		done := make(chan struct{})
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%7)*time.Millisecond)
+				listen(ctx)
+				cancel()
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+		synctest.Wait()
+		for range changes {
+			w.change(mcp.ToolsList)
+			w.hub.Changed(mcp.ToolsList | mcp.PromptsList) // a reload without a change
+			time.Sleep(time.Millisecond)
+		}
+		close(done)
+		if err := w.hub.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := w.hub.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if got := told.Load(); got != streams*changes {
+			t.Errorf("%d notifications for %d streams and %d changes", got, streams, changes)
+		}
+		if got := w.hub.Streams(); got != 0 {
+			t.Errorf("%d streams after the end", got)
+		}
+	})
+}
+
+// TestDrainGivesUp: a drain waits no longer than it may.
+func TestDrainGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub})
+		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
+			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+		k := &stuck{header: http.Header{}, free: make(chan struct{})}
+		var wg sync.WaitGroup
+		wg.Go(func() { h.ServeHTTP(k, r) })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := w.hub.Drain(ctx); err != context.DeadlineExceeded { //nolint:errorlint // it is passed on as it is
+			t.Errorf("Drain: %v", err)
+		}
+		close(k.free)
+		wg.Wait()
+	})
+}
+
+// stuck is a client that takes nothing until it is freed.
+type stuck struct {
+	header http.Header
+	free   chan struct{}
+}
+
+func (k *stuck) Header() http.Header              { return k.header }
+func (k *stuck) WriteHeader(int)                  {}
+func (k *stuck) Flush()                           {}
+func (k *stuck) SetWriteDeadline(time.Time) error { return nil }
+func (k *stuck) SetReadDeadline(time.Time) error  { return nil }
+func (k *stuck) Write(b []byte) (int, error)      { <-k.free; return len(b), nil }
+
+// BenchmarkChanged is one change told to 1,000 open streams.
+func BenchmarkChanged(b *testing.B) {
+	const streams = 1000
+	w := newWhole(mcp.HubOptions{})
+	addr := startServer(b, nil, mcp.Options{Hub: w.hub})
+	var told atomic.Int64
+	for i := range streams {
+		conn := openListen(b, addr, fmt.Sprint(i))
+		defer conn.Close()
+		go func() {
+			r := bufio.NewReaderSize(conn, 512)
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil {
+					return
+				}
+				if strings.Contains(line, "list_changed") {
+					told.Add(1)
+				}
+			}
+		}()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		until := told.Load() + streams
+		w.change(mcp.ToolsList)
+		for told.Load() < until {
+			runtime.Gosched()
+		}
+	}
+}
+
+// FuzzFilter holds that a filter of a client is read as encoding/json would read it,
+// or refused.
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{`{"toolsListChanged":true}`, `{"resourceSubscriptions":["a","\u0061",""]}`, `{"taskIds":[1]}`, `[]`, `{"promptsListChanged":"x"}`} {
+		f.Add(seed)
+	}
+	// No stream stays open.
+	w := newWhole(mcp.HubOptions{Until: func(context.Context) time.Time { return time.Unix(1, 0) }})
+	h := newEndpoint(f, nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Prompts: true, Resources: true}})
+	f.Fuzz(func(t *testing.T, filter string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://mcp.example/mcp", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":`+filter+`,`+modernMeta+`}}`))
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"}}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		body, err := io.ReadAll(rec.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAcknowledged(t, filter, rec.Code, body)
+	})
+}
+
+// checkAcknowledged holds what was acknowledged against what was asked for.
+func checkAcknowledged(t *testing.T, filter string, status int, body []byte) {
+	t.Helper()
+	if status != http.StatusOK {
+		if status != http.StatusBadRequest {
+			t.Fatalf("%s: %d %s", filter, status, body)
+		}
+		return
+	}
+	type wants struct {
+		ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
+		ResourceSubscriptions                                      []string
+	}
+	var asked wants
+	if err := json.Unmarshal([]byte(filter), &asked); err != nil {
+		t.Fatalf("%s was taken, though %v", filter, err)
+	}
+	data, found := bytes.CutPrefix(body, []byte("event: message\ndata: "))
+	data, _, _ = bytes.Cut(data, []byte("\n"))
+	var ack struct{ Params struct{ Notifications wants } }
+	if err := json.Unmarshal(data, &ack); err != nil || !found {
+		t.Fatalf("%s: %v in %s", filter, err, body)
+	}
+	got := ack.Params.Notifications
+	for _, uri := range got.ResourceSubscriptions {
+		if !slices.Contains(asked.ResourceSubscriptions, uri) {
+			t.Fatalf("%s: %q was not asked for", filter, uri)
+		}
+	}
+	got.ResourceSubscriptions, asked.ResourceSubscriptions = nil, nil
+	if !cmp.Equal(got, asked) {
+		t.Fatalf("%s: %s", filter, data)
+	}
+}

@@ -1,0 +1,294 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// keySubscription is the key of _meta that names the subscription of a message.
+const keySubscription = "io.modelcontextprotocol/subscriptionId"
+
+// listener is one open stream of changes. The goroutine of its request runs it.
+type listener struct {
+	hub     *Hub
+	viewer  Viewer
+	lists   List               // that it is told of
+	seen    [len(lists)]string // what the client knows of each: names of HubOptions.View
+	meta    []byte             // members of each message's _meta; nil in the legacy era
+	watcher *watcher           // of a modern stream, or of the session
+	keys    []string           // of the tasks it watches
+	release []func()           // for these
+
+	wake  chan struct{} // something is pending
+	ended chan struct{} // closed by finish
+	once  sync.Once
+
+	mu      sync.Mutex
+	pending pending
+}
+
+// pending is what a stream has still to tell.
+type pending struct {
+	lists List // to look at again
+	uris  map[string]struct{}
+	tasks map[string]Task
+}
+
+func newListener(h *Hub, v Viewer) *listener {
+	return &listener{hub: h, viewer: v, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// mark notes that something is to be told. It does not wait.
+func (l *listener) mark(what func(*pending)) {
+	l.mu.Lock()
+	what(&l.pending)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default: // awake already
+	}
+}
+
+// finish ends the stream, as a drain does.
+func (l *listener) finish() { l.once.Do(func() { close(l.ended) }) }
+
+// look remembers what the viewer sees now.
+func (l *listener) look(ctx context.Context) {
+	for i, list := range lists {
+		if l.lists&list != 0 {
+			l.seen[i] = l.hub.o.View(ctx, l.viewer, list)
+		}
+	}
+}
+
+// run tells changes until the client leaves, the time is up or the stream is to end;
+// graceful tells that the client is still there.
+func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (graceful bool) {
+	var over <-chan time.Time
+	if !until.IsZero() {
+		t := time.NewTimer(until.Sub(x.h.now()))
+		defer t.Stop()
+		over = t.C
+	}
+	var silent <-chan time.Time
+	if x.h.o.KeepAlive > 0 {
+		t := time.NewTicker(x.h.o.KeepAlive)
+		defer t.Stop()
+		silent = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-l.hub.drain:
+			return true
+		case <-l.ended:
+			return true
+		case <-over:
+			return true
+		case <-silent:
+			if x.out.comment() != nil {
+				return false
+			}
+		case <-l.wake:
+			if l.tell(ctx, &x.out) != nil {
+				return false
+			}
+		}
+	}
+}
+
+// tell writes what is pending. A list is told of only if it looks different now.
+func (l *listener) tell(ctx context.Context, s *stream) error {
+	l.mu.Lock()
+	p := l.pending
+	l.pending = pending{}
+	l.mu.Unlock()
+	for i, list := range lists {
+		if p.lists&list == 0 {
+			continue
+		}
+		now := l.hub.o.View(ctx, l.viewer, list)
+		if now == l.seen[i] {
+			continue
+		}
+		l.seen[i] = now
+		if err := l.send(s, list.notification(), nil); err != nil {
+			return err
+		}
+	}
+	for uri := range p.uris {
+		if err := l.send(s, "notifications/resources/updated", jsonscan.AppendString([]byte(`"uri":`), uri)); err != nil {
+			return err
+		}
+	}
+	for _, t := range p.tasks {
+		if err := l.send(s, "notifications/tasks", t.append(nil, true)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send writes one notification; params are the members of its params.
+func (l *listener) send(s *stream, method string, params []byte) error {
+	text := make([]byte, 0, len(l.meta)+len(params)+16)
+	if l.meta != nil {
+		text = append(append(append(text, `"_meta":{`...), l.meta...), "},"...)
+	}
+	text = trimComma(append(text, params...))
+	return s.message(func() { s.notification(method, Chunk{Bytes: text}) })
+}
+
+// changing returns the lists whose changes are told.
+func (h *Handler) changing() (l List) {
+	if h.o.Hub == nil || h.o.Hub.o.View == nil {
+		return 0
+	}
+	c := h.o.Capabilities
+	for i, there := range [len(lists)]bool{c.Tools, c.Prompts, c.Resources} {
+		if there {
+			l |= lists[i]
+		}
+	}
+	return l
+}
+
+// subscribes tells whether updates of single resources are told.
+func (h *Handler) subscribes() bool {
+	return h.o.Capabilities.Resources && h.o.Hub != nil && h.o.Hub.o.Watch != nil
+}
+
+// listen answers subscriptions/listen (2026-07-28 patterns/subscriptions).
+func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error {
+	x, hub := reply.x, h.o.Hub
+	if a := req.HTTP.Header["Accept"]; len(a) > 0 && !listed(a, "text/event-stream", "text/*", "*/*") {
+		return refusal(http.StatusNotAcceptable, "the answer is an event stream: accept text/event-stream")
+	}
+	f, fault := parseFilter(jsonscan.Lookup(req.Params, "notifications"), hub.o.MaxWatches)
+	if fault != nil {
+		return fault
+	}
+	if f.taskIDs && !req.Client.Has(ClientTasks) {
+		return missing(ClientTasks)
+	}
+	l := newListener(hub, req.viewer())
+	if fault := hub.enter(l); fault != nil {
+		return fault
+	}
+	l.watcher = &watcher{viewer: l.viewer, stream: l, uris: make(map[string]func())}
+	id := slices.Clone(req.ID)
+	defer func() {
+		if x.listens == nil { // a panic
+			hub.leave(l)
+		}
+	}()
+	l.meta = append([]byte(`"`+keySubscription+`":`), id...)
+	ack := l.acknowledge(ctx, h, &f)
+	x.out.live.period = 0 // run does it
+	until := hub.until(ctx)
+	x.req.ID, x.req.Params, x.req.Meta = id, nil, Meta{} // the body is not needed any more
+	x.reply.answered = true
+	x.listens = func(ctx context.Context) {
+		defer hub.leave(l)
+		graceful := l.send(&x.out, "notifications/subscriptions/acknowledged", ack) == nil && l.run(ctx, x, until)
+		if x.reply.answered = false; !graceful || reply.ResultMeta(l.meta) != nil {
+			x.leave()
+		}
+	}
+	return nil
+}
+
+// acknowledge begins with what the client has asked for, as far as it may, and returns
+// the members of the acknowledgement.
+func (l *listener) acknowledge(ctx context.Context, h *Handler, f *filter) []byte {
+	ack := []byte(`"notifications":{`)
+	l.hear(f.lists & h.changing())
+	l.look(ctx)
+	for i, list := range lists {
+		if l.lists&list != 0 {
+			ack = append(ack, `"`+filterLists[i]+`":true,`...)
+		}
+	}
+	if f.resources && h.subscribes() {
+		ack = append(ack, `"resourceSubscriptions":[`...)
+		for _, uri := range f.uris {
+			if h.granted(ctx, "resource", l.hub.watch(ctx, l.watcher, uri)) {
+				ack = append(jsonscan.AppendString(ack, uri), ',')
+			}
+		}
+		ack = append(trimComma(ack), "],"...)
+	}
+	if f.taskIDs && l.hub.o.WatchTask != nil {
+		ack = append(ack, `"taskIds":[`...)
+		for _, id := range f.tasks {
+			if h.granted(ctx, "task", l.hub.watchTask(ctx, l, id)) {
+				ack = append(jsonscan.AppendString(ack, id), ',')
+			}
+		}
+		ack = append(trimComma(ack), "],"...)
+	}
+	return append(trimComma(ack), '}')
+}
+
+// granted tells whether a subscription was allowed. Why not is not told to the client,
+// who learns the rest; what is no refusal is for the log.
+func (h *Handler) granted(ctx context.Context, what string, err error) bool {
+	var e *Error
+	if err != nil && !errors.As(err, &e) && ctx.Err() == nil {
+		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a subscription failed", slog.String("to", what), slog.Any("error", err))
+	}
+	return err == nil
+}
+
+// hear makes the stream look at lists, from now on.
+func (l *listener) hear(of List) {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	l.lists = of
+}
+
+// watchTask makes a stream be told of a task.
+func (h *Hub) watchTask(ctx context.Context, l *listener, id string) error {
+	key, release, err := h.o.WatchTask(ctx, l.viewer, id)
+	if err != nil {
+		return err
+	}
+	if release == nil {
+		release = func() {}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.tasks[key] == nil {
+		h.tasks[key] = make(map[*listener]string)
+	}
+	h.tasks[key][l] = id
+	l.keys, l.release = append(l.keys, key), append(l.release, release)
+	return nil
+}
+
+// until returns when the caller's right to listen ends.
+func (h *Hub) until(ctx context.Context) time.Time {
+	if h.o.Until == nil {
+		return time.Time{}
+	}
+	return h.o.Until(ctx)
+}
+
+// viewer is the caller of a request.
+func (r *Request) viewer() Viewer {
+	return Viewer{Principal: r.Principal, Era: r.Era, Revision: r.Revision, Client: r.Client}
+}
+
+// leave ends a stream without an answer.
+func (x *exchange) leave() {
+	x.out.settle()
+	x.reply.answered, x.out.complete = true, true
+}

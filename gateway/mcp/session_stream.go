@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+)
+
+// get opens the stream of a legacy session (2025-11-25 transports, Listening for
+// Messages from the Server). It may tell everything that its lists declare.
+func (x *exchange) get() *Error {
+	r, hub := x.req.HTTP, x.h.o.Hub
+	version, _ := first(r.Header, headerVersion)
+	if version >= revision20260728 || hub == nil {
+		return x.notAllowed()
+	}
+	x.req.Era = Legacy
+	x.event.Method = "GET"
+	if err := checkLegacyVersion(r.Header); err != nil {
+		return err
+	}
+	if !listed(r.Header["Accept"], "text/event-stream") {
+		return refusal(http.StatusNotAcceptable, "a GET opens an event stream: accept text/event-stream")
+	}
+	ctx := r.Context()
+	x.req.Principal = x.h.o.Principal(ctx)
+	ss, err := x.h.resume(ctx, r.Header, x.req.Principal)
+	if err != nil {
+		return err
+	}
+	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
+	l := newListener(hub, x.req.viewer())
+	if err := hub.enter(l); err != nil {
+		return err
+	}
+	defer func() {
+		if x.listens == nil {
+			hub.leave(l)
+		}
+	}()
+	if l.watcher, err = hub.join(ss.id, l.viewer, l); err != nil {
+		return err
+	}
+	l.hear(x.h.changing())
+	l.look(ctx)
+	until := ss.expiry
+	if u := hub.until(ctx); !u.IsZero() && u.Before(until) {
+		until = u
+	}
+	x.out.live.period = 0 // run does it
+	x.listens = func(ctx context.Context) {
+		defer hub.leave(l)
+		defer hub.detach(ss.id, l.watcher, l)
+		if x.out.comment() == nil {
+			l.run(ctx, x, until)
+		}
+		x.leave()
+	}
+	return nil
+}
+
+// subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
+func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
+	w, fault := h.o.Hub.join(reply.x.session.id, req.viewer(), nil)
+	if fault != nil {
+		return fault
+	}
+	if err := h.o.Hub.watch(ctx, w, req.URI); err != nil {
+		return err
+	}
+	return reply.Result()
+}
+
+// unsubscribe answers resources/unsubscribe. There may be no such subscription.
+func (h *Handler) unsubscribe(_ context.Context, req *Request, reply *Reply) error {
+	h.o.Hub.mu.Lock()
+	w := h.o.Hub.legacy[reply.x.session.id]
+	h.o.Hub.mu.Unlock()
+	if w != nil {
+		h.o.Hub.unwatch(w, req.URI)
+	}
+	return reply.Result()
+}

@@ -1,0 +1,80 @@
+package mcp
+
+import (
+	"strconv"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// TaskStatus is where a task stands (extension io.modelcontextprotocol/tasks).
+type TaskStatus string
+
+// The states of a task. The last three are final.
+const (
+	TaskWorking       TaskStatus = "working"
+	TaskInputRequired TaskStatus = "input_required"
+	TaskCompleted     TaskStatus = "completed" // also with a result that has isError
+	TaskFailed        TaskStatus = "failed"    // by a JSON-RPC error, and by nothing else
+	TaskCancelled     TaskStatus = "cancelled"
+)
+
+// Task is a call that goes on after its answer.
+type Task struct {
+	// ID is the handle that the client has; see [Handles].
+	ID     string
+	Status TaskStatus
+	// Message is a sentence about the state; may be empty.
+	Message string
+	// Created and Updated are when the task began and when it last changed.
+	Created, Updated time.Time
+	// TTL is how long after Created the task can be asked for; 0: for ever.
+	TTL time.Duration
+	// Poll is how often the client should ask; 0: it is not told.
+	Poll time.Duration
+	// Questions are all that wait for an answer, of a task with TaskInputRequired. A
+	// task never uses a key twice.
+	Questions []Question
+	// Result holds the members of the call's result, of a completed task: JSON text
+	// without braces.
+	Result []byte
+	// Err is why the task failed.
+	Err *Error
+}
+
+// append appends the members of the task; detailed: also what only its state has.
+func (t *Task) append(dst []byte, detailed bool) []byte {
+	dst = jsonscan.AppendString(append(dst, `"taskId":`...), t.ID)
+	dst = jsonscan.AppendString(append(dst, `,"status":`...), string(t.Status))
+	if t.Message != "" {
+		dst = jsonscan.AppendString(append(dst, `,"statusMessage":`...), t.Message)
+	}
+	const iso = `"2006-01-02T15:04:05.000Z"`
+	dst = t.Created.UTC().AppendFormat(append(dst, `,"createdAt":`...), iso)
+	dst = t.Updated.UTC().AppendFormat(append(dst, `,"lastUpdatedAt":`...), iso)
+	if t.TTL > 0 {
+		dst = strconv.AppendInt(append(dst, `,"ttlMs":`...), int64(t.TTL/time.Millisecond), 10)
+	} else {
+		dst = append(dst, `,"ttlMs":null`...)
+	}
+	if t.Poll > 0 {
+		dst = strconv.AppendInt(append(dst, `,"pollIntervalMs":`...), int64(t.Poll/time.Millisecond), 10)
+	}
+	if !detailed {
+		return dst
+	}
+	switch t.Status {
+	case TaskInputRequired:
+		dst = appendQuestions(append(dst, `,"inputRequests":`...), t.Questions)
+	case TaskCompleted:
+		dst = append(append(append(dst, `,"result":{`...), t.Result...), '}')
+	case TaskFailed:
+		e := t.Err
+		if e == nil {
+			e = &Error{Code: CodeInternal, Message: "internal error"}
+		}
+		dst = e.append(append(dst, `,"error":`...))
+	case TaskWorking, TaskCancelled:
+	}
+	return dst
+}

@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// watchGrace is how long the subscriptions of a legacy session live without a stream
+// on which updates could be told.
+const watchGrace = 5 * time.Minute
+
+// watcher is who is told of resources: a modern stream, or a legacy session, which
+// may be without a stream for a while. Its fields are guarded by the hub's lock.
+type watcher struct {
+	viewer Viewer
+	stream *listener         // nil: there is none to tell it on
+	uris   map[string]func() // what releases each; nil: the watcher is gone
+	grace  *time.Timer       // of a session without a stream
+}
+
+// watch makes a watcher be told of a resource. It is an error to watch too many.
+func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
+	h.mu.Lock()
+	_, again := w.uris[uri]
+	full := len(w.uris) >= h.o.MaxWatches
+	h.mu.Unlock()
+	switch {
+	case again:
+		return nil
+	case full:
+		return InvalidParams("too many subscriptions: at most %d", h.o.MaxWatches)
+	}
+	release, err := h.o.Watch(ctx, w.viewer, uri) // which may take a while
+	if err != nil {
+		return err
+	}
+	if release == nil {
+		release = func() {}
+	}
+	if !h.keep(w, uri, release) {
+		release()
+	}
+	return nil
+}
+
+// keep enters what watch was allowed, if the watcher still wants it.
+func (h *Hub) keep(w *watcher, uri string, release func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, again := w.uris[uri]; again || w.uris == nil {
+		return false
+	}
+	w.uris[uri] = release
+	if h.uris[uri] == nil {
+		h.uris[uri] = make(map[*watcher]struct{})
+	}
+	h.uris[uri][w] = struct{}{}
+	return true
+}
+
+// unwatch ends the subscription to one resource.
+func (h *Hub) unwatch(w *watcher, uri string) {
+	h.mu.Lock()
+	release := h.drop(w, uri)
+	h.mu.Unlock()
+	if release != nil {
+		release()
+	}
+}
+
+// drop takes a subscription out; the caller holds the lock, and calls what it returns
+// when it does so no more.
+func (h *Hub) drop(w *watcher, uri string) (release func()) {
+	release = w.uris[uri]
+	delete(w.uris, uri)
+	if delete(h.uris[uri], w); len(h.uris[uri]) == 0 {
+		delete(h.uris, uri)
+	}
+	return release
+}
+
+// dismiss ends a watcher with all its subscriptions.
+func (h *Hub) dismiss(w *watcher) {
+	h.mu.Lock()
+	var ended []func()
+	for uri := range w.uris {
+		ended = append(ended, h.drop(w, uri))
+	}
+	w.uris, w.stream = nil, nil
+	h.mu.Unlock()
+	for _, release := range ended {
+		release()
+	}
+}
+
+// join returns the watcher of a legacy session, a new one if need be, and makes l its
+// stream if there is one. A stream that the session had before ends: its client has
+// left it, or will (2025-11-25 transports: a message goes on one stream).
+func (h *Hub) join(id [16]byte, v Viewer, l *listener) (*watcher, *Error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := h.legacy[id]
+	switch {
+	case h.ended:
+		return nil, later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+	case w != nil:
+		w.grace.Stop()
+	case l == nil && len(h.legacy) >= h.o.MaxStreams:
+		return nil, later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions")
+	case l == nil && v.Principal != "" && h.sessions[v.Principal] >= h.o.MaxPerPrincipal:
+		return nil, later(http.StatusTooManyRequests, 30*time.Second,
+			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal)
+	default:
+		w = &watcher{viewer: v, uris: make(map[string]func())}
+		h.legacy[id] = w
+		h.sessions[v.Principal]++
+		h.wait(id, w)
+	}
+	switch {
+	case l != nil:
+		w.grace.Stop()
+		if w.stream != nil {
+			w.stream.finish()
+		}
+		w.stream = l
+	case w.stream == nil:
+		h.wait(id, w)
+	}
+	return w, nil
+}
+
+// detach takes l from its session, whose subscriptions wait for another for a while.
+func (h *Hub) detach(id [16]byte, w *watcher, l *listener) {
+	h.mu.Lock()
+	if w.stream != l {
+		h.mu.Unlock()
+		return
+	}
+	w.stream = nil
+	if len(w.uris) > 0 && !h.ended {
+		h.wait(id, w)
+		h.mu.Unlock()
+		return
+	}
+	h.mu.Unlock()
+	h.forget(id)
+}
+
+// wait gives a session without a stream its grace, from now on. The caller holds the
+// lock.
+func (h *Hub) wait(id [16]byte, w *watcher) {
+	if w.grace != nil {
+		w.grace.Stop()
+	}
+	w.grace = time.AfterFunc(watchGrace, func() {
+		h.mu.Lock()
+		waits := h.legacy[id] == w && w.stream == nil
+		h.mu.Unlock()
+		if waits {
+			h.forget(id)
+		}
+	})
+}
+
+// forget ends what a legacy session has here: its stream and its subscriptions.
+func (h *Hub) forget(id [16]byte) {
+	h.mu.Lock()
+	w := h.legacy[id]
+	if w != nil {
+		delete(h.legacy, id)
+		count(h.sessions, w.viewer.Principal)
+		w.grace.Stop()
+		if w.stream != nil {
+			w.stream.finish()
+		}
+	}
+	h.mu.Unlock()
+	if w != nil {
+		h.dismiss(w)
+	}
+}
