@@ -126,7 +126,6 @@ func (c *cell) launch(ctx context.Context, f fetcher, now func() time.Time, subj
 			fl.panicked = recover()
 			cancel()
 			c.mu.Lock()
-			defer c.mu.Unlock()
 			if c.flight == fl { // else all have left, and how it ended says nothing
 				c.flight, c.failure, c.again = nil, fl.err, time.Time{}
 				if fl.err == nil {
@@ -135,6 +134,7 @@ func (c *cell) launch(ctx context.Context, f fetcher, now func() time.Time, subj
 					c.again = now().Add(patience(fl.err))
 				}
 			}
+			c.mu.Unlock()
 			close(fl.done)
 		}()
 		fl.token, fl.err = f.fetch(ctx, subject, limit)

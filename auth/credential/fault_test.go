@@ -309,7 +309,7 @@ func TestCanceledCalls(t *testing.T) {
 // end: each leaves, but as long as one is there the request goes on.
 func TestShortCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := newIDP(t, "slow 3s")
+		i := newIDP(t, "slow 2900ms")
 		rt := mustNew(t, clientCredentials(idpURL, i.client))(&service{})
 		var wg sync.WaitGroup
 		for n := range 8 {

@@ -77,12 +77,16 @@ func (i *Identity) Exposed() []string { return i.ring.files.exposed() }
 // Keys serves the public keys (RFC 7517 section 5), to GET and HEAD. It needs no token (Z9).
 func (i *Identity) Keys() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body []byte
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 			return
 		}
-		body, err := json.Marshal(i.ring.published())
+		_, keys, err := i.ring.look()
+		if err == nil {
+			body, err = json.Marshal(keys)
+		}
 		if err != nil {
 			http.Error(w, "the keys can't be read", http.StatusInternalServerError)
 			return

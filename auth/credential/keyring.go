@@ -3,6 +3,7 @@ package credential
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,69 +58,41 @@ func newKeyring(files []string, life time.Duration, now func() time.Time) (*keyr
 		}
 		return signers, nil
 	}}
-	_, err := r.look()
+	_, _, err := r.look()
 	return r, err
 }
 
-// look returns the present keys, and retires those that have gone.
-func (r *keyring) look() ([]*signer, error) {
+// look returns the key that signs now and the public keys, those of the files
+// first, and retires those that have gone from there.
+func (r *keyring) look() (*signer, jose.JSONWebKeySet, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	signers, err := r.files.get()
 	if err != nil {
-		return nil, err
+		return nil, jose.JSONWebKeySet{}, err
 	}
 	now := r.now()
 	for _, old := range r.present {
-		if !holds(signers, old.KeyID) {
-			r.retired = append(r.retired, retired{key: old, until: now.Add(r.life + graceTime)})
-		}
+		r.retired = append(r.retired, retired{key: old, until: now.Add(r.life + graceTime)})
 	}
-	r.present = r.present[:0]
-	for _, s := range signers {
-		r.present = append(r.present, s.key.Public())
+	r.present = make([]jose.JSONWebKey, len(signers))
+	for i, s := range signers {
+		r.present[i] = s.key.Public()
 	}
-	kept := r.retired[:0]
+	r.retired = slices.DeleteFunc(r.retired, func(old retired) bool {
+		return !now.Before(old.until) || slices.ContainsFunc(r.present, func(k jose.JSONWebKey) bool { return k.KeyID == old.key.KeyID })
+	})
+	public := jose.JSONWebKeySet{Keys: slices.Clone(r.present)}
 	for _, old := range r.retired {
-		if now.Before(old.until) && !holds(signers, old.key.KeyID) {
-			kept = append(kept, old)
-		}
+		public.Keys = append(public.Keys, old.key)
 	}
-	r.retired = kept
-	return signers, nil
-}
-
-func holds(signers []*signer, id string) bool {
-	for _, s := range signers {
-		if s.key.KeyID == id {
-			return true
-		}
-	}
-	return false
+	return signers[0], public, nil
 }
 
 func (r *keyring) sign(claims any) (string, error) {
-	signers, err := r.look()
+	s, _, err := r.look()
 	if err != nil {
 		return "", err
 	}
-	return signers[0].sign("JWT", claims)
-}
-
-// published returns the public keys.
-func (r *keyring) published() jose.JSONWebKeySet {
-	var set jose.JSONWebKeySet
-	signers, err := r.look()
-	if err != nil {
-		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
-	}
-	for _, s := range signers {
-		set.Keys = append(set.Keys, s.key.Public())
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, old := range r.retired {
-		set.Keys = append(set.Keys, old.key)
-	}
-	return set
+	return s.sign("JWT", claims)
 }
