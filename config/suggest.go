@@ -70,6 +70,9 @@ func didYouMean(word string) string {
 	return fmt.Sprintf("; did you mean %q?", word)
 }
 
+// Nearest returns the word that was probably meant by another, or "".
+func Nearest(given string, words []string) string { return nearest(given, words) }
+
 // nearest returns the word that was probably meant, or "": the same but for case, - and _, or a few letters off.
 func nearest(given string, words []string) string {
 	const longest = 64 // of a word worth comparing

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/upstream"
@@ -51,7 +52,8 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		stop := context.AfterFunc(req.HTTP.Context(), cancel)
 		defer stop()
 	}
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p}
+	ctx, sent := p.attach(ctx, req.HTTP.Header)
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, sent: sent, local: gen.guard == nil}
 	if p.condition != nil && gen.guard != nil { // without a guard it is the operator who calls
 		c.asks, c.caller = true, caller
 	}
@@ -76,6 +78,10 @@ type call struct {
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
 	parts    []openapi.Part // of an answer with several, until the last of them is there
+
+	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
+	sentEchoes *echoes          // finds that in answers; nil: not made yet
+	local      bool             // nobody was asked for a token
 }
 
 // run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
@@ -135,7 +141,17 @@ func (c *call) run() (err error) {
 // failed answers a call that the service did not answer, or not to the end.
 func (c *call) failed(err error) error {
 	var e *upstream.Error
-	if errors.As(err, &e) {
+	known := errors.As(err, &e)
+	var token *credential.TokenError
+	var header *credential.HeaderError
+	switch {
+	case known && e.Kind == upstream.Canceled:
+	case errors.As(err, &token):
+		return c.fail(outcome("token_"+token.Failure.String()), err, c.tokenMessage(token))
+	case errors.As(err, &header):
+		return c.fail(outcomeHeader, err, header.ToolMessage())
+	}
+	if known {
 		return c.fail(outcome(e.Kind.String()), err, e.ToolMessage())
 	}
 	var broken *openapi.AnswerError
@@ -147,6 +163,16 @@ func (c *call) failed(err error) error {
 		return c.fail(outcome(kind.String()), err, broken.ToolMessage())
 	}
 	return c.internal(err)
+}
+
+// tokenMessage says why there is no token for the service. Who calls from the command line knows what that is, and is no
+// caller in the sense of a token exchange.
+func (c *call) tokenMessage(e *credential.TokenError) string {
+	if e.Failure == credential.NoCaller && c.local {
+		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
+			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
+	}
+	return e.ToolMessage()
 }
 
 // internal answers what should not have happened: the model learns a reference, the log the cause.

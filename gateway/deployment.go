@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 )
 
@@ -19,6 +22,7 @@ type deployment struct {
 	config   *config.Config
 	settings *guardSettings
 	guard    *auth.Guard // nil: anonymous
+	identity *credential.Identity // nil: no service is told who calls
 	sources  []*source
 	passed   []string // files of directories that are no documents
 	loadedAt time.Time
@@ -42,27 +46,31 @@ func (d *deployment) has(s *source) bool { return slices.Contains(d.sources, s) 
 func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error) {
 	d := &deployment{config: c, loadedAt: time.Now()}
 	var errs []error
+	var err error
+	if d.identity, err = g.identityOf(c, old); err != nil {
+		return nil, err
+	}
 	for _, api := range c.APIs {
-		s := old.sourceOf(api, c.Limits)
+		s := old.sourceOf(api, c.Limits, d.identity)
 		// What was a document stays one: this may be the moment in which its file is written anew.
 		if (s == nil || s.loaded == nil) && isFragment(api) {
 			d.passed = append(d.passed, api.Spec.String())
 			continue
 		}
 		if s == nil {
-			var err error
-			if s, err = g.newSource(api, c.Limits); err != nil {
+			if s, err = g.newSource(api, c.Limits, d.identity); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			if err := s.adopt(old.similar(api, c.Limits)); err != nil {
-				errs = append(errs, err)
-				continue
+			s.adopt(old.similar(api, c.Limits))
+		} else if readsFiles(api) {
+			// The files may have changed, which is noticed where they are used. What can't be used is told here.
+			if _, err := newAttached(api, c.Limits, d.identity); err != nil {
+				errs = append(errs, fmt.Errorf("api %q: %w", s.label, err))
 			}
 		}
 		d.sources = append(d.sources, s)
 	}
-	var err error
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}
@@ -78,13 +86,34 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	return d, errors.Join(errs...)
 }
 
-// sourceOf returns the source with the same configuration and the same certificates, nil if there is none.
-func (d *deployment) sourceOf(api config.API, limits config.Limits) *source {
+// identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys. Like the
+// resource identifier, the issuer is the public URL that the process started with.
+func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Identity, error) {
+	if c.Identity == nil {
+		return nil, nil //nolint:nilnil // none is configured
+	}
+	o := credential.IdentityOptions{Issuer: strings.TrimSuffix(g.o.Config.Resource(), "/mcp"), Lifetime: time.Duration(c.Identity.Lifetime)}
+	for _, file := range c.Identity.KeyFiles {
+		o.Files = append(o.Files, file.String())
+	}
+	identity, err := credential.NewIdentity(o)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	if old != nil && old.identity != nil && reflect.DeepEqual(old.config.Identity, c.Identity) {
+		return old.identity, nil // it notices by itself when a file changes, and remembers the keys that were there before
+	}
+	return identity, nil
+}
+
+// sourceOf returns the source with the same configuration, the same certificates and the same identity, nil if there is none.
+func (d *deployment) sourceOf(api config.API, limits config.Limits, identity *credential.Identity) *source {
 	if d == nil {
 		return nil
 	}
 	for _, s := range d.sources {
-		if reflect.DeepEqual(s.config, api) && reflect.DeepEqual(s.limits, limits) && s.trustsTheSame() {
+		if reflect.DeepEqual(s.config, api) && reflect.DeepEqual(s.limits, limits) && s.trustsTheSame() &&
+			(api.Identity == nil || s.identity == identity) {
 			return s
 		}
 	}
@@ -102,10 +131,10 @@ func (s *source) trustsTheSame() bool {
 
 // compiledBy returns the configuration without what only calls and the list depend on.
 func compiledBy(c config.API) config.API {
-	sent := reserved(c.Credential)
-	c.Credential = nil
-	if len(sent) > 0 {
-		c.Credential = &config.Credential{In: config.KeyLocation(sent[0].In), Name: sent[0].Name}
+	sent := reserved(c)
+	c.Credential, c.Credentials, c.PassHeaders, c.Identity, c.ClientCertificate = nil, nil, nil, nil, nil
+	for _, r := range sent {
+		c.PassHeaders = append(c.PassHeaders, r.In+" "+r.Name) // as good a place as any: what matters is what no argument may set
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
 	c.SpecCredential, c.SpecTimeout, c.AllowAddresses = nil, 0, nil

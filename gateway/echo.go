@@ -46,10 +46,10 @@ func newEchoes(credentials ...*config.Credential) *echoes {
 		if c == nil {
 			continue
 		}
-		for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
+		for _, secret := range secretsOf(c) {
 			e.add(secret)
-			if secret != "" && c.Type == config.CredentialBasic {
-				e.add(base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret)))
+			if c.Type == config.CredentialBasic || c.ClientAuth == config.ClientSecretBasic {
+				e.add(base64.StdEncoding.EncodeToString(basicPair(c, secret)))
 			}
 		}
 	}
@@ -57,6 +57,42 @@ func newEchoes(credentials ...*config.Credential) *echoes {
 		return nil
 	}
 	return e
+}
+
+// newSentEchoes finds tokens and identities that were sent in one call; nil where there are none. It is made for each
+// such call, so it must be cheap.
+func newSentEchoes(values []string) *echoes {
+	if len(values) == 0 {
+		return nil
+	}
+	e := &echoes{forms: make([]echo, 0, len(values))}
+	for _, value := range values {
+		if len(value) < shortestEcho || strings.ContainsFunc(value, respelt) {
+			e.add(value)
+			continue
+		}
+		// As most tokens are: every writer writes them in one way. They begin like all others, so the probe is at the end.
+		from := max(0, len(value)-longestProbe)
+		at := from + rarest(value[from:len(value)-shortestEcho+1])
+		e.forms = append(e.forms, echo{text: []byte(value), probe: []byte(value[at:]), at: at})
+	}
+	return e
+}
+
+// respelt tells whether some writer of URLs or JSON has another spelling for a character.
+func respelt(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.' && r != '_' && r != '~'
+}
+
+// longest returns the length of the longest form, in bytes; e may be nil.
+func (e *echoes) longest() (n int) {
+	if e == nil {
+		return 0
+	}
+	for i := range e.forms {
+		n = max(n, len(e.forms[i].text))
+	}
+	return n
 }
 
 // add adds the forms of a secret: as it is, in a URL, and in the spellings that writers of JSON have for it. PHP's escapes
@@ -140,16 +176,45 @@ func (e *echoes) hidden(text string) string {
 	return text
 }
 
-// refusal takes the API's secrets, however short, out of the beginning of what its service says; cut tells that more of
-// it follows. Services in trouble show the request that they got, and with it the credential (P7).
-func (p *Plan) refusal(body []byte, cut bool) string {
-	text := string(body)
-	if p.redact != nil {
-		text = p.redact.Replace(text)
+// sentSecrets finds what this call sent of tokens and identities; nil: nothing. What is sent is known when there is an answer.
+func (c *call) sentSecrets() *echoes {
+	if c.sent == nil {
+		return nil
 	}
+	if values := c.sent.Reveal(); c.sentEchoes == nil && len(values) > 0 {
+		c.sentEchoes = newSentEchoes(values)
+	}
+	return c.sentEchoes
+}
+
+// hide takes what the gateway attached to the request out of a part of the answer, and tells whether there was any.
+func (c *call) hide(p *openapi.Part) (found bool) {
+	if c.plan.echoes != nil {
+		found = c.plan.echoes.hide(p)
+	}
+	if e := c.sentSecrets(); e != nil {
+		found = e.hide(p) || found
+	}
+	return found
+}
+
+// hidden returns a short text of the service without what the gateway attached to the request.
+func (c *call) hidden(text string) string { return c.sentSecrets().hidden(c.plan.echoes.hidden(text)) }
+
+// longestSecret is the length of the longest form of a secret that refusal knows, in bytes.
+func (c *call) longestSecret() int { return max(c.plan.longestSecret, c.sentSecrets().longest()) }
+
+// refusal takes what the gateway attached to the request, however short, out of the beginning of what the service says; cut
+// tells that more of it follows. Services in trouble show the request that they got, and with it the credential (P7).
+func (c *call) refusal(body []byte, cut bool) string {
+	text := string(body)
+	if c.plan.redact != nil {
+		text = c.plan.redact.Replace(text)
+	}
+	text = c.sentSecrets().hidden(text)
 	if cut {
 		// The last bytes may be the beginning of a secret, or of a character.
-		text = strings.ToValidUTF8(text[:max(0, len(text)-p.longestSecret)], "")
+		text = strings.ToValidUTF8(text[:max(0, len(text)-c.longestSecret())], "")
 	}
 	return text
 }

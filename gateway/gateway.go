@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/mcp"
@@ -58,8 +59,9 @@ type Gateway struct {
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
 
-	current  atomic.Pointer[generation] // nil until the first API is served
-	guard    atomic.Pointer[auth.Guard] // nil: anonymous
+	current  atomic.Pointer[generation]          // nil until the first API is served
+	guard    atomic.Pointer[auth.Guard]          // nil: anonymous
+	identity atomic.Pointer[credential.Identity] // nil: no service is told who calls
 	status   atomic.Pointer[admin.Status]
 	draining atomic.Bool
 	serving  chan struct{} // closed when current is set for the first time
@@ -125,6 +127,7 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.guard.Store(g.first.guard)
+	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
@@ -133,7 +136,7 @@ func New(o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Handler serves clients: /mcp and the protected resource metadata of RFC 9728. Until the first API is served,
+// Handler serves clients: /mcp and the protected resource metadata of RFC 9728; and services: the keys of identities. Until the first API is served,
 // /mcp answers 503.
 func (g *Gateway) Handler() http.Handler { return g.public }
 

@@ -83,8 +83,9 @@ func (g *Gateway) build(d *deployment) *generation {
 		p := &Plan{
 			Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
-			longestSecret: s.longest, echoes: s.echoes, short: s.config.Answers == config.AnswersStructured,
-			safe: safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
+			longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
+			short: s.config.Answers == config.AnswersStructured,
+			safe:  safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
 		}
 		if set.Timeout > 0 {
 			p.Timeout = time.Duration(set.Timeout)
@@ -120,6 +121,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 // configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
 func (g *Gateway) publish(d *deployment, configError string) {
 	g.guard.Store(d.guard)
+	g.identity.Store(d.identity)
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
 	if !served && old == nil {

@@ -25,10 +25,11 @@ type guardSettings struct {
 	auth       config.Auth
 	authority  [][]byte // what ca_file of each issuer held
 	keepClaims bool
+	keepToken  bool // some service gets a token for that of the caller
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
-	return s != nil && other != nil && s.keepClaims == other.keepClaims && reflect.DeepEqual(s.auth, other.auth) &&
+	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && reflect.DeepEqual(s.auth, other.auth) &&
 		slices.EqualFunc(s.authority, other.authority, bytes.Equal)
 }
 
@@ -50,6 +51,7 @@ func guardSettingsOf(c *config.Config) (*guardSettings, error) {
 		s.authority = append(s.authority, pem)
 	}
 	s.keepClaims = slices.ContainsFunc(c.Rules, func(r config.Rule) bool { return r.Set.Condition != "" })
+	s.keepToken = slices.ContainsFunc(c.APIs, func(api config.API) bool { return api.Exchanges() })
 	return s, errors.Join(errs...)
 }
 
@@ -58,7 +60,7 @@ func guardSettingsOf(c *config.Config) (*guardSettings, error) {
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: g.o.Config.Resource(), DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
 	}
 	if s.auth.DPoPNonce {
 		o.NonceKeys = g.nonceKeys

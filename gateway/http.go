@@ -31,7 +31,17 @@ func (g *Gateway) routes() (http.Handler, error) {
 	}
 	r.HandleFunc("/.well-known/oauth-protected-resource", g.metadata)
 	r.HandleFunc("/.well-known/oauth-protected-resource/mcp", g.metadata)
+	r.HandleFunc("/.well-known/jwks.json", g.keys)
 	return r, nil
+}
+
+// keys serves the keys that services check identities with. It needs no token: they are public (Z9).
+func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
+	if identity := g.identity.Load(); identity != nil {
+		identity.Keys().ServeHTTP(w, r)
+		return
+	}
+	http.NotFound(w, r)
 }
 
 // secured sets the headers of every answer (H12), and asks clients to leave while the gateway drains (O5).

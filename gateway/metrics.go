@@ -28,6 +28,7 @@ const (
 	outcomeScope       outcome = "insufficient_scope"
 	outcomeCondition   outcome = "not_permitted"
 	outcomeNoBase      outcome = "no_base_url"
+	outcomeHeader      outcome = "bad_header" // a header of the caller that is to be passed on can't be
 	outcomeInternal    outcome = "internal"
 )
 

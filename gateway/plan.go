@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -32,9 +33,12 @@ type Plan struct {
 	echoes *echoes           // finds them in answers; nil: there are none
 	// longestSecret is the length of the longest form of a secret that redact knows.
 	longestSecret int
-	short         bool     // where an answer goes out as structuredContent, the text beside it is short
-	base          *url.URL // nil: the operation has none, see Operation.BaseProblem
-	safe          bool     // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
+	choice        *credential.Choice // what authenticates the call; nil: the API's default does
+	inbound       bool               // headers of the caller's request go on to the service
+	dynamic       bool               // what is attached is in no configuration: tokens, identities
+	short         bool               // where an answer goes out as structuredContent, the text beside it is short
+	base          *url.URL           // nil: the operation has none, see Operation.BaseProblem
+	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
 	metrics       callMetrics
 }
 
@@ -47,6 +51,22 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	return p.Operation.NewRequest(ctx, base, args)
+}
+
+// attach returns the context of a call with what decides what is attached to its request, and sent, which then knows what
+// was; nil if the configuration says it. Where there is one credential for the whole API, ctx is as it was.
+func (p *Plan) attach(ctx context.Context, inbound http.Header) (_ context.Context, sent *credential.Sent) {
+	if p.choice != nil {
+		ctx = p.choice.Context(ctx)
+	}
+	if p.inbound {
+		ctx = context.WithValue(ctx, inboundKey{}, inbound)
+	}
+	if p.dynamic {
+		sent = &credential.Sent{}
+		ctx = sent.Context(ctx)
+	}
+	return ctx, sent
 }
 
 // safeMethod tells whether a method is safe: read-only by definition, so that nothing is lost when it is stopped.

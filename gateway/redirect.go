@@ -23,7 +23,7 @@ func (c *call) redirected(resp *http.Response) error {
 	defer resp.Body.Close()
 	c.answered = true
 	c.done(outcomeOK, nil)
-	text := "The service answered " + statusText(resp.StatusCode) + c.plan.echoes.hidden(redirectPath(resp)) + "."
+	text := "The service answered " + statusText(resp.StatusCode) + c.hidden(redirectPath(resp)) + "."
 	if said := c.plan.Operation.Meaning(resp.StatusCode); said != "" {
 		text += fmt.Sprintf(" The API's document says of %d: %s", resp.StatusCode, said)
 	}

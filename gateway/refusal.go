@@ -38,7 +38,7 @@ func (c *call) refused(resp *http.Response) error {
 			body = append(body, '\n')
 		}
 		// As much more as the longest secret, so that one that the end would cut apart is found.
-		room := maxErrorBody + c.plan.longestSecret - len(body)
+		room := maxErrorBody + c.longestSecret() - len(body)
 		if short = len(part.Data) > room; short {
 			part.Data = part.Data[:max(0, room)]
 		}
@@ -50,8 +50,8 @@ func (c *call) refused(resp *http.Response) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
-	lead = c.plan.refusal([]byte(lead), false)
-	said := c.plan.refusal(body, short)
+	lead = c.refusal([]byte(lead), false)
+	said := c.refusal(body, short)
 	if room := maxErrorBody - len(lead); len(said) > room {
 		said, short = strings.ToValidUTF8(said[:room], ""), true
 	}
@@ -76,7 +76,7 @@ func (c *call) refused(resp *http.Response) error {
 		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, text)
 	}
 	b.WriteByte('\n')
-	b.WriteString(c.plan.echoes.hidden(hint(resp, c.plan.safe, time.Now())))
+	b.WriteString(c.hidden(hint(resp, c.plan.safe, time.Now())))
 	o := outcomeServerError
 	switch {
 	case resp.StatusCode < 400:

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ type fates struct {
 	maxName  int // of a tool's name, in characters
 	name     string
 	api      *openapi.API
+	choices  *choices
 	hidden   *strings.Replacer // see source.conceal
 	tools    map[*openapi.Operation]*catalog.Tool
 	counts   admin.Fates
@@ -33,12 +35,15 @@ type fates struct {
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
 func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
 			f.tools[t.Operation] = t
 		}
+	}
+	for _, p := range f.choices.problems {
+		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
 		f.counts.Add(f.of(op))
@@ -78,6 +83,9 @@ func (f *fates) skippedSubject(s openapi.Skipped) config.Subject {
 func (f *fates) describe(a *admin.API) {
 	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
 	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
+	if f.choices.note != "" {
+		a.Notes = []string{f.shown(f.choices.note)}
+	}
 	a.Tools, a.Skipped, a.Problems = len(f.tools), f.counts.Skipped, f.problems.Sum()
 }
 
@@ -85,6 +93,10 @@ func (f *fates) describe(a *admin.API) {
 func (f *fates) report(a admin.API) admin.Report {
 	f.describe(&a)
 	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: f.listed(f.api.Problems)}
+	for _, p := range f.choices.problems {
+		p.Message = f.shown(p.Message)
+		r.Problems = append(r.Problems, p)
+	}
 	for _, op := range f.api.Operations {
 		o := f.operation(op)
 		for _, i := range o.Problems {
@@ -117,6 +129,9 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		return o
 	}
 	o.Tool, o.Problems = t.Name, op.Problems
+	if at, lacks := f.choices.missing[op]; lacks {
+		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
+	}
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
 			Message: f.shown(f.renamed(t.Wanted))})

@@ -34,7 +34,7 @@ var (
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		if c.plan.echoes != nil && c.plan.echoes.hide(&part) {
+		if c.hide(&part) {
 			c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
 				slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
 		}
@@ -56,7 +56,7 @@ func (c *call) succeed(resp *http.Response) error {
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(c.plan.echoes.hidden(emptyText(resp))), Escape: true}, {Bytes: textClose}}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(c.hidden(emptyText(resp))), Escape: true}, {Bytes: textClose}}
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}

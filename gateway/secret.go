@@ -3,66 +3,14 @@ package gateway
 import (
 	"encoding/base64"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/openapi"
 )
-
-// credentialOrigin is the only origin that gets the API's credential: that of base_url, else that of the document's
-// URL. A document never decides it (E4); for one from a file the configuration must have base_url.
-func (s *source) credentialOrigin() *url.URL {
-	if s.config.BaseURL != nil {
-		return s.config.BaseURL.URL()
-	}
-	u, err := url.Parse(s.config.Spec.String())
-	if err != nil {
-		return &url.URL{}
-	}
-	return u
-}
-
-// wrapDocument makes the credential of the fetch of the document at u: spec_credential, for the origin of u alone, else
-// the API's if u is of the origin that gets it (E4).
-func (s *source) wrapDocument(u *url.URL, own func(http.RoundTripper) http.RoundTripper) (func(http.RoundTripper) http.RoundTripper, error) {
-	switch c := s.config; {
-	case c.SpecCredential != nil:
-		return wrap(c.SpecCredential, u)
-	case c.BaseURL != nil && c.BaseURL.Origin() != originOf(u):
-		return nil, nil // the document comes from elsewhere
-	}
-	return own, nil
-}
-
-// wrap makes the credential for an origin; nil without a credential.
-func wrap(c *config.Credential, origin *url.URL) (func(http.RoundTripper) http.RoundTripper, error) {
-	if c == nil {
-		return nil, nil
-	}
-	o := credential.Options{Origin: origin, Name: c.Name}
-	switch c.Type {
-	case config.CredentialBearer:
-		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
-	case config.CredentialBasic:
-		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
-	case config.CredentialAPIKey:
-		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
-		switch c.In {
-		case config.KeyInHeader:
-			o.In = credential.Header
-		case config.KeyInQuery:
-			o.In = credential.Query
-		case config.KeyInCookie:
-			o.In = credential.Cookie
-		}
-	}
-	return credential.New(o)
-}
 
 // redactor takes the secrets of credentials out of a text, in the forms in which a request carries them; longest is the
 // length of the longest of these. Nil: there are none.
@@ -80,17 +28,27 @@ func secretForms(credentials []*config.Credential) (pairs []string, longest int)
 		if c == nil {
 			continue
 		}
-		for _, secret := range []string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal()} {
-			if secret == "" {
-				continue
-			}
-			basic := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
+		for _, secret := range secretsOf(c) {
+			basic := base64.StdEncoding.EncodeToString(basicPair(c, secret))
 			for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
 				pairs, longest = append(pairs, form, redacted), max(longest, len(form))
 			}
 		}
 	}
 	return pairs, longest
+}
+
+// secretsOf returns the secrets of a credential that stand in the configuration.
+func secretsOf(c *config.Credential) []string {
+	return slices.DeleteFunc([]string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal(), c.ClientSecret.Reveal()}, func(s string) bool { return s == "" })
+}
+
+// basicPair returns the text that Basic authentication encodes.
+func basicPair(c *config.Credential, secret string) []byte {
+	if c.Type.IsOAuth() {
+		return []byte(url.QueryEscape(c.ClientID) + ":" + url.QueryEscape(secret)) // RFC 6749 section 2.3.1
+	}
+	return []byte(c.Username + ":" + secret)
 }
 
 // concealer takes out of what operators see of a document what must not be there: the API's secrets, and the query of the
@@ -153,12 +111,21 @@ func (s *source) concealed(err error) error {
 	return err
 }
 
-// reserved names what the credential sends, so that no argument can (R5, R7).
-func reserved(c *config.Credential) []openapi.Reserved {
-	if c == nil || c.Type != config.CredentialAPIKey {
-		return nil
+// reserved names what the gateway itself sends to the service of an API, so that no argument can (R5, R7).
+func reserved(c config.API) []openapi.Reserved {
+	var all []openapi.Reserved
+	for _, k := range credentialsOf(c) {
+		if k.Type == config.CredentialAPIKey && k != c.SpecCredential {
+			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
+		}
 	}
-	return []openapi.Reserved{{In: string(c.In), Name: c.Name}}
+	for _, name := range c.PassHeaders {
+		all = append(all, openapi.Reserved{In: "header", Name: name})
+	}
+	if c.Identity != nil {
+		all = append(all, openapi.Reserved{In: "header", Name: c.Identity.HeaderName()})
+	}
+	return all
 }
 
 // display is a document's location without what may be secret in it.

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
@@ -37,10 +37,12 @@ type source struct {
 	poke      chan struct{}      // one place: look at the document now
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
 	calls     callClients
-	redact    *strings.Replacer // takes its secrets out of a text; nil: it has none
-	longest   int               // the longest text that redact takes out, in bytes
-	conceal   *strings.Replacer // takes out of a text what operators must not see of it; nil: there is nothing
-	echoes    *echoes           // finds its secrets in answers; nil: it has none
+	attached  *attached
+	identity  *credential.Identity // that of its deployment, if it tells its service who calls; else nil
+	redact    *strings.Replacer    // takes its secrets out of a text; nil: it has none
+	longest   int                  // the longest text that redact takes out, in bytes
+	conceal   *strings.Replacer    // takes out of a text what operators must not see of it; nil: there is nothing
+	echoes    *echoes              // finds its secrets in answers; nil: it has none
 
 	// state
 	name     string // from the configuration, else from the document's title, made unique in its deployment
@@ -58,18 +60,22 @@ type loaded struct {
 	api                      *openapi.API
 	advice                   []openapi.Problem
 	client                   *upstream.Client
+	choices                  *choices
 	at                       time.Time
 }
 
-func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error) {
+func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity) (*source, error) {
 	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}
 	s.name = s.label
-	s.redact, s.longest = redactor(c.Credential, c.SpecCredential)
-	s.conceal = concealer(c.Spec.String(), c.Credential, c.SpecCredential)
-	s.echoes = newEchoes(c.Credential, c.SpecCredential)
+	if c.Identity != nil {
+		s.identity = identity
+	}
+	s.redact, s.longest = redactor(credentialsOf(c)...)
+	s.conceal = concealer(c.Spec.String(), credentialsOf(c)...)
+	s.echoes = newEchoes(credentialsOf(c)...)
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
 		if err != nil {
@@ -81,30 +87,26 @@ func (g *Gateway) newSource(c config.API, limits config.Limits) (*source, error)
 		}
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
-	wrap, err := wrap(c.Credential, s.credentialOrigin())
-	if err != nil {
-		return nil, fmt.Errorf("api %q: credential: %w", s.label, err)
+	var err error
+	if s.attached, err = newAttached(c, limits, s.identity); err != nil {
+		return nil, fmt.Errorf("api %q: %w", s.label, err)
 	}
 	if c.Spec.IsURL() {
-		u, err := url.Parse(c.Spec.String())
-		if err != nil {
+		if _, err := url.Parse(c.Spec.String()); err != nil {
 			return nil, fmt.Errorf("api %q: spec: %w", s.label, err)
 		}
-		if wrap, err = s.wrapDocument(u, wrap); err != nil {
-			return nil, fmt.Errorf("api %q: spec_credential: %w", s.label, err)
-		}
-		s.documents = s.documentClient(wrap, hosts([]config.Origin{config.Origin(c.Spec)}))
+		s.documents = s.documentClient(s.attached.document, s.attached.tls, hosts([]config.Origin{config.Origin(c.Spec)}))
 	}
 	if len(c.AllowRefs) > 0 {
-		s.refs = s.documentClient(nil, hosts(c.AllowRefs))
+		s.refs = s.documentClient(nil, nil, hosts(c.AllowRefs))
 	}
 	return s, nil
 }
 
 // documentClient makes a client that reads documents. Of the hosts only those may stand on private addresses that the
 // operator named for this purpose (E1).
-func (s *source) documentClient(wrap func(http.RoundTripper) http.RoundTripper, named []string) *upstream.Client {
-	o := s.clientOptions(s.label, wrap)
+func (s *source) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
+	o := s.clientOptions(s.label, wrap, tls)
 	o.BaseURL, o.NamedHosts = nil, named
 	o.Timeout, o.MaxBytes = time.Duration(s.config.SpecTimeout), int64(s.limits.MaxSpec)
 	return upstream.NewClient(o)
@@ -118,12 +120,12 @@ func originOf(u *url.URL) string {
 	return parsed.Origin()
 }
 
-func (s *source) clientOptions(name string, wrap func(http.RoundTripper) http.RoundTripper) upstream.Options {
+func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstream.Options {
 	l := s.limits
 	o := upstream.Options{
 		Name: name, NamedHosts: s.namedHosts(), Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
-		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TracerProvider: s.g.o.TracerProvider,
+		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TLS: tls, TracerProvider: s.g.o.TracerProvider,
 		AllowedAddresses: prefixes(s.config.AllowAddresses), UserAgent: "drawbridge/" + s.g.o.Version,
 	}
 	if s.config.BaseURL != nil {
@@ -181,11 +183,14 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		}
 	}
 	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
+	if errors.Is(err, openapi.ErrProtected) && s.attached.anonymous {
+		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	c := openapi.CompileOptions{
-		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config.Credential),
+		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
 	}
 	if s.config.SchemaProfile == config.ProfilePortable {
@@ -205,11 +210,8 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	if err != nil {
 		return nil, err
 	}
-	client, err := s.callClient(s.nameFor(doc.Title), api)
-	if err != nil {
-		return nil, err
-	}
-	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, at: time.Now()}
+	client := s.callClient(s.nameFor(doc.Title), api)
+	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, choices: s.choose(api), at: time.Now()}
 	if s.g.o.Advise {
 		l.advice = doc.Report(ctx)
 	}
@@ -218,17 +220,14 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 
 // adopt takes over the last good document of the same place, which is better than none should the first attempt
 // fail. Calls go out as the new configuration says: with its credential, its limits, to its base URL.
-func (s *source) adopt(l *loaded) error {
+func (s *source) adopt(l *loaded) {
 	if l == nil {
-		return nil
+		return
 	}
 	own := *l
-	var err error
-	if own.client, err = s.callClient(s.nameFor(l.title), l.api); err != nil {
-		return fmt.Errorf("api %q: %w", s.label, err)
-	}
+	own.client = s.callClient(s.nameFor(l.title), l.api)
+	own.choices = s.choose(l.api)
 	s.loaded = &own
-	return nil
 }
 
 // callClients keeps the client of the calls from one load to the next, and with it its connections.
@@ -240,7 +239,7 @@ type callClients struct {
 
 // callClient returns the client for the operations' servers. Where the operator has named no base URL, what the
 // document says of its server has already passed the rules of S7.
-func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, error) {
+func (s *source) callClient(name string, api *openapi.API) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
 		if base := s.base(op); base != nil && !slices.Contains(hosts, base.Hostname()) {
@@ -251,19 +250,15 @@ func (s *source) callClient(name string, api *openapi.API) (*upstream.Client, er
 	s.calls.mu.Lock()
 	defer s.calls.mu.Unlock()
 	if s.calls.client != nil && s.calls.key == key {
-		return s.calls.client, nil
-	}
-	wrap, err := wrap(s.config.Credential, s.credentialOrigin())
-	if err != nil {
-		return nil, fmt.Errorf("credential: %w", err)
+		return s.calls.client
 	}
 	if s.calls.client != nil {
 		s.calls.client.Close() // running calls end on it, idle connections go
 	}
-	o := s.clientOptions(name, wrap)
+	o := s.clientOptions(name, s.attached.calls, s.attached.tls)
 	o.DocumentHosts = hosts
 	s.calls.key, s.calls.client = key, upstream.NewClient(o)
-	return s.calls.client, nil
+	return s.calls.client
 }
 
 // close drops the connections that are idle.
@@ -273,6 +268,7 @@ func (s *source) close() {
 			c.Close()
 		}
 	}
+	s.attached.close()
 	s.calls.mu.Lock()
 	defer s.calls.mu.Unlock()
 	if s.calls.client != nil {

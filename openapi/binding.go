@@ -171,8 +171,13 @@ func undeclared(node *tree.Node, name string, location wire.Location) binding {
 
 func (c *compiler) reserved(location wire.Location, name string) bool {
 	return slices.ContainsFunc(c.options.Reserved, func(r Reserved) bool {
-		return r.In == location.String() && (r.Name == name || location == wire.Header && strings.EqualFold(r.Name, name))
+		return r.In == location.String() && (r.Name == name || location == wire.Header && sameHeader(r.Name, name))
 	})
+}
+
+// sameHeader reports whether some server takes two names for the same: CGI and WSGI turn "-" into "_" (R6).
+func sameHeader(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
 }
 
 func ignoredHeader(name string) bool {

@@ -17,6 +17,9 @@ const (
 	maxForeignDepth = 5  // documents that lead there
 )
 
+// ErrProtected says that the server wants to know who fetches the document.
+var ErrProtected = errors.New("if the document is protected, give the API a credential")
+
 // origins are those, besides its own, that a document may refer to. What is fetched from them carries no credential.
 type origins struct {
 	client  *http.Client
@@ -198,7 +201,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	case resp.StatusCode == http.StatusNotModified && previous != nil:
 		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return nil, none, fmt.Errorf("fetch: the server answered %q; if the document is protected, give the API a credential", resp.Status)
+		return nil, none, fmt.Errorf("fetch: the server answered %q; %w", resp.Status, ErrProtected)
 	case resp.StatusCode != http.StatusOK:
 		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
 	}

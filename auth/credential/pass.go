@@ -105,17 +105,37 @@ func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
 	return without(req, resp), err
 }
 
-// checkPassedValue checks what a caller sent. The value is not in the error.
+// HeaderError says that a header of the caller can't be passed on; nothing was
+// sent to the service.
+type HeaderError struct {
+	// Name is that of the header.
+	Name string
+
+	reason string
+}
+
+// Error returns the text for the log. The header's value is not in it.
+func (e *HeaderError) Error() string {
+	return fmt.Sprintf("credential: the caller's header %q %s", e.Name, e.reason)
+}
+
+// ToolMessage returns the text for the model.
+func (e *HeaderError) ToolMessage() string {
+	return fmt.Sprintf("The header %s of the client's request, which the service gets too, %s. Nothing was sent to the service."+
+		" Other arguments do not help: tell the user that the MCP client must send that header otherwise, or not at all.", e.Name, e.reason)
+}
+
+// checkPassedValue checks what a caller sent.
 func checkPassedValue(name string, values []string) error {
 	switch {
 	case len(values) > 1: // which one counts, each server decides for itself (H4)
-		return fmt.Errorf("credential: the caller's header %q is there %d times", name, len(values))
+		return &HeaderError{name, fmt.Sprintf("is there %d times", len(values))}
 	case len(values[0]) > maxPassed:
-		return fmt.Errorf("credential: the caller's header %q is longer than %d bytes", name, maxPassed)
+		return &HeaderError{name, fmt.Sprintf("is longer than %d bytes", maxPassed)}
 	}
 	for i := range len(values[0]) {
 		if c := values[0][i]; c < ' ' && c != '\t' || c == 0x7f {
-			return fmt.Errorf("credential: the caller's header %q holds a control character", name)
+			return &HeaderError{name, "holds a control character"}
 		}
 	}
 	return nil

@@ -42,8 +42,8 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 		op := o.Report.Operations[i]
 		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)
 	}
-	if len(o.UnmetSecurity) > 0 {
-		t.printf("  the document asks for %s and no credential is configured\n", strings.Join(o.UnmetSecurity, " or "))
+	for _, note := range a.Notes {
+		t.printf("  %s\n", note)
 	}
 	t.skipped(o)
 	if t.quiet {

@@ -45,9 +45,10 @@ type API struct {
 	Error     string     `json:"error,omitempty"`     // of the last attempt
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
 
-	Fates        Fates  `json:"operations"`              // of the document in use, by fate
-	Webhooks     int    `json:"webhooks,omitempty"`      // operations that go the other way, and are no tools
-	Callbacks    int    `json:"callbacks,omitempty"`     // the same of single operations
-	ProblemCodes Counts `json:"problem_codes,omitempty"` // how many problems of each code
-	SkipCodes    Counts `json:"skip_codes,omitempty"`    // how many operations are skipped for each reason
+	Fates        Fates    `json:"operations"`              // of the document in use, by fate
+	Notes        []string `json:"notes,omitempty"`         // what is to be known of the API as a whole, and is no problem of its document
+	Webhooks     int      `json:"webhooks,omitempty"`      // operations that go the other way, and are no tools
+	Callbacks    int      `json:"callbacks,omitempty"`     // the same of single operations
+	ProblemCodes Counts   `json:"problem_codes,omitempty"` // how many problems of each code
+	SkipCodes    Counts   `json:"skip_codes,omitempty"`    // how many operations are skipped for each reason
 }

@@ -169,9 +169,11 @@ func isLost(err error) bool {
 
 // headError returns the error of Do for what the chain returned.
 func (c *Client) headError(ctx context.Context, err error) error {
-	var e *Error
+	// Not errors.As: what the credential reports may hold the error of another
+	// client, that of its authorization server, which is not about this service.
+	e, own := err.(*Error) //nolint:errorlint // see above
 	switch {
-	case errors.As(err, &e):
+	case own:
 		return e
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &Error{Kind: Canceled, API: c.name, Err: err}

@@ -23,7 +23,14 @@ func newTransport(o Options, g *guard) *http.Transport {
 		DialContext: g.dial,
 		// Our own, so that its errors can be told apart from all others.
 		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return dialTLS(ctx, g, config, handshake, network, addr)
+			own := config
+			if o.TLS != nil {
+				var err error
+				if own, err = o.TLS(config, addr); err != nil {
+					return nil, &dialError{kind: Credential, err: err}
+				}
+			}
+			return dialTLS(ctx, g, own, handshake, network, addr)
 		},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,

@@ -3,6 +3,7 @@ package upstream
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net/http"
@@ -61,6 +62,10 @@ type Options struct {
 
 	// RootCAs are the certificate authorities. Nil: the system's.
 	RootCAs *x509.CertPool
+	// TLS returns the configuration for one connection to addr, host and port:
+	// base, or a changed copy of it. Its errors are of the kind Credential, and
+	// it is for the caller that they hold no secret. Nil: base.
+	TLS func(base *tls.Config, addr string) (*tls.Config, error)
 	// Wrap puts the credential around the transport. It is for the caller that
 	// its errors hold no secret. Nil: none.
 	Wrap func(http.RoundTripper) http.RoundTripper

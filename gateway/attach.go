@@ -1,0 +1,304 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+)
+
+// attached is what the gateway adds to the requests for the service of one API, and to the fetch of its document: who the
+// gateway is, who calls, and what the caller sent along. All of it goes to one origin (E4). It keeps the tokens of
+// authorization servers, so it lives as long as its source.
+type attached struct {
+	set      *credential.Set // nil: no credential
+	calls    wrapper         // nil: nothing is attached
+	document wrapper         // the same for the fetch of the document
+	tls      connection      // nil: no certificate is shown
+	inbound  bool            // calls reads the headers of the caller's request
+	dynamic  bool            // calls attaches what is in no configuration
+	// anonymous tells that the document is fetched without the credential, because that needs a caller.
+	anonymous bool
+	tokens    []*upstream.Client // for authorization servers
+}
+
+type (
+	wrapper    = func(http.RoundTripper) http.RoundTripper
+	connection = func(base *tls.Config, addr string) (*tls.Config, error)
+)
+
+// newAttached makes all that is attached for an API. It reads keys and certificates, asks nobody for a token, and returns
+// all problems, each with the key of the configuration below the API (Z8).
+func newAttached(c config.API, limits config.Limits, identity *credential.Identity) (*attached, error) {
+	a := &attached{}
+	origin := credentialOrigin(c)
+	var problems []error
+	problem := func(key string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", key, err))
+		}
+	}
+	build := func(key string, k *config.Credential) credential.Options {
+		o, err := a.options(k, limits)
+		problem(key, err)
+		if err != nil {
+			return credential.Options{}
+		}
+		o.Origin = origin
+		_, err = credential.New(o) // for its problems alone: those of a set don't tell the key
+		problem(key, err)
+		return o
+	}
+	o := credential.SetOptions{Origin: origin, Schemes: map[string]credential.Options{}}
+	if c.Credential != nil {
+		standard := build("credential", c.Credential)
+		o.Default = &standard
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
+		o.Schemes[name] = build("credentials."+name, c.Credentials[name])
+	}
+	if len(problems) == 0 && (o.Default != nil || len(o.Schemes) > 0) {
+		var err error
+		a.set, err = credential.NewSet(o)
+		problem("credentials", err)
+	}
+	if a.set != nil {
+		a.calls = a.set.Wrap
+	}
+	// The order in which a request passes these does not matter: each has headers of its own.
+	if c.Identity != nil && identity != nil {
+		tell, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: origin})
+		problem("identity", err)
+		a.calls, a.dynamic = around(tell, a.calls), true
+	}
+	if len(c.PassHeaders) > 0 {
+		pass, err := credential.NewPass(credential.PassOptions{Names: c.PassHeaders, Inbound: inboundFrom, Origin: origin})
+		problem("pass_headers", err)
+		a.calls, a.inbound = around(pass, a.calls), true
+	}
+	if k := c.ClientCertificate; k != nil {
+		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
+			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: origin})
+		problem("client_certificate", err)
+		if err == nil {
+			a.tls = certificate.Config
+		}
+	}
+	problem("spec_credential", a.forDocument(c, limits))
+	for _, k := range credentialsOf(c) {
+		a.dynamic = a.dynamic || k.Type.IsOAuth()
+	}
+	return a, errors.Join(problems...)
+}
+
+func orName(text, name string) string {
+	if text == "" {
+		return name
+	}
+	return text
+}
+
+// around puts one wrapper around another, which may be nil.
+func around(outer, inner wrapper) wrapper {
+	if inner == nil {
+		return outer
+	}
+	return func(next http.RoundTripper) http.RoundTripper { return outer(inner(next)) }
+}
+
+// forDocument makes what is attached to the fetch of the document: spec_credential, for the origin of its URL alone, else
+// the default credential of the API if the document is of the origin that gets it (E4).
+func (a *attached) forDocument(c config.API, limits config.Limits) error {
+	if !c.Spec.IsURL() {
+		return nil
+	}
+	u, err := url.Parse(c.Spec.String())
+	if err != nil {
+		return nil // the source tells
+	}
+	switch own := c.Credential; {
+	case c.SpecCredential != nil:
+		o, err := a.options(c.SpecCredential, limits)
+		if err != nil {
+			return err
+		}
+		o.Origin = u
+		a.document, err = credential.New(o)
+		return err
+	case own == nil || a.set == nil || c.BaseURL != nil && c.BaseURL.Origin() != originOf(u):
+	case own.Type == config.CredentialTokenExchange:
+		a.anonymous = true
+	default:
+		a.document = a.set.Wrap
+	}
+	return nil
+}
+
+// options makes the options of one credential, without their origin.
+func (a *attached) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
+	o := credential.Options{Name: c.Name}
+	switch c.Type {
+	case config.CredentialBearer:
+		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
+	case config.CredentialBasic:
+		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
+	case config.CredentialAPIKey:
+		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
+		switch c.In {
+		case config.KeyInHeader:
+			o.In = credential.Header
+		case config.KeyInQuery:
+			o.In = credential.Query
+		case config.KeyInCookie:
+			o.In = credential.Cookie
+		}
+	case config.CredentialClientCredentials:
+		o.Kind = credential.ClientCredentials
+	case config.CredentialTokenExchange:
+		o.Kind, o.Subject = credential.TokenExchange, subject
+	case config.CredentialJWTAssertion:
+		o.Kind = credential.JWTAssertion
+	}
+	if !c.Type.IsOAuth() {
+		return o, nil
+	}
+	var err error
+	o.OAuth, err = a.oauth(c, limits)
+	return o, err
+}
+
+// oauth says where the tokens of a credential come from.
+func (a *attached) oauth(c *config.Credential, limits config.Limits) (*credential.OAuth, error) {
+	o := &credential.OAuth{
+		TokenURL: c.TokenURL.String(), ClientID: c.ClientID, Scopes: c.Scopes, Resources: c.Resources, Audiences: c.Audiences,
+		Parameters: c.Parameters,
+		Exchange:   credential.Exchange{SubjectType: c.SubjectTokenType, Requested: c.RequestedTokenType, Accept: c.AcceptAudiences},
+	}
+	switch c.ClientAuth {
+	case config.ClientSecretBasic:
+		o.ClientAuth = credential.SecretBasic
+	case config.ClientSecretPost:
+		o.ClientAuth = credential.SecretPost
+	case config.PrivateKeyJWT:
+		o.ClientAuth = credential.PrivateKeyJWT
+	case config.ClientTLS:
+		o.ClientAuth = credential.ClientTLS
+	case config.ClientAuthNone:
+		o.ClientAuth = credential.NoClientAuth
+	}
+	if !c.ClientSecret.IsZero() {
+		o.ClientSecret = credential.Fixed(c.ClientSecret.Reveal())
+	}
+	if x := c.Assertion; x != nil {
+		o.AssertionAudience = x.Audience
+		o.Assertion = credential.Assertion{Issuer: x.Issuer, Subject: x.Subject, Audience: x.Audience, Lifetime: time.Duration(x.Lifetime), Claims: x.Claims}
+	}
+	var problems []error
+	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
+		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm)})
+		if err != nil {
+			problems = append(problems, err)
+		} else {
+			o.SigningKey = key
+		}
+	}
+	client, err := a.tokenClient(c, limits)
+	if err != nil {
+		problems = append(problems, err)
+	} else {
+		o.Client = client.Documents()
+	}
+	return o, errors.Join(problems...)
+}
+
+// maxTokenAnswer is the most bytes of an answer of a token endpoint, after decompression; auth/credential wants no more.
+const maxTokenAnswer = 64 << 10
+
+// tokenClient makes the client for the token endpoint, whose host is named by the operator (E1). It has nothing of the
+// API's own: neither its credential nor its authorities.
+func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*upstream.Client, error) {
+	o := upstream.Options{
+		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
+		TLSHandshake: time.Duration(limits.TLSTimeout), MaxBytes: maxTokenAnswer, MaxIdle: 4,
+	}
+	if c.CertFile != "" || c.CAFile != "" {
+		u, err := url.Parse(c.TokenURL.String())
+		if err != nil {
+			return nil, errors.New("token_url is not a URL")
+		}
+		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u}
+		if c.CertFile != "" {
+			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
+		}
+		certificate, err := credential.NewClientCertificate(k)
+		if err != nil {
+			return nil, err
+		}
+		o.TLS = certificate.Config
+	}
+	client := upstream.NewClient(o)
+	a.tokens = append(a.tokens, client)
+	return client, nil
+}
+
+// close drops the connections to authorization servers that are idle.
+func (a *attached) close() {
+	for _, c := range a.tokens {
+		c.Close()
+	}
+}
+
+// credentialOrigin is the only origin that gets what is attached: that of base_url, else that of the document's URL. A
+// document never decides it (E4); for one from a file the configuration must have base_url.
+func credentialOrigin(c config.API) *url.URL {
+	if c.BaseURL != nil {
+		return c.BaseURL.URL()
+	}
+	u, err := url.Parse(c.Spec.String())
+	if err != nil {
+		return &url.URL{}
+	}
+	return u
+}
+
+// subject returns the token of the caller, which goes to the authorization server and to nobody else (T1).
+func subject(ctx context.Context) (token, key string, ok bool) {
+	p := auth.FromContext(ctx)
+	t, held := auth.SubjectToken(ctx)
+	if p == nil || !held {
+		return "", "", false
+	}
+	_ = t.Use(func(text string) error { token = text; return nil }) // it has no error of its own
+	return token, p.ID(), true
+}
+
+type inboundKey struct{}
+
+// inboundFrom returns the headers of the caller's request.
+func inboundFrom(ctx context.Context) http.Header {
+	h, _ := ctx.Value(inboundKey{}).(http.Header)
+	return h
+}
+
+// readsFiles tells whether an API has keys or certificates in files, which may have become unusable since they were read.
+func readsFiles(c config.API) bool {
+	return c.ClientCertificate != nil || slices.ContainsFunc(credentialsOf(c), func(k *config.Credential) bool {
+		return k.KeyFile != "" || k.CertFile != "" || k.CAFile != ""
+	})
+}
+
+// credentialsOf returns all credentials of an API.
+func credentialsOf(c config.API) []*config.Credential {
+	_, all := c.AllCredentials()
+	return all
+}

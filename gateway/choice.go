@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/openapi"
+)
+
+// The codes of what the configuration and a document say of credentials and don't agree on. They stand beside those of the
+// document's problems.
+const (
+	codeCredentialMissing = "credential-missing" // an operation asks for a scheme without a credential, and the API has others
+	codeCredentialUnused  = "credential-unused"  // a credential for a scheme that the document does not declare
+)
+
+// choices are the credentials of a document's operations, chosen once. They are immutable.
+type choices struct {
+	of       map[*openapi.Operation]*credential.Choice // those that the default does not serve
+	problems []admin.Problem
+	missing  map[*openapi.Operation]int // the place in problems that says what the operation lacks
+	note     string                     // what is true of all operations; "" is nothing
+}
+
+// choose finds the credential of each operation of a document.
+func (s *source) choose(api *openapi.API) *choices {
+	c := &choices{of: map[*openapi.Operation]*credential.Choice{}, missing: map[*openapi.Operation]int{}}
+	if s.attached.set == nil {
+		c.note = noCredential(api, s.certified(api))
+		return c
+	}
+	c.unused(s.config, api)
+	certified := s.certified(api)
+	said := map[string]int{}
+	for _, op := range api.Operations {
+		choice, err := s.attached.set.Choose(alternatives(op, certified))
+		var missing *credential.MissingError
+		switch {
+		case errors.As(err, &missing):
+			text := lackOf(missing)
+			at, known := said[text]
+			if !known {
+				at = len(c.problems)
+				said[text] = at
+				c.problems = append(c.problems, admin.Problem{Code: codeCredentialMissing, Message: text})
+			}
+			c.missing[op] = at
+		case err == nil && len(choice.Schemes()) > 0:
+			c.of[op] = choice
+		}
+	}
+	return c
+}
+
+// certified returns the schemes for which the connection itself speaks, if the API has a client certificate.
+func (s *source) certified(api *openapi.API) map[string]bool {
+	names := map[string]bool{}
+	if s.attached.tls != nil {
+		for _, scheme := range api.Schemes {
+			names[scheme.Name] = names[scheme.Name] || scheme.Type == "mutualTLS"
+		}
+	}
+	return names
+}
+
+// alternatives returns the names of the schemes of each alternative of an operation, without those of certified.
+func alternatives(op *openapi.Operation, certified map[string]bool) [][]string {
+	all := make([][]string, 0, len(op.Security))
+	for _, requirement := range op.Security {
+		names := make([]string, 0, len(requirement))
+		for _, use := range requirement {
+			if !certified[use.Scheme] {
+				names = append(names, use.Scheme)
+			}
+		}
+		all = append(all, names)
+	}
+	return all
+}
+
+// unused tells of credentials for schemes that the document does not have: likely a name that is misspelt, or was changed.
+func (c *choices) unused(conf config.API, api *openapi.API) {
+	var declared []string
+	for _, scheme := range api.Schemes {
+		declared = append(declared, scheme.Name)
+	}
+	for _, op := range api.Operations {
+		for _, names := range alternatives(op, nil) { // some are used and not declared, which is a problem of its own
+			declared = append(declared, names...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(conf.Credentials)) {
+		if slices.Contains(declared, name) {
+			continue
+		}
+		text := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
+		if near := config.Nearest(name, declared); near != "" {
+			text += fmt.Sprintf("; did you mean %q?", near)
+		}
+		c.problems = append(c.problems, admin.Problem{Code: codeCredentialUnused, Message: text})
+	}
+}
+
+// lackOf says what would have to be configured for an operation.
+func lackOf(e *credential.MissingError) string {
+	var all []string
+	for _, names := range e.Schemes {
+		all = append(all, joinQuoted(names))
+	}
+	text := "no credential is configured for the security scheme " + strings.Join(all, ", or ")
+	if len(all) == 0 {
+		text = "two credentials of one alternative stand in the same place, the " + e.Clash
+	}
+	return text + ": calls are sent without one"
+}
+
+func joinQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(quoted, " and ")
+}
+
+// noCredential names what operations ask for, where nothing is configured; "" if all can be called without.
+func noCredential(api *openapi.API, certified map[string]bool) string {
+	var all []string
+	for _, op := range api.Operations {
+		asked := alternatives(op, certified)
+		if slices.ContainsFunc(asked, func(names []string) bool { return len(names) == 0 }) {
+			continue // it may be called without
+		}
+		for _, names := range asked {
+			text := strings.Join(names, " and ")
+			if len(names) > 1 {
+				text = "(" + text + ")"
+			}
+			if !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
+}
