@@ -21,6 +21,7 @@ import (
 // gateway is, who calls, and what the caller sent along. All of it goes to one origin (E4). It keeps the tokens of
 // authorization servers, so it lives as long as its source.
 type attached struct {
+	now      func() time.Time
 	set      *credential.Set // nil: no credential
 	calls    wrapper         // nil: nothing is attached
 	document wrapper         // the same for the fetch of the document
@@ -39,8 +40,8 @@ type (
 
 // newAttached makes all that is attached for an API. It reads keys and certificates, asks nobody for a token, and returns
 // all problems, each with the key of the configuration below the API (Z8).
-func newAttached(c config.API, limits config.Limits, identity *credential.Identity) (*attached, error) {
-	a := &attached{}
+func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity) (*attached, error) {
+	a := &attached{now: g.o.now}
 	origin := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
@@ -88,7 +89,7 @@ func newAttached(c config.API, limits config.Limits, identity *credential.Identi
 	}
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
-			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: origin})
+			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: origin, Now: a.now})
 		problem("client_certificate", err)
 		if err == nil {
 			a.tls = certificate.Config
@@ -146,7 +147,7 @@ func (a *attached) forDocument(c config.API, limits config.Limits) error {
 
 // options makes the options of one credential, without their origin.
 func (a *attached) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
-	o := credential.Options{Name: c.Name}
+	o := credential.Options{Name: c.Name, Now: a.now}
 	switch c.Type {
 	case config.CredentialBearer:
 		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
@@ -205,7 +206,7 @@ func (a *attached) oauth(c *config.Credential, limits config.Limits) (*credentia
 	}
 	var problems []error
 	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
-		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm)})
+		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
 		if err != nil {
 			problems = append(problems, err)
 		} else {
@@ -236,7 +237,7 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 		if err != nil {
 			return nil, errors.New("token_url is not a URL")
 		}
-		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u}
+		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
 		if c.CertFile != "" {
 			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
 		}

@@ -65,7 +65,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 			s.adopt(old.similar(api, c.Limits))
 		} else if readsFiles(api) {
 			// The files may have changed, which is noticed where they are used. What can't be used is told here.
-			if _, err := newAttached(api, c.Limits, d.identity); err != nil {
+			if _, err := g.newAttached(api, c.Limits, d.identity); err != nil {
 				errs = append(errs, fmt.Errorf("api %q: %w", s.label, err))
 			}
 		}
@@ -92,7 +92,7 @@ func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Ide
 	if c.Identity == nil {
 		return nil, nil //nolint:nilnil // none is configured
 	}
-	o := credential.IdentityOptions{Issuer: strings.TrimSuffix(g.o.Config.Resource(), "/mcp"), Lifetime: time.Duration(c.Identity.Lifetime)}
+	o := credential.IdentityOptions{Issuer: strings.TrimSuffix(g.o.Config.Resource(), "/mcp"), Lifetime: time.Duration(c.Identity.Lifetime), Now: g.o.now}
 	for _, file := range c.Identity.KeyFiles {
 		o.Files = append(o.Files, file.String())
 	}

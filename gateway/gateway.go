@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -41,6 +42,8 @@ type Options struct {
 	Advise bool
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
+
+	now func() time.Time // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
 }
 
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]

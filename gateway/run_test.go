@@ -40,6 +40,12 @@ type running struct {
 // run writes the files and runs a gateway on drawbridge.yaml until the test ends.
 func run(t *testing.T, files map[string]string) *running {
 	t.Helper()
+	return runWith(t, files, Options{})
+}
+
+// runWith is run with other options; those of the configuration are filled in.
+func runWith(t *testing.T, files map[string]string, o Options) *running {
+	t.Helper()
 	r := &running{t: t, dir: t.TempDir()}
 	r.write(files)
 	load := func() (*config.Config, error) {
@@ -50,7 +56,8 @@ func run(t *testing.T, files map[string]string) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Gateway, err = New(Options{Config: c, LoadConfig: load}); err != nil {
+	o.Config, o.LoadConfig = c, load
+	if r.Gateway, err = New(o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

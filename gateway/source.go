@@ -88,7 +88,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
 	var err error
-	if s.attached, err = newAttached(c, limits, s.identity); err != nil {
+	if s.attached, err = g.newAttached(c, limits, s.identity); err != nil {
 		return nil, fmt.Errorf("api %q: %w", s.label, err)
 	}
 	if c.Spec.IsURL() {

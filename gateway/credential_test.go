@@ -1,0 +1,607 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/auth/authtest"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+)
+
+// tokenServer is the token endpoint of an authorization server. It gives a new token to each request and keeps what it was
+// asked, with who asked.
+type tokenServer struct {
+	*httptest.Server
+	mu     sync.Mutex
+	asked  []url.Values
+	answer func(w http.ResponseWriter, n int) // nil: a token
+}
+
+// tokenCanary begins all tokens of a tokenServer.
+const tokenCanary = "issued-token-canary-"
+
+func newTokenServer(t *testing.T) *tokenServer {
+	t.Helper()
+	s := &tokenServer{}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *tokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method != http.MethodPost || r.ParseForm() != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	form := r.PostForm
+	if id, secret, ok := r.BasicAuth(); ok {
+		form.Set("basic", id+":"+secret)
+	}
+	s.asked = append(s.asked, form)
+	w.Header().Set("Content-Type", "application/json")
+	if s.answer != nil {
+		s.answer(w, len(s.asked))
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"access_token":"%s%d","token_type":"Bearer","expires_in":3600}`, tokenCanary, len(s.asked))
+}
+
+// taken returns the requests since the last call.
+func (s *tokenServer) taken() []url.Values {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	return asked
+}
+
+func (s *tokenServer) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.asked)
+}
+
+// clock is the time for what is sent to services.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time            { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration)   { c.ahead.Add(int64(d)) }
+func pemOf(kind string, der []byte) string { return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})) }
+
+// newKey returns a key on P-256 and its file.
+func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, pemOf("PRIVATE KEY", der)
+}
+
+// claimsOf returns the claims of a JWT that key has signed.
+func claimsOf(t *testing.T, text string, key crypto.PublicKey) map[string]any {
+	t.Helper()
+	signed, err := jose.ParseSigned(text, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	payload, err := signed.Verify(key)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	var claims map[string]any
+	if err := json.Unmarshal(payload, &claims); err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+// Each way to get a token works end to end, and asks the authorization server for exactly what was configured.
+func TestTokenTypes(t *testing.T) {
+	key, keyFile := newKey(t)
+	for _, tt := range []struct {
+		name, credential string
+		want             url.Values // assertions are looked at apart
+		issuer           string     // of the assertion
+	}{
+		{"secret in the header", `{type: client_credentials, token_url: $TOKEN, client_id: "g w", client_secret: "${S:-s+s}", scopes: [a, b], parameters: {x: y}}`,
+			url.Values{"grant_type": {"client_credentials"}, "scope": {"a b"}, "x": {"y"}, "basic": {"g+w:s%2Bs"}}, ""},
+		{"secret in the body", `{type: client_credentials, token_url: "$TOKEN?tenant=a", client_id: gw, client_secret: "${S:-ss}", client_auth: client_secret_post, resources: ["https://orders"], audiences: [x, y]}`,
+			url.Values{"grant_type": {"client_credentials"}, "client_id": {"gw"}, "client_secret": {"ss"}, "resource": {"https://orders"}, "audience": {"x", "y"}}, ""},
+		{"signed client", `{type: client_credentials, token_url: $TOKEN, client_id: gw, client_auth: private_key_jwt, key_file: key.pem, assertion: {audience: "https://idp"}}`,
+			url.Values{"grant_type": {"client_credentials"}, "client_id": {"gw"}, "client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}, "gw"},
+		{"assertion", `{type: jwt_assertion, token_url: $TOKEN, key_file: key.pem, assertion: {issuer: robot, subject: alice, audience: "https://idp", claims: {scope: a}}}`,
+			url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}}, "robot"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tokens, service := newTokenServer(t), newRecordingService(t)
+			r := run(t, map[string]string{"key.pem": keyFile, "a.yaml": document("A", "one"), "drawbridge.yaml": "apis: [{name: a, spec: a.yaml, base_url: " +
+				service.URL + ", credential: " + strings.ReplaceAll(tt.credential, "$TOKEN", tokens.URL+"/token") + "}]\n"})
+			r.served()
+			for range 2 {
+				if status, answer := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); status != 200 || !bytes.Contains(answer, []byte(`"done":true`)) {
+					t.Fatalf("%d %s", status, answer)
+				}
+			}
+			for _, got := range service.taken() {
+				if got := got.Header["Authorization"]; !slices.Equal(got, []string{"Bearer " + tokenCanary + "1"}) {
+					t.Errorf("the service got %q", got)
+				}
+			}
+			asked := tokens.taken()
+			if len(asked) != 1 {
+				t.Fatalf("%d token requests", len(asked))
+			}
+			for _, name := range []string{"assertion", "client_assertion"} {
+				if text := asked[0].Get(name); text != "" {
+					claims := claimsOf(t, text, key.Public())
+					if claims["iss"] != tt.issuer || claims["aud"] != "https://idp" || tt.issuer == "robot" && (claims["sub"] != "alice" || claims["scope"] != "a") {
+						t.Errorf("%s: %v", name, claims)
+					}
+					asked[0].Del(name)
+					tt.issuer = ""
+				}
+			}
+			if diff := cmp.Diff(tt.want, asked[0]); diff != "" || tt.issuer != "" {
+				t.Errorf("token request (-want +got); assertion of %q\n%s", tt.issuer, diff)
+			}
+		})
+	}
+}
+
+// exchanging is a gateway that exchanges the tokens of its callers.
+func exchanging(t *testing.T, scopes string) (*running, *authtest.Server, *recordingService) {
+	t.Helper()
+	idp, err := authtest.Start(authtest.Options{
+		DefaultResource: resource,
+		Clients: []authtest.Client{{ID: "gateway", Secret: "client-secret-canary-1d", Scopes: []string{"orders"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = idp.Close() })
+	service := newRecordingService(t)
+	r := run(t, map[string]string{"a.yaml": document("A", "one"), "drawbridge.yaml": `
+server: {public_url: ` + publicURL + `}
+auth: {issuers: [{issuer: "` + idp.Issuer() + `"}], default_scopes: [mcp:tools]}
+apis:
+  - name: a
+    spec: a.yaml
+    base_url: ` + service.URL + `
+    credential: {type: token_exchange, token_url: "` + idp.Issuer() + `/token", client_id: gateway, client_secret: client-secret-canary-1d, audiences: [orders], scopes: [` + scopes + `]}
+`})
+	r.served()
+	return r, idp, service
+}
+
+// The service gets a token for the caller: with its subject, for the service's audience, never the caller's own (T1), and
+// never that of another caller (P9).
+func TestTokenExchange(t *testing.T) {
+	r, idp, service := exchanging(t, "orders")
+	seen := map[string]string{}
+	for _, revision := range eras {
+		for _, name := range []string{"alice", "bob"} {
+			token, err := idp.Issue(authtest.Token{Subject: name, ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := newClient(t, r.Handler(), revision, token)
+			for range 2 {
+				if w := c.call("one"); !succeeded(w) {
+					t.Fatalf("%d %s", w.Code, w.Body)
+				}
+			}
+			for _, got := range service.taken() {
+				sent := strings.TrimPrefix(got.Header.Get("Authorization"), "Bearer ")
+				var claims struct {
+					Subject  string `json:"sub"`
+					Audience string `json:"aud"`
+					Scope    string
+				}
+				payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(sent+"..", ".")[1])
+				if err := json.Unmarshal(payload, &claims); err != nil || sent == token || claims.Subject != name || claims.Audience != "orders" || claims.Scope != "orders" {
+					t.Errorf("%s: the service got %q, %+v", name, sent, claims)
+				}
+				if of := seen[sent]; of != "" && of != name+revision {
+					t.Errorf("%s got the token of %s", name, of)
+				}
+				seen[sent] = name + revision
+			}
+		}
+	}
+	if n := idp.Requests(authtest.TokenEndpoint); n != 4 {
+		t.Errorf("%d token requests, want one for each token", n)
+	}
+	// From the command line nobody calls.
+	result, err := r.Call(t.Context(), "one", nil)
+	if err != nil || !strings.Contains(string(result), "a call without a login, such as one from the command line, has no caller") || len(service.taken()) > 0 {
+		t.Errorf("%s %v", result, err)
+	}
+}
+
+// What an authorization server says of a refusal is told in our words, counted apart, and not shown.
+func TestTokenFailures(t *testing.T) {
+	r, idp, service := exchanging(t, "admin")
+	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, r.Handler(), eras[0], token)
+	if w := c.call("one"); !strings.Contains(w.Body.String(), "The user lacks a permission that the service needs.") || len(service.taken()) > 0 {
+		t.Errorf("refused: %d %s", w.Code, w.Body)
+	}
+
+	tokens := newTokenServer(t)
+	for _, tt := range []struct {
+		outcome, want string
+		answer        func(w http.ResponseWriter, n int)
+	}{
+		{"token_refused", "the operator of the gateway must repair the credential", func(w http.ResponseWriter, _ int) {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":"invalid_client","error_description":"words of the server"}`)
+		}},
+		{"token_unavailable", "can't be reached or is busy", func(w http.ResponseWriter, _ int) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, "words of the server")
+		}},
+		{"token_unusable", "the operator of the gateway must repair the credential", func(w http.ResponseWriter, _ int) {
+			_, _ = io.WriteString(w, `{"access_token":"words of the server","token_type":"DPoP"}`)
+		}},
+	} {
+		tokens.answer = tt.answer
+		g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, credential: {type: client_credentials, token_url: "+tokens.URL+
+			"/, client_id: gw, client_secret: "+strings.Repeat("s", 20)+"}}]", service.URL)
+		_, answer := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+		if text := string(answer); !strings.Contains(text, tt.want) || strings.Contains(text, "words of") || strings.Contains(text, "127.0.0.1") || !strings.Contains(text, `"isError":true`) {
+			t.Errorf("%s: %s", tt.outcome, text)
+		}
+		if len(metricLines(g, "drawbridge_tool_calls_total", `outcome="`+tt.outcome+`"`)) != 1 {
+			t.Errorf("no call ended with %s", tt.outcome)
+		}
+	}
+	// Nobody at all: the client for tokens has an error of its own, which is not about the service.
+	g := start(t, document("A", "one"), `apis: [{name: a, spec: $SPEC, base_url: $BASE, credential: {type: client_credentials, token_url: "http://127.0.0.1:1/", client_id: gw, client_secret: "${X:-ssssssssss}"}}]`, service.URL)
+	_, answer := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+	if text := string(answer); !strings.Contains(text, "The authorization server that gives access to the service can't be reached") {
+		t.Error(text)
+	}
+	if len(service.taken()) > 0 {
+		t.Error("the service was called without a token")
+	}
+}
+
+// However many call first, one asks for the token (E7); a token that the service refuses is replaced once, and the call
+// repeated with its body; a service that refuses all tokens is told of as ever.
+func TestTokenRenewal(t *testing.T) {
+	tokens := newTokenServer(t)
+	var refused atomic.Pointer[string]
+	var bodies atomic.Int64
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); string(body) == `{"note":"n"}` {
+			bodies.Add(1)
+		}
+		if no := refused.Load(); no != nil && (r.Header.Get("Authorization") == *no || *no == "all") {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"done":true}`)
+	}))
+	defer service.Close()
+	const doc = `openapi: 3.1.0
+info: {title: A, version: '1'}
+paths: {/one: {post: {operationId: one, requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}}
+`
+	var c clock
+	r := runWith(t, map[string]string{"a.yaml": doc, "drawbridge.yaml": "apis: [{name: a, spec: a.yaml, base_url: " + service.URL +
+		", credential: {type: client_credentials, token_url: " + tokens.URL + "/, client_id: gw, client_secret: \"${S:-ssssssssss}\"}}]\n"}, Options{now: c.now})
+	r.served()
+	call := func() string {
+		_, answer := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{"note":"n"}`)
+		return string(answer)
+	}
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			if got := call(); !strings.Contains(got, `"done":true`) {
+				t.Error(got)
+			}
+		})
+	}
+	group.Wait()
+	if n := tokens.count(); n != 1 {
+		t.Errorf("%d token requests for 50 first calls", n)
+	}
+	c.advance(time.Minute)
+	first := "Bearer " + tokenCanary + "1"
+	refused.Store(&first)
+	bodies.Store(0)
+	if got := call(); !strings.Contains(got, `"done":true`) || tokens.count() != 2 || bodies.Load() != 2 {
+		t.Errorf("after a 401: %d token requests, %d requests with the body, %s", tokens.count(), bodies.Load(), got)
+	}
+	c.advance(time.Minute)
+	all := "all"
+	refused.Store(&all)
+	bodies.Store(0)
+	if got := call(); !strings.Contains(got, "The service does not accept the gateway's credential") || tokens.count() != 3 || bodies.Load() != 2 {
+		t.Errorf("a service that refuses all: %d token requests, %d requests, %s", tokens.count(), bodies.Load(), got)
+	}
+	// A reload that changes nothing here keeps the token.
+	refused.Store(nil)
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(); !strings.Contains(got, `"done":true`) || tokens.count() != 3 {
+		t.Errorf("after a reload: %d token requests, %s", tokens.count(), got)
+	}
+}
+
+const schemes = `openapi: 3.1.0
+info: {title: A, version: '1'}
+components:
+  securitySchemes:
+    key: {type: apiKey, in: header, name: X-Key}
+    user: {type: http, scheme: bearer}
+    cert: {type: mutualTLS}
+security: [{user: []}]
+paths:
+  /inherits: {get: {operationId: inherits, responses: {}}}
+  /key: {get: {operationId: key, security: [{other: []}, {key: []}], responses: {}}}
+  /both: {get: {operationId: both, security: [{key: [], user: []}], responses: {}}}
+  /open: {get: {operationId: open, security: [], responses: {}}}
+  /maybe: {get: {operationId: maybe, security: [{}, {key: []}], responses: {}}}
+  /strange: {get: {operationId: strange, security: [{other: []}], responses: {}}}
+  /cert: {get: {operationId: cert, security: [{cert: []}], responses: {}}}
+`
+
+// Which credential an operation gets, and what is said of those that get none.
+func TestCredentialChoice(t *testing.T) {
+	service := newRecordingService(t)
+	const key, user = `key: {type: api_key, in: header, name: X-Key, value: "${K:-the-key-of-a}"}`, `user: {type: bearer, token: "${U:-the-user-of-a}"}`
+	for _, tt := range []struct {
+		name, keys string
+		want       map[string]string // by operation; others get nothing
+		problems   []string
+		notes      []string
+	}{
+		{"a default alone", `credential: {type: bearer, token: "${D:-default}"}`, map[string]string{
+			"inherits": "Bearer default", "key": "Bearer default", "both": "Bearer default", "open": "Bearer default", "maybe": "Bearer default",
+			"strange": "Bearer default", "cert": "Bearer default"}, nil, nil},
+		{"by scheme", "credentials: {" + key + ", " + user + "}", map[string]string{
+			"inherits": "Bearer the-user-of-a", "key": "the-key-of-a", "both": "Bearer the-user-of-a the-key-of-a", "maybe": "the-key-of-a"},
+			[]string{`credential-missing 1: no credential is configured for the security scheme "cert": calls are sent without one`,
+				`credential-missing 1: no credential is configured for the security scheme "other": calls are sent without one`}, nil},
+		{"by scheme and by default", `credential: {type: bearer, token: "${D:-default}"}, credentials: {` + key + "}", map[string]string{
+			"inherits": "Bearer default", "key": "the-key-of-a", "both": "Bearer default", "open": "Bearer default", "maybe": "the-key-of-a", "strange": "Bearer default", "cert": "Bearer default"}, nil, nil},
+		{"misspelt", "credentials: {" + strings.Replace(key, "key:", "kye:", 1) + ", elsewhere: {type: bearer, token: '${X:-xxxxxxxxxx}'}}", map[string]string{},
+			[]string{`credential-missing 1: no credential is configured for the security scheme "cert": calls are sent without one`,
+				`credential-missing 1: no credential is configured for the security scheme "key" and "user": calls are sent without one`,
+				`credential-missing 1: no credential is configured for the security scheme "other", or "key": calls are sent without one`,
+				`credential-missing 1: no credential is configured for the security scheme "other": calls are sent without one`,
+				`credential-missing 1: no credential is configured for the security scheme "user": calls are sent without one`,
+				`credential-unused 0: credentials.elsewhere: the document has no security scheme of that name, so the credential is not used`,
+				`credential-unused 0: credentials.kye: the document has no security scheme of that name, so the credential is not used; did you mean "key"?`}, nil},
+		{"none at all", "timeout: 5s", map[string]string{}, nil, []string{"the document asks for user or other or key or (key and user) or cert and no credential is configured"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := start(t, schemes, "apis: [{name: a, spec: $SPEC, base_url: $BASE, "+tt.keys+"}]", service.URL)
+			for _, p := range g.Plans() {
+				name := p.Tool.Name
+				if status, answer := ask(t, g.Handler(), "", "tools/call", name, `"name":"`+name+`","arguments":{}`); status != 200 {
+					t.Fatalf("%d %s", status, answer)
+				}
+				got := service.taken()
+				if sent := strings.TrimSpace(got[0].Header.Get("Authorization") + " " + got[0].Header.Get("X-Key")); sent != tt.want[name] {
+					t.Errorf("%s was called with %q, want %q", name, sent, tt.want[name])
+				}
+				if p.choice == nil != (len(p.attachedSchemes()) == 0) || strings.Contains(tt.name, "alone") && p.choice != nil {
+					t.Errorf("%s: choice %v", name, p.choice)
+				}
+			}
+			report, _ := g.Report("a")
+			var problems []string
+			for i, p := range report.Problems {
+				if !strings.HasPrefix(p.Code, "credential-") {
+					continue
+				}
+				problems = append(problems, fmt.Sprintf("%s %d: %s", p.Code, p.Operations, p.Message))
+				if p.Operations > 0 && !slices.ContainsFunc(report.Operations, func(o admin.Operation) bool { return slices.Contains(o.Problems, i) && o.Fate == admin.Exposed }) {
+					t.Errorf("no tool has the problem %d: %v", i, report.Operations)
+				}
+			}
+			slices.Sort(problems)
+			if diff := cmp.Diff([][]string{tt.problems, tt.notes}, [][]string{problems, report.API.Notes}); diff != "" {
+				t.Errorf("problems and notes (-want +got)\n%s", diff)
+			}
+			if n := report.API.ProblemCodes[codeCredentialMissing] + report.API.ProblemCodes[codeCredentialUnused]; n != len(tt.problems) {
+				t.Errorf("%d are counted", n)
+			}
+		})
+	}
+}
+
+func (p *Plan) attachedSchemes() []string {
+	if p.choice == nil {
+		return nil
+	}
+	return p.choice.Schemes()
+}
+
+// No argument sets what the gateway sends: not the place of any credential, nor a header that is passed on, nor the one that
+// tells who calls, however they are written.
+func TestReservedArguments(t *testing.T) {
+	_, keyFile := newKey(t)
+	i, service := newIDP(t), newRecordingService(t)
+	const doc = `openapi: 3.1.0
+info: {title: A, version: '1'}
+paths:
+  /one:
+    get:
+      operationId: one
+      parameters:
+        - {name: x_key, in: header, schema: {type: string}}
+        - {name: k, in: query, schema: {type: string}}
+        - {name: c, in: cookie, schema: {type: string}}
+        - {name: X_Trace, in: header, schema: {type: string}}
+        - {name: x-caller, in: header, schema: {type: string}}
+        - {name: free, in: query, schema: {type: string}}
+      responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}
+`
+	r := run(t, map[string]string{"key.pem": keyFile, "a.yaml": doc, "drawbridge.yaml": fmt.Sprintf(`
+server: {public_url: %s}
+auth: {issuers: [%s], default_scopes: [mcp:tools]}
+identity: {key_files: [key.pem]}
+apis:
+  - name: a
+    spec: a.yaml
+    base_url: %s
+    credential: {type: api_key, in: query, name: k, value: "${K:-kkkkkkkk}"}
+    credentials: {a: {type: api_key, in: header, name: X-Key, value: "${K:-kkkkkkkk}"}, b: {type: api_key, in: cookie, name: c, value: "${K:-kkkkkkkk}"}}
+    pass_headers: [X-Trace]
+    identity: {header: X-Caller}
+`, publicURL, issuers(i), service.URL)})
+	r.served()
+	if got := string(r.Plan("one").Operation.Input); strings.Count(got, `"type":"string"`) != 1 || !strings.Contains(got, `"free"`) {
+		t.Errorf("arguments: %s", got)
+	}
+}
+
+// The document is fetched with the default credential too, a token if it is one; but for that of a caller, whom it has none.
+func TestDocumentToken(t *testing.T) {
+	tokens, i := newTokenServer(t), newIDP(t)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+tokenCanary+"1" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, document("A", "one"))
+	}))
+	defer service.Close()
+	outcome := func(credential string) Outcome {
+		t.Helper()
+		c := configure(t, t.TempDir(), "", "server: {public_url: "+publicURL+"}\nauth: {issuers: ["+issuers(i)+"], default_scopes: [a]}\napis: [{name: a, spec: "+service.URL+"/a.yaml, "+credential+"}]", "")
+		g, err := New(Options{Config: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes, err := g.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomes[0]
+	}
+	own := "token_url: " + tokens.URL + "/, client_id: gw, client_secret: '${S:-ssssssssss}'"
+	for _, good := range []string{"credential: {type: client_credentials, " + own + "}",
+		"credential: {type: token_exchange, audiences: [a], " + own + "}, spec_credential: {type: client_credentials, " + own + "}"} {
+		tokens.taken()
+		if o := outcome(good); o.Err != nil || len(o.API.Operations) != 1 {
+			t.Errorf("%s: %v", good, o.Err)
+		}
+	}
+	o := outcome("credential: {type: token_exchange, audiences: [a], " + own + "}")
+	want := `document "` + service.URL + `/a.yaml": fetch: the server answered "401 Unauthorized"; if the document is protected, give the API a credential` +
+		` of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody`
+	if o.Err == nil || o.Err.Error() != want {
+		t.Errorf("%v\nwant %s", o.Err, want)
+	}
+}
+
+// What can't work is refused at start and at reload, with its key, and what was there stays (Z8).
+func TestCredentialProblems(t *testing.T) {
+	_, keyFile := newKey(t)
+	const bad = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+	service, tokens := newRecordingService(t), newTokenServer(t)
+	text := "apis: [{name: a, spec: a.yaml, base_url: " + service.URL + ", pass_headers: [X-A], credentials: {user: {type: jwt_assertion, token_url: " + tokens.URL + "/, key_file: key.pem, assertion: {issuer: gw}}}}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": text, "a.yaml": schemes, "key.pem": keyFile})
+	r.served()
+	for name, tt := range map[string]struct{ file, text, want string }{
+		"key":    {"key.pem", bad, `api "a": credentials.user: credential: key file "$DIR/key.pem" holds a private key that can't be read`},
+		"header": {"drawbridge.yaml", strings.Replace(text, "X-A", "X-Forwarded-For", 1), `api "a": pass_headers: credential: header "X-Forwarded-For" can't be passed on`},
+	} {
+		r.write(map[string]string{tt.file: tt.text})
+		want := strings.ReplaceAll(tt.want, "$DIR", r.dir)
+		if err := r.Reload(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", name, err, want)
+		}
+		if got := r.Status().Config.Error; got != want {
+			t.Errorf("%s: the state says %q", name, got)
+		}
+		if _, answer := ask(t, r.Handler(), "", "tools/call", "inherits", `"name":"inherits","arguments":{}`); !bytes.Contains(answer, []byte(`done`)) {
+			t.Errorf("%s: %s", name, answer)
+		}
+		r.write(map[string]string{"drawbridge.yaml": text, "key.pem": keyFile})
+	}
+	if _, err := New(Options{Config: brokenKey(t, text, bad)}); err == nil || !strings.Contains(err.Error(), `api "a": credentials.user: credential: key file`) {
+		t.Errorf("at start: %v", err)
+	}
+}
+
+func brokenKey(t *testing.T, text, key string) *config.Config {
+	t.Helper()
+	r := &running{t: t, dir: t.TempDir()}
+	r.write(map[string]string{"drawbridge.yaml": text, "key.pem": key})
+	c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	return c
+}
+
+// A reload that brings the first token exchange makes the guard keep tokens for it, and takes that back.
+func TestReloadOfExchange(t *testing.T) {
+	r, idp, service := exchanging(t, "orders")
+	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "drawbridge.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := string(text)
+	without := strings.Replace(with, "type: token_exchange", "type: client_credentials", 1)
+	for _, text := range []string{without, with, without, with} {
+		r.write(map[string]string{"drawbridge.yaml": text})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if w := newClient(t, r.Handler(), eras[0], token).call("one"); !succeeded(w) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		sent := service.taken()[0].Header.Get("Authorization")
+		payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(sent+"..", ".")[1])
+		if got := strings.Contains(string(payload), `"alice"`); got != (text == with) {
+			t.Errorf("the service got a token of %s", payload)
+		}
+	}
+}
