@@ -124,6 +124,7 @@ func (c *call) run() (err error) {
 		return c.failed(err)
 	}
 	defer func() { p.metrics.duration.Observe(time.Since(start).Seconds()) }()
+	c.hideLocation(resp)
 	switch {
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)

@@ -76,7 +76,7 @@ func (c *call) refused(resp *http.Response) error {
 		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, text)
 	}
 	b.WriteByte('\n')
-	b.WriteString(c.hidden(hint(resp, c.plan.safe, time.Now())))
+	b.WriteString(hint(resp, c.plan.safe, time.Now()))
 	o := outcomeServerError
 	switch {
 	case resp.StatusCode < 400:

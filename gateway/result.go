@@ -56,7 +56,7 @@ func (c *call) succeed(resp *http.Response) error {
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(c.hidden(emptyText(resp))), Escape: true}, {Bytes: textClose}}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp, c.hidden)), Escape: true}, {Bytes: textClose}}
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}
@@ -64,12 +64,13 @@ func (c *call) succeed(resp *http.Response) error {
 }
 
 // emptyText says what an answer without a body says: its status, where the thing is that was made, and, of an answer to
-// HEAD, which has nothing but headers, what was asked for. All other headers stay here (E9).
-func emptyText(resp *http.Response) string {
+// HEAD, which has nothing but headers, what was asked for. All other headers stay here (E9). hidden takes secrets out of those
+// that are shown.
+func emptyText(resp *http.Response, hidden func(string) string) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
 		if value := resp.Header.Get(name); value != "" {
-			text += " " + name + ": " + cut(strings.ToValidUTF8(value, "\uFFFD"), 200) + "."
+			text += " " + name + ": " + cut(strings.ToValidUTF8(hidden(value), "\uFFFD"), 200) + "."
 		}
 	}
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" {

@@ -33,6 +33,9 @@ func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.WithContext(ctx) // a shallow copy
 	req.Header = req.Header.Clone()
 	req.Header.Set("Accept", "application/json")
+	// Not sent, but net/http then tries again if the server has closed the
+	// connection that was kept. To ask twice for a token does no harm.
+	req.Header["Idempotency-Key"] = []string{}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		t.err = err
