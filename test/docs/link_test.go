@@ -78,7 +78,7 @@ func TestLinks(t *testing.T) {
 				if heading != "" && !slices.Contains(headings(t, file), heading) {
 					t.Errorf("%s:%d: %q leads to no heading", page, i+1, m[2])
 				}
-				if strings.HasPrefix(m[1], "Test") && strings.HasSuffix(file, "_test.go") && !strings.Contains(read(t, file), "\nfunc "+m[1]+"(") {
+				if (strings.HasPrefix(m[1], "Test") || strings.HasPrefix(m[1], "Fuzz")) && strings.HasSuffix(file, "_test.go") && !strings.Contains(read(t, file), "\nfunc "+m[1]+"(") {
 					t.Errorf("%s:%d: %s has no %s", page, i+1, file, m[1])
 				}
 			}
