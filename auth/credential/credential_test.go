@@ -2,7 +2,6 @@ package credential
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -257,28 +256,3 @@ func FuzzCookie(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkBearer is what a credential adds to a call.
-func BenchmarkBearer(b *testing.B) {
-	wrap, err := New(Options{Kind: Bearer, Token: Fixed("s3cret"), Origin: &url.URL{Scheme: "https", Host: "orders.example.com"}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	transport := wrap(&answer{&http.Response{}})
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://orders.example.com/orders", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "drawbridge")
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := transport.RoundTrip(req); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-type answer struct{ response *http.Response }
-
-func (a *answer) RoundTrip(*http.Request) (*http.Response, error) { return a.response, nil }
