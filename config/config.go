@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"slices"
+	"strings"
 )
 
 // The field tags of the types in this file are read by decode.go and by the test that writes the reference:
@@ -31,6 +32,8 @@ type Config struct {
 	Tools Tools `yaml:"tools"`
 	// Changes to the tools that a selector matches. Rules are applied in order, so later rules win.
 	Rules []Rule `yaml:"rules,omitempty" absent:"none"`
+	// Further endpoints, each with a part of the tools, a resource identifier and scopes of its own. /mcp has all tools.
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" absent:"none but /mcp"`
 	// Bounds of time and size for every request and document.
 	Limits Limits `yaml:"limits"`
 	// Logs and traces.
@@ -59,6 +62,8 @@ type Server struct {
 	// Keys that seal session ids and other handles: the first seals, all open, so keys can be rotated. At least 32
 	// characters each. Replicas must share them. Without keys each process makes its own at start.
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
+	// What a model should know of the tools as a whole, at most 4096 bytes. Clients may put it before their model.
+	Instructions string `yaml:"instructions,omitempty" absent:"none"`
 	// Values of the Host header that are let in besides the host of public_url, that of listen and, on a loopback
 	// address, localhost, 127.0.0.1 and [::1]. A host without a port stands for every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
@@ -292,6 +297,23 @@ type Settings struct {
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 }
 
+// MCPEndpoint is a part of the tools under a URL of its own.
+type MCPEndpoint struct {
+	// The name: its URL is public_url and /mcp/NAME, which is also the resource identifier of its tokens. A letter or digit,
+	// then letters, digits, _ and -, at most 40.
+	Name string `yaml:"name" need:"true"`
+	// Which operations are its tools. They have the same names as on /mcp.
+	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name"`
+	// The name that clients show, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
+	// What a model should know of the tools as a whole, at most 4096 bytes. Clients may put it before their model.
+	Instructions string `yaml:"instructions,omitempty" absent:"none"`
+	// The scopes that a call needs when no rule gives its operation scopes of its own.
+	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"auth.default_scopes"`
+	// The least that schemas are reduced to, whatever schema_profile their APIs have.
+	SchemaProfile SchemaProfile `yaml:"schema_profile,omitempty" absent:"that of each API"`
+}
+
 // Limits bounds time and size. What comes from clients, documents and upstream services beyond a limit is refused.
 type Limits struct {
 	// The most bytes of a client's request body.
@@ -350,6 +372,22 @@ func (s *Server) Scheme() string {
 		return "https"
 	}
 	return "http"
+}
+
+// EndpointResource returns the resource identifier of an endpoint of [Config.Endpoints]; "" where Resource is.
+func (c *Config) EndpointResource(name string) string {
+	if base := c.Resource(); base != "" {
+		return base + "/" + name
+	}
+	return ""
+}
+
+// Has reports whether the operation is a tool of the endpoint.
+func (e *MCPEndpoint) Has(s Subject) bool {
+	if len(e.Match) == 0 {
+		return strings.EqualFold(s.API, e.Name)
+	}
+	return e.Match.Match(s)
 }
 
 // Hosts returns the values of the Host header that are let in: the host of public_url as it stands there (with its

@@ -19,6 +19,7 @@ func (l *loader) validate(cfg *Config) {
 	l.identity(cfg)
 	l.apis(cfg)
 	l.rules(cfg)
+	l.endpoints(cfg)
 }
 
 func (l *loader) server(cfg *Config) {
