@@ -9,23 +9,23 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// allows tells whether the caller's scopes suffice for a tool of a generation with a guard.
-func (gen *generation) allows(caller *auth.Principal, p *Plan) bool {
+// allows tells whether the caller's scopes suffice for a tool of an endpoint with a guard.
+func (e *endpoint) allows(caller *auth.Principal, p *Plan) bool {
 	for _, set := range p.Scopes {
-		if gen.guard.Allows(caller, set) {
+		if e.guard.Allows(caller, set) {
 			return true
 		}
 	}
 	return false
 }
 
-// authorize tells whether the caller may call the tool of a generation with a guard, before anything of the call is executed (Z3). The error is
-// an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if tools are hidden, that of a tool that does not exist (Z6).
-func (gen *generation) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
-	if gen.allows(caller, p) {
+// authorize tells whether the caller may call the tool of an endpoint with a guard, before anything of the call is executed (Z3). The
+// error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if tools are hidden, that of a tool that does not exist (Z6).
+func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
+	if e.allows(caller, p) {
 		return nil
 	}
-	if gen.config.Auth.HideUnauthorized {
+	if e.gen.config.Auth.HideUnauthorized {
 		return unknownTool(p.Tool.Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
@@ -33,7 +33,7 @@ func (gen *generation) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 		denied.Message = "no scope suffices for this tool: the operator must map those of its document"
 		return denied
 	}
-	denied.Header, _ = gen.guard.Forbidden(caller, nearestScopes(caller, p.Scopes))
+	denied.Header, _ = e.guard.Forbidden(caller, nearestScopes(caller, p.Scopes))
 	return denied
 }
 

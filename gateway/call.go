@@ -25,8 +25,8 @@ import (
 
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
 func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	gen := generationFrom(ctx)
-	p := gen.plans[req.Name]
+	e := endpointFrom(ctx)
+	p := e.plans[req.Name]
 	if p == nil {
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
@@ -34,9 +34,9 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		return unknownTool(req.Name)
 	}
 	var caller *auth.Principal
-	if gen.guard != nil {
+	if e.guard != nil {
 		caller = auth.FromContext(ctx)
-		if denied := gen.authorize(caller, p); denied != nil {
+		if denied := e.authorize(caller, p); denied != nil {
 			p.metrics.count(outcomeScope)
 			return denied
 		}
@@ -46,15 +46,15 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	if req.Era == mcp.Legacy && p.safe && gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
+	if req.Era == mcp.Legacy && p.safe && e.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
 		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
 		// nobody can read its answer any more, and the service is spared.
 		stop := context.AfterFunc(req.HTTP.Context(), cancel)
 		defer stop()
 	}
 	ctx, sent := p.attach(ctx, req.HTTP.Header)
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, sent: sent, local: gen.guard == nil}
-	if p.condition != nil && gen.guard != nil { // without a guard it is the operator who calls
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, sent: sent, local: e.guard == nil}
+	if p.condition != nil && e.guard != nil { // without a guard it is the operator who calls
 		c.asks, c.caller = true, caller
 	}
 	if g.tracer != nil {

@@ -225,7 +225,7 @@ rules:
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.client = nil
-				g.current.Load().plans[p.Tool.Name] = &broken
+				g.current.Load().whole.plans[p.Tool.Name] = &broken
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)
 			if w.Code != http.StatusOK {

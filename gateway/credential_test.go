@@ -90,9 +90,11 @@ func (s *tokenServer) count() int {
 // clock is the time for what is sent to services.
 type clock struct{ ahead atomic.Int64 }
 
-func (c *clock) now() time.Time            { return time.Now().Add(time.Duration(c.ahead.Load())) }
-func (c *clock) advance(d time.Duration)   { c.ahead.Add(int64(d)) }
-func pemOf(kind string, der []byte) string { return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})) }
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
+func pemOf(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
 
 // newKey returns a key on P-256 and its file.
 func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
@@ -184,7 +186,7 @@ func exchanging(t *testing.T, scopes string) (*running, *authtest.Server, *recor
 	t.Helper()
 	idp, err := authtest.Start(authtest.Options{
 		DefaultResource: resource,
-		Clients: []authtest.Client{{ID: "gateway", Secret: "client-secret-canary-1d", Scopes: []string{"orders"}}},
+		Clients:         []authtest.Client{{ID: "gateway", Secret: "client-secret-canary-1d", Scopes: []string{"orders"}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 type deployment struct {
 	config   *config.Config
 	settings *guardSettings
-	guard    *auth.Guard // nil: anonymous
+	guard    *auth.Guard          // nil: anonymous
 	identity *credential.Identity // nil: no service is told who calls
 	sources  []*source
 	passed   []string // files of directories that are no documents

@@ -57,13 +57,16 @@ type Gateway struct {
 	public   http.Handler
 	admin    http.Handler
 	cursors  *cursors
-	clients  clients
-	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
+	handlers handlers // of further endpoints
+	// newHandler makes the handler of an endpoint.
+	newHandler func(title, instructions string) *mcp.Handler
+	clients    clients
+	replays    *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
 
-	current  atomic.Pointer[generation]          // nil until the first API is served
-	guard    atomic.Pointer[auth.Guard]          // nil: anonymous
+	current  atomic.Pointer[generation] // nil until the first API is served
+	guards   atomic.Pointer[guards]
 	identity atomic.Pointer[credential.Identity] // nil: no service is told who calls
 	status   atomic.Pointer[admin.Status]
 	draining atomic.Bool
@@ -89,7 +92,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
-		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), handlers: handlers{}, reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
@@ -112,24 +115,28 @@ func New(o Options) (*Gateway, error) {
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	g.endpoint = mcp.NewHandler(mcp.Methods{
-		"tools/list": g.listTools,
-		"tools/call": g.callTool,
-	}, mcp.Options{
-		Name: "drawbridge", Title: "Drawbridge", Version: o.Version,
-		Capabilities: mcp.Capabilities{Tools: true},
-		MaxBody:      int64(c.Limits.MaxBody),
-		MaxDepth:     c.Limits.MaxDepth,
-		SealKeys:     keys,
-		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
-		Revoked:      state.NewTombstones(0, nil),
-		Logger:       g.log,
-		Observe:      g.observe,
-	})
+	revoked := state.NewTombstones(0, nil)
+	g.newHandler = func(title, instructions string) *mcp.Handler {
+		return mcp.NewHandler(mcp.Methods{
+			"tools/list": g.listTools,
+			"tools/call": g.callTool,
+		}, mcp.Options{
+			Name: "drawbridge", Title: cmp.Or(title, "Drawbridge"), Version: o.Version, Instructions: instructions,
+			Capabilities: mcp.Capabilities{Tools: true},
+			MaxBody:      int64(c.Limits.MaxBody),
+			MaxDepth:     c.Limits.MaxDepth,
+			SealKeys:     keys,
+			Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
+			Revoked:      revoked,
+			Logger:       g.log,
+			Observe:      g.observe,
+		})
+	}
+	g.endpoint = g.newHandler("", c.Server.Instructions)
 	if g.public, err = g.routes(); err != nil {
 		return nil, err
 	}
-	g.guard.Store(g.first.guard)
+	g.guards.Store(newGuards(g.first))
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{

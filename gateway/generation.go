@@ -2,43 +2,30 @@ package gateway
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
-	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
 )
 
-// generation is everything that is served at one moment. It is immutable but for its views, which are made when
-// the first client of a revision asks.
+// generation is everything that is served at one moment. It is immutable but for the views of its endpoints.
 type generation struct {
 	config  *config.Config
-	guard   *auth.Guard  // nil: anonymous
-	entry   http.Handler // the guard, then the endpoint
 	catalog *catalog.Catalog
-	plans   map[string]*Plan
-	fates   map[string]*fates // by the name of the API
-	visible *visibility       // nil: everybody sees all tools
-
-	mu        sync.Mutex
-	views     map[viewKey]*view
-	viewBytes int // of all of them
+	whole   *endpoint            // /mcp, which has all tools
+	parts   map[string]*endpoint // the others, by name
+	fates   map[string]*fates    // by the name of the API
 }
 
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, guard: d.guard, plans: map[string]*Plan{}, fates: map[string]*fates{}, views: map[viewKey]*view{}}
-	gen.entry = g.endpoint
-	if d.guard != nil {
-		gen.entry = d.guard.Protect(g.endpoint)
-	}
+	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}}
+	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	var apis []catalog.API
 	for _, s := range d.sources {
@@ -85,16 +72,23 @@ func (g *Gateway) build(d *deployment) *generation {
 			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 			longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
 			short: s.config.Answers == config.AnswersStructured,
-			safe:  safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label),
+			safe:  safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label), source: s,
 		}
 		if set.Timeout > 0 {
 			p.Timeout = time.Duration(set.Timeout)
 		}
-		gen.plans[t.Name] = p
+		if len(p.Scopes) == 0 {
+			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
+				"api", s.name, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
+		}
+		plans[t.Name] = p
 	}
-	if d.guard != nil && d.config.Auth.HideUnauthorized {
-		gen.visible = newVisibility(d.guard, gen)
+	gen.whole = newEndpoint(gen, plans, d.guard, g.endpoint)
+	for n := range d.config.Endpoints {
+		c := &d.config.Endpoints[n]
+		gen.parts[c.Name] = gen.part(n, d, g.handlerOf(c))
 	}
+	maps.DeleteFunc(g.handlers, func(name string, _ *handler) bool { return gen.parts[name] == nil })
 	return gen
 }
 
@@ -120,7 +114,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
 // configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
 func (g *Gateway) publish(d *deployment, configError string) {
-	g.guard.Store(d.guard)
+	g.guards.Store(newGuards(d))
 	g.identity.Store(d.identity)
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
@@ -135,7 +129,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		diff := gen.catalog.Diff(old.catalog)
 		g.logDiff(diff, gen.catalog, old.catalog)
 		for _, name := range diff.Removed {
-			old.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
+			old.whole.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
 		}
 	}
 	g.setStatus(gen, d, configError)

@@ -25,11 +25,13 @@ type guardSettings struct {
 	auth       config.Auth
 	authority  [][]byte // what ca_file of each issuer held
 	keepClaims bool
-	keepToken  bool // some service gets a token for that of the caller
+	keepToken  bool            // some service gets a token for that of the caller
+	endpoints  []auth.Endpoint // the resource is the name
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
-	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && reflect.DeepEqual(s.auth, other.auth) &&
+	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken &&
+		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
 		slices.EqualFunc(s.authority, other.authority, bytes.Equal)
 }
 
@@ -52,6 +54,9 @@ func guardSettingsOf(c *config.Config) (*guardSettings, error) {
 	}
 	s.keepClaims = slices.ContainsFunc(c.Rules, func(r config.Rule) bool { return r.Set.Condition != "" })
 	s.keepToken = slices.ContainsFunc(c.APIs, func(api config.API) bool { return api.Exchanges() })
+	for _, e := range c.Endpoints {
+		s.endpoints = append(s.endpoints, auth.Endpoint{Resource: e.Name, DefaultScopes: e.DefaultScopes})
+	}
 	return s, errors.Join(errs...)
 }
 
@@ -61,6 +66,10 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 	o := auth.Options{
 		Resource: g.o.Config.Resource(), DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
+	}
+	for _, e := range s.endpoints {
+		e.Resource = g.o.Config.EndpointResource(e.Resource)
+		o.Endpoints = append(o.Endpoints, e)
 	}
 	if s.auth.DPoPNonce {
 		o.NonceKeys = g.nonceKeys
@@ -72,7 +81,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
 		}
 		if slices.Equal(is.Audiences, []string{c.Resource()}) {
-			issuer.Audiences = []string{o.Resource}
+			issuer.Audiences = nil // each endpoint its own
 		}
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)

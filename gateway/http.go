@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 )
 
@@ -22,15 +23,13 @@ func (g *Gateway) routes() (http.Handler, error) {
 	}
 	r := chi.NewRouter()
 	r.Use(g.secured)
-	r.With(origins).HandleFunc("/mcp", g.serveMCP)
+	r.With(origins).HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { g.serveMCP(w, r, "") })
+	r.With(origins).HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
+		g.serveMCP(w, r, chi.URLParam(r, "endpoint"))
+	})
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
-	if g.first.guard != nil {
-		for _, path := range g.first.guard.MetadataPaths() { // with the path of public_url, if it has one
-			r.HandleFunc(path, g.metadata)
-		}
-	}
-	r.HandleFunc("/.well-known/oauth-protected-resource", g.metadata)
-	r.HandleFunc("/.well-known/oauth-protected-resource/mcp", g.metadata)
+	r.HandleFunc(protectedResource, g.metadata)
+	r.HandleFunc(protectedResource+"/*", g.metadata)
 	r.HandleFunc("/.well-known/jwks.json", g.keys)
 	return r, nil
 }
@@ -65,28 +64,57 @@ var (
 	noSources = []string{"default-src 'none'"}
 )
 
-type generationKey struct{}
+type endpointKey struct{}
 
 // serveMCP fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's
 // guard, which has the endpoint behind it.
-func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request) {
+func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) {
 	gen := g.current.Load()
 	if gen == nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
 		return
 	}
-	gen.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), generationKey{}, gen)))
+	e := gen.whole
+	if name != "" {
+		if e = gen.parts[name]; e == nil {
+			http.NotFound(w, r)
+			return
+		}
+	}
+	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), endpointKey{}, e)))
 }
 
-func generationFrom(ctx context.Context) *generation {
-	gen, _ := ctx.Value(generationKey{}).(*generation)
-	return gen
+func endpointFrom(ctx context.Context) *endpoint {
+	e, _ := ctx.Value(endpointKey{}).(*endpoint)
+	return e
+}
+
+// protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.
+const protectedResource = "/.well-known/oauth-protected-resource"
+
+// guards are the guards of all endpoints by the paths of their metadata.
+type guards map[string]*auth.Guard
+
+// newGuards lists each path twice where public_url has one: a proxy may have taken it off.
+func newGuards(d *deployment) *guards {
+	all := guards{}
+	if d.guard == nil {
+		return &all
+	}
+	for n, e := range d.config.Endpoints {
+		guard := d.guard.Endpoint(n)
+		all[guard.MetadataPaths()[0]], all[protectedResource+"/mcp/"+e.Name] = guard, guard
+	}
+	for _, path := range append(d.guard.MetadataPaths(), protectedResource, protectedResource+"/mcp") {
+		all[path] = d.guard
+	}
+	return &all
 }
 
 // metadata serves the protected resource metadata, also before the first API is served: a client may look early.
 func (g *Gateway) metadata(w http.ResponseWriter, r *http.Request) {
-	if guard := g.guard.Load(); guard != nil {
+	if guard := (*g.guards.Load())[r.URL.Path]; guard != nil {
 		guard.Metadata().ServeHTTP(w, r)
 		return
 	}

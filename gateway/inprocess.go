@@ -24,8 +24,8 @@ func (g *Gateway) Plans() []*Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*Plan, 0, len(gen.plans))
-	for _, p := range gen.plans {
+	plans := make([]*Plan, 0, len(gen.whole.plans))
+	for _, p := range gen.whole.plans {
 		plans = append(plans, p)
 	}
 	slices.SortFunc(plans, func(a, b *Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
@@ -35,7 +35,7 @@ func (g *Gateway) Plans() []*Plan {
 // Plan returns the plan of a tool, nil if there is none of that name.
 func (g *Gateway) Plan(tool string) *Plan {
 	if gen := g.current.Load(); gen != nil {
-		return gen.plans[tool]
+		return gen.whole.plans[tool]
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (g *Gateway) Definitions() json.RawMessage {
 // arguments that are not JSON.
 func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
 	gen := g.current.Load()
-	if gen == nil || gen.plans[tool] == nil {
+	if gen == nil || gen.whole.plans[tool] == nil {
 		return nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {
@@ -68,9 +68,9 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	// The same generation without its guard, so that nobody asks for scopes.
-	open := &generation{config: gen.config, catalog: gen.catalog, plans: gen.plans}
-	ctx = context.WithValue(ctx, generationKey{}, open)
+	// The same tools without a guard, so that nobody asks for scopes.
+	open := newEndpoint(gen, gen.whole.plans, nil, g.endpoint)
+	ctx = context.WithValue(ctx, endpointKey{}, open)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -25,8 +25,10 @@ func features(revision string) catalog.Features {
 
 // listTools answers tools/list from bytes that were serialized, and compressed, before.
 func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	gen := generationFrom(ctx)
-	view := gen.view(features(req.Revision), auth.FromContext(ctx))
+	e := endpointFrom(ctx)
+	f := features(req.Revision)
+	f.Profile = e.profile
+	view := e.view(f, auth.FromContext(ctx))
 	page := 0
 	if req.Cursor != "" {
 		var err error

@@ -40,6 +40,7 @@ type Plan struct {
 	base          *url.URL           // nil: the operation has none, see Operation.BaseProblem
 	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
 	metrics       callMetrics
+	source        *source
 }
 
 // Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't

@@ -141,7 +141,7 @@ func TestReloadNeverOpensTheGateway(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("reload = %v, want %s", err, want)
 	}
-	if r.current.Load().guard == nil || r.guard.Load() == nil {
+	if r.current.Load().whole.guard == nil || len(*r.guards.Load()) == 0 {
 		t.Error("the guard is gone")
 	}
 }

@@ -16,6 +16,7 @@ func restartKeys(old, c *config.Config) []string {
 		"server.tls":             {old.Server.TLS, c.Server.TLS},
 		"server.trusted_proxies": {old.Server.TrustedProxies, c.Server.TrustedProxies},
 		"server.seal_keys":       {revealed(old.Server.SealKeys), revealed(c.Server.SealKeys)},
+		"server.instructions":    {old.Server.Instructions, c.Server.Instructions},
 		"server.allowed_hosts":   {old.Server.AllowedHosts, c.Server.AllowedHosts},
 		"server.allowed_origins": {old.Server.AllowedOrigins, c.Server.AllowedOrigins},
 		"server.shutdown_delay":  {old.Server.ShutdownDelay, c.Server.ShutdownDelay},

@@ -172,7 +172,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	r := run(t, files)
 	r.served()
 	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().plans["a_one"].client
+	before := r.current.Load().whole.plans["a_one"].client
 
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
@@ -194,7 +194,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().plans["a_one"].client != before {
+	if r.current.Load().whole.plans["a_one"].client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -366,9 +366,9 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 
 func TestPanicInACall(t *testing.T) {
 	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
-	broken := *g.current.Load().plans["one"]
+	broken := *g.current.Load().whole.plans["one"]
 	broken.client = nil
-	g.current.Load().plans["one"] = &broken
+	g.current.Load().whole.plans["one"] = &broken
 	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !strings.Contains(string(body), "Internal error of the gateway, reference ") {
 		t.Errorf("call = %d %s", status, body)

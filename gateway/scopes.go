@@ -38,10 +38,6 @@ func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults [
 	if !named {
 		return [][]string{nil}
 	}
-	if len(sets) == 0 {
-		s.g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
-			"api", s.name, "method", op.Method, "path", op.Path)
-	}
 	return sets
 }
 

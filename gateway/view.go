@@ -23,42 +23,41 @@ type viewKey struct {
 	visible  auth.View // the zero View where everybody sees all tools
 }
 
-// Bounds of the views that a generation keeps: who can get tokens with many sets of scopes must not fill the memory.
+// Bounds of the views that an endpoint keeps: who can get tokens with many sets of scopes must not fill the memory.
 const (
 	maxViews     = 256
 	maxViewBytes = 64 << 20 // of their pages; each may be held twice more, whole and compressed
 )
 
-// view returns the list for a caller.
-func (gen *generation) view(f catalog.Features, caller *auth.Principal) *view {
+// view returns the list for a caller, nil without a guard.
+func (e *endpoint) view(f catalog.Features, caller *auth.Principal) *view {
 	key := viewKey{features: f}
-	if gen.visible != nil {
-		key.visible = gen.visible.views.Of(caller)
+	if e.visible != nil {
+		key.visible = e.visible.views.Of(caller)
 	}
-	gen.mu.Lock()
-	defer gen.mu.Unlock()
-	if v := gen.views[key]; v != nil {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if v := e.views[key]; v != nil {
 		return v
 	}
-	v := gen.newView(key)
-	for other, old := range gen.views { // any: they are made anew when they are asked for
-		if len(gen.views) < maxViews && gen.viewBytes+v.size <= maxViewBytes {
+	v := e.newView(key)
+	for other, old := range e.views { // any: they are made anew when they are asked for
+		if len(e.views) < maxViews && e.viewBytes+v.size <= maxViewBytes {
 			break
 		}
-		delete(gen.views, other)
-		gen.viewBytes -= old.size
+		delete(e.views, other)
+		e.viewBytes -= old.size
 	}
-	gen.views[key] = v
-	gen.viewBytes += v.size
+	e.views[key] = v
+	e.viewBytes += v.size
 	return v
 }
 
-func (gen *generation) newView(key viewKey) *view {
-	var visible func(*catalog.Tool) bool
-	if gen.visible != nil {
-		visible = func(t *catalog.Tool) bool { return gen.visible.has(key.visible, t) }
+func (e *endpoint) newView(key viewKey) *view {
+	visible := func(t *catalog.Tool) bool {
+		return e.plans[t.Name] != nil && (e.visible == nil || e.visible.has(key.visible, t))
 	}
-	v := &view{pages: gen.catalog.Pages(key.features, gen.config.Server.PageSize, visible)}
+	v := &view{pages: e.gen.catalog.Pages(key.features, e.gen.config.Server.PageSize, visible)}
 	if len(v.pages) == 0 {
 		v.pages = [][]byte{[]byte("[]")}
 	}
@@ -85,11 +84,14 @@ type visibility struct {
 	sets  map[*catalog.Tool][]int // which sets of views let a tool be called
 }
 
-func newVisibility(guard *auth.Guard, gen *generation) *visibility {
+func newVisibility(guard *auth.Guard, gen *generation, plans map[string]*Plan) *visibility {
 	v := &visibility{sets: map[*catalog.Tool][]int{}}
 	var all [][]string
 	for _, t := range gen.catalog.All() {
-		for _, set := range gen.plans[t.Name].Scopes {
+		if plans[t.Name] == nil {
+			continue
+		}
+		for _, set := range plans[t.Name].Scopes {
 			v.sets[t] = append(v.sets[t], len(all))
 			all = append(all, set)
 		}
