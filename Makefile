@@ -24,7 +24,7 @@ TOKENS_FLAGS  ?=
 
 .PHONY: help
 help: ## print this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/drawbridge, static and stripped
@@ -103,7 +103,7 @@ interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
 
 .PHONY: auth-e2e
-auth-e2e: ## logins of the official clients at oidc-provider and at the demo's server: expiry, rotation, revocation, no leaks
+auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)
 	test/authe2e/run
 
 .PHONY: conformance

@@ -14,6 +14,7 @@ class Session {
   registrations = 0;
   grants = []; // the kind of each request for tokens
   secrets = []; // all that nobody else may see
+  heard = ""; // what the gateway answered
   #kept = {};
   #browser = new Browser();
 
@@ -43,6 +44,7 @@ class Session {
       },
       redirectToAuthorization: async (url) => {
         this.asked.push(url.searchParams.get("scope") ?? "");
+        this.answer = undefined;
         this.answer = await this.#browser.open(url, redirect);
         this.secrets.push(this.answer.get("code"));
       },
@@ -57,11 +59,15 @@ class Session {
     const form = init?.body instanceof URLSearchParams ? init.body : undefined;
     if (form?.has("grant_type")) this.grants.push(form.get("grant_type"));
     const answer = await fetch(input, init);
-    if (new URL(input.url ?? input).origin !== this.endpoint.origin && answer.headers.get("content-type")?.includes("json")) {
-      const said = await answer.clone().json();
-      if (said.client_id && said.redirect_uris) this.registrations++;
-      for (const name of ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"]) if (said[name]) this.secrets.push(said[name]);
+    if (!answer.headers.get("content-type")?.includes("json")) return answer;
+    const text = await answer.clone().text();
+    if (new URL(input.url ?? input).origin === this.endpoint.origin) {
+      this.heard += JSON.stringify([...answer.headers]) + text + "\n";
+      return answer;
     }
+    const said = JSON.parse(text);
+    if (said.client_id && said.redirect_uris) this.registrations++;
+    for (const name of ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"]) if (said[name]) this.secrets.push(said[name]);
     return answer;
   };
 
@@ -81,13 +87,18 @@ class Session {
     try {
       return await f();
     } catch (e) {
-      if (this.asked.length === before) throw e;
+      if (this.asked.length === before || !this.answer) throw e;
       await (this.v1 ? this.transport.finishAuth(this.answer.get("code")) : this.transport.finishAuth(this.answer));
       return await f();
     }
   }
 
-  state = () => ({
+  state() {
+    const heard = this.heard;
+    this.heard = "";
+    return { ...this.#state(), heard };
+  }
+  #state = () => ({
     asked: this.asked, registrations: this.registrations, grants: this.grants, clientID: this.#kept.client?.client_id ?? "",
     access: this.#kept.tokens?.access_token ?? "", refresh: this.#kept.tokens?.refresh_token ?? "", scope: this.#kept.tokens?.scope ?? "",
     kind: this.#kept.tokens?.token_type ?? "", secrets: this.secrets.splice(0),

@@ -29,6 +29,7 @@ type goSession struct {
 	handler   *auth.AuthorizationCodeHandler
 	transport *http.Transport
 	browser   *http.Client
+	visit     func(ctx context.Context, address string) (url.Values, error) // what the user does with a link; by default, browse
 	session   *mcp.ClientSession
 
 	mu   sync.Mutex
@@ -41,6 +42,7 @@ func newGoSession(endpoint string, c choices) (*goSession, error) {
 		return nil, err
 	}
 	s := &goSession{endpoint: endpoint, transport: &http.Transport{}}
+	s.visit = s.browse
 	s.browser = &http.Client{
 		Jar: jar, Transport: s.transport,
 		CheckRedirect: func(r *http.Request, _ []*http.Request) error {
@@ -73,7 +75,7 @@ func newGoSession(endpoint string, c choices) (*goSession, error) {
 	return s, err
 }
 
-// ear is the network of a client's login, with an ear on what is secret.
+// ear is the network of a client, with an ear on what is secret and on what the gateway says.
 type ear struct{ s *goSession }
 
 func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -98,13 +100,20 @@ func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !strings.Contains(resp.Header.Get("Content-Type"), "json") {
+		return resp, nil
+	}
 	body, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	var said map[string]any
-	if json.Unmarshal(body, &said) == nil && !strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "/mcp")) {
-		s.note(func(st *state) { st.hear(said) })
-	}
+	s.note(func(st *state) {
+		if strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "mcp")) {
+			st.Heard += fmt.Sprintln(resp.Header, string(body))
+		} else if json.Unmarshal(body, &said) == nil {
+			st.hear(said)
+		}
+	})
 	return resp, err
 }
 
@@ -146,7 +155,7 @@ func (s *goSession) authorize(ctx context.Context, args *auth.AuthorizationArgs)
 		return nil, err
 	}
 	s.note(func(st *state) { st.Asked = append(st.Asked, u.Query().Get("scope")) })
-	answer, err := s.browse(ctx, args.URL)
+	answer, err := s.visit(ctx, args.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +200,7 @@ func (s *goSession) browse(ctx context.Context, address string) (url.Values, err
 
 func (s *goSession) connect(ctx context.Context) (err error) {
 	s.session, err = mcp.NewClient(&mcp.Implementation{Name: "authe2e", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.endpoint, HTTPClient: &http.Client{Transport: s.transport}, OAuthHandler: s.handler, MaxRetries: -1,
+		Endpoint: s.endpoint, HTTPClient: &http.Client{Transport: ear{s}}, OAuthHandler: s.handler, MaxRetries: -1,
 	}, nil)
 	return err
 }
@@ -223,7 +232,7 @@ func (s *goSession) state(context.Context) (state, error) {
 	defer s.mu.Unlock()
 	st := s.seen
 	st.Asked = append([]string(nil), st.Asked...)
-	s.seen.Secrets = nil
+	s.seen.Secrets, s.seen.Heard = nil, ""
 	return st, nil
 }
 

@@ -20,7 +20,7 @@ func testInspector(t *testing.T, s *suite) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, s, setup{server: server})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			t.Cleanup(cancel)
 			token := w.look(ctx, t, w.enter(ctx, t, goSDK)).Access
 			for _, era := range []string{"legacy", "modern"} {
@@ -46,6 +46,7 @@ func testInspector(t *testing.T, s *suite) {
 // inspect runs the Inspector and decodes what it prints.
 func (s *suite) inspect(ctx context.Context, t *testing.T, out any, endpoint, token, era string, args ...string) {
 	t.Helper()
+	defer s.busy()()
 	main := filepath.Join(s.folder, "node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	args = append([]string{main, "--cli", endpoint, "--transport", "http", "--header", "Authorization: Bearer " + token,
 		"--protocol-era", era, "--stored-auth-only", "--format", "json", "--quiet"}, args...)

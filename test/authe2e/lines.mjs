@@ -1,6 +1,7 @@
 // Commands come in on standard input, one JSON object a line, and each is answered by one on standard output, in whatever
 // order they get done. The program ends with its input.
 import { createInterface } from "node:readline";
+import { inspect } from "node:util";
 
 export function serve(commands) {
   const lines = createInterface({ input: process.stdin });
@@ -10,7 +11,7 @@ export function serve(commands) {
     try {
       answer = { id, result: (await commands[run](given)) ?? null };
     } catch (e) {
-      answer = { id, error: e.stack ?? String(e) };
+      answer = { id, error: inspect(e) };
     }
     process.stdout.write(JSON.stringify(answer) + "\n");
   });

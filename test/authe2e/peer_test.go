@@ -34,10 +34,10 @@ type answer struct {
 	Error  string
 }
 
-// startPeer starts a script of the folder into which the packages were installed.
-func startPeer(folder, script string, env ...string) (*peer, error) {
-	p := &peer{name: script, ended: make(chan struct{}), waiting: make(map[int]chan<- answer)}
-	p.cmd = exec.Command(nodeIn(folder), filepath.Join(folder, script))
+// startPeer starts a script of the folder into which the packages were installed, with its arguments.
+func startPeer(folder string, script []string, env ...string) (*peer, error) {
+	p := &peer{name: script[0], ended: make(chan struct{}), waiting: make(map[int]chan<- answer)}
+	p.cmd = exec.Command(nodeIn(folder), append([]string{filepath.Join(folder, script[0])}, script[1:]...)...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = lockedWriter{&p.mu, &p.stderr}
 	stdout, err := p.cmd.StdoutPipe()
@@ -48,7 +48,7 @@ func startPeer(folder, script string, env ...string) (*peer, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", script, err)
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	go p.listen(stdout)
 	return p, nil

@@ -120,6 +120,7 @@ serve({
       if (req.url === "/jwks") s.keySets++;
       s.handle(req, res);
     });
+    server.keepAliveTimeout = 60_000; // a client may be slow to see that its connection was closed
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     s.issuer = `http://127.0.0.1:${server.address().port}`;
     s.provider = newProvider(s);

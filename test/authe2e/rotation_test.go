@@ -15,6 +15,7 @@ func testRotation(t *testing.T, s *suite) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			s.each(t, "key rotation", server, []string{sdkV1, clientV2, goSDK}, func(t *testing.T, client string) {
+				defer s.busy()()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				w := newWorld(t, s, setup{server: server}) // its own: a gateway fetches unknown keys five times in a row, no more

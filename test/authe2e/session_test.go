@@ -55,6 +55,7 @@ type state struct {
 	Scope           string
 	Kind            string   // token_type
 	Secrets         []string // since the last look
+	Heard           string   // what the gateway answered since then
 }
 
 // newSession makes a client for the endpoint; it ends with the test.
@@ -87,9 +88,10 @@ func (w *world) look(ctx context.Context, t *testing.T, s session) state {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.secrets.add("what a client keeps for itself", st.Secrets...)
 	w.secrets.add("an access token", st.Access)
 	w.secrets.add("a refresh token", st.Refresh)
+	w.secrets.add("what a client keeps for itself", st.Secrets...)
+	w.answers.line(st.Heard)
 	for i, list := range st.Asked {
 		st.Asked[i] = inOrder(list)
 	}

@@ -36,6 +36,7 @@ type suite struct {
 	clients   *peer
 	documents *documents
 	ports     atomic.Int32 // the last one that was given away
+	work      sync.Mutex   // held by who computes; all others wait for clocks
 	table     table
 }
 
@@ -55,8 +56,8 @@ func TestAuth(t *testing.T) {
 	if err := os.WriteFile(roots, s.documents.pem, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.provider = s.start(t, "provider.mjs", "NODE_EXTRA_CA_CERTS="+roots)
-	s.clients = s.start(t, "clients.mjs")
+	s.provider = s.start(t, []string{"provider.mjs"}, "NODE_EXTRA_CA_CERTS="+roots)
+	s.clients = s.start(t, []string{"clients.mjs"})
 	t.Cleanup(func() { s.table.print(t) })
 	for _, scenario := range []struct {
 		name string
@@ -68,6 +69,7 @@ func TestAuth(t *testing.T) {
 		{"revocation", testRevocation},
 		{"proofs", testProofs},
 		{"inspector", testInspector},
+		{"browser", testBrowser},
 	} {
 		t.Run(scenario.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +78,8 @@ func TestAuth(t *testing.T) {
 	}
 }
 
-func (s *suite) start(t *testing.T, script string, env ...string) *peer {
+// start starts a script with its arguments; it ends with the test.
+func (s *suite) start(t *testing.T, script []string, env ...string) *peer {
 	t.Helper()
 	p, err := startPeer(s.folder, script, env...)
 	if err != nil {
@@ -88,7 +91,7 @@ func (s *suite) start(t *testing.T, script string, env ...string) *peer {
 			t.Error(err)
 		}
 		if t.Failed() && complaints != "" {
-			t.Logf("%s complained:\n%.20000s", script, complaints)
+			t.Logf("%s complained:\n%.20000s", script[0], complaints)
 		}
 	})
 	return p
@@ -107,6 +110,13 @@ func (s *suite) address(t *testing.T) string {
 	}
 	t.Fatal("no port is free")
 	return ""
+}
+
+// busy waits until nobody else computes much: a client that gets no processor for seconds gives up. The function that it
+// returns lets the next one go.
+func (s *suite) busy() (done func()) {
+	s.work.Lock()
+	return s.work.Unlock
 }
 
 // each runs a part of a scenario at a server with a client, at the same time as all others, and notes in the table what

@@ -50,6 +50,7 @@ type world struct {
 
 	requests record // what reached the service
 	spans    record // what reached the trace collector
+	answers  record // what the clients were told
 	child    *process.Child
 }
 
@@ -68,6 +69,12 @@ func (r *record) request(q *http.Request, body []byte) {
 	q.Header.Write(&r.text)
 	r.text.Write(body)
 	r.text.WriteString("\n")
+}
+
+func (r *record) line(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text.WriteString(text + "\n")
 }
 
 func (r *record) copy() (text []byte, n int) {
@@ -281,9 +288,11 @@ func (w *world) finish(t *testing.T, server, log string) {
 	sinks["the log"] = text
 	sinks["the service"], _ = w.requests.copy()
 	sinks["the trace collector"], _ = w.spans.copy()
+	sinks["what clients were told"], _ = w.answers.copy()
 	// An empty sink holds no secret either.
 	for sink, mark := range map[string]string{
 		"the log": `"level":"DEBUG"`, "/metrics": "drawbridge_", "the service": "GET /api/v1/orders/", "the trace collector": "getOrder",
+		"what clients were told": "authorization_servers",
 	} {
 		if !bytes.Contains(sinks[sink], []byte(mark)) {
 			complain("%s does not hold %s, so that nothing can be found there:\n%.2000s", sink, mark, sinks[sink])

@@ -1,0 +1,60 @@
+// A real browser: what its user sees, and what it lets a page do.
+import { createServer } from "node:http";
+import { chromium } from "playwright-core";
+import { serve } from "./lines.mjs";
+
+const browser = chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox", "--host-resolver-rules=MAP *.example 127.0.0.1"] });
+
+// listen notes everything that a page complains of, such as a breach of its content security policy.
+function listen(page) {
+  const complaints = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
+  page.on("pageerror", (e) => complaints.push(String(e)));
+  return complaints;
+}
+
+serve({
+  // consent opens an authorization request, leaves out some scopes, presses a button, and returns what the page said and
+  // where it led.
+  async consent({ address, redirect, without, button }) {
+    const page = await (await browser).newPage();
+    const complaints = listen(page);
+    const arrived = new Promise((resolve) => page.route(`${redirect}**`, (route) => {
+      resolve(route.request().url());
+      return route.fulfill({ contentType: "text/html", body: "<title>done</title>" });
+    }));
+    await page.goto(address);
+    const text = await page.locator("body").innerText();
+    for (const name of without) await page.locator(`input[name=scope][value="${name}"]`).uncheck();
+    await page.getByRole("button", { name: button, exact: true }).click();
+    const query = Object.fromEntries(new URL(await arrived).searchParams);
+    await page.waitForURL(`${redirect}**`);
+    await page.context().close();
+    return { text, query, complaints };
+  },
+  // fetches has a page of an origin make requests, one after the other, and returns what it got to see. The page comes from
+  // here; or, rebound, the name has led to the gateway by now, and the page that it gives stands for what was there before,
+  // which allowed itself everything.
+  async fetches({ origin, rebound, requests }) {
+    const server = createServer((_, res) => res.setHeader("Content-Type", "text/html").end("<!doctype html><link rel=icon href=data:,>"));
+    if (!rebound) await new Promise((resolve) => server.listen(new URL(origin).port, "127.0.0.1", resolve));
+    const page = await (await browser).newPage({ bypassCSP: rebound });
+    await page.goto(`${origin}/`);
+    const seen = await page.evaluate(async (requests) => {
+      const seen = [];
+      for (const { url, ...init } of requests) {
+        try {
+          const answer = await fetch(url, init);
+          seen.push({ status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() });
+        } catch (e) {
+          seen.push({ status: 0, body: String(e) }); // the browser shows the page nothing
+        }
+      }
+      return seen;
+    }, requests);
+    await page.context().close();
+    if (!rebound) await new Promise((resolve) => server.close(resolve));
+    return seen;
+  },
+  quit: async () => (await browser).close(),
+});
