@@ -123,7 +123,8 @@ func (w *walker) liftFlag(n, k *Node) bool {
 }
 
 // repairMisplaced moves keywords that stand one level too deep, among the
-// properties, to the schema: a list is never the schema of a property.
+// properties, to the schema: a list is never the schema of a property. What no
+// object fits was meant for one of the properties, and nothing says for which.
 func (w *walker) repairMisplaced(properties *Node) {
 	owner := properties.up
 	if owner == nil || !owner.roles.has(roleSchema) {
@@ -134,11 +135,58 @@ func (w *walker) repairMisplaced(properties *Node) {
 		if k.Kind() != Array || owner.Get(key) != nil || key == "required" && !allTexts(k) {
 			continue
 		}
-		w.warn.add(k, CodeMisplaced, "%s stands among the properties; moved to the schema", quote(key))
 		properties.remove(key)
+		if key != "required" && !w.fitsObjects(key, k) {
+			w.warn.add(k, CodeMisplaced, "%s stands among the properties, and no object fits it; left out", quote(key))
+			continue
+		}
+		w.warn.add(k, CodeMisplaced, "%s stands among the properties; moved to the schema", quote(key))
 		k.up = owner
 		owner.put(key, k)
 	}
+}
+
+// fitsObjects reports whether objects may be what a composition says: by all of
+// its parts for allOf, else by one of them.
+func (w *walker) fitsObjects(key string, list *Node) bool {
+	for _, k := range list.body.kids {
+		if fits := w.fitsObject(k, w.budget.RefChain); fits != (key == "allOf") {
+			return fits
+		}
+	}
+	return key == "allOf" || len(list.body.kids) == 0
+}
+
+// fitsObject reports whether a schema that nothing was repaired in yet may accept
+// objects. hops bounds the references that are followed.
+func (w *walker) fitsObject(n *Node, hops int) bool {
+	if ref := n.Get("$ref"); ref.Kind() == String && hops > 0 {
+		if t := w.set.resolve(w.loader, ref); t.node != nil {
+			return w.fitsObject(t.node, hops-1)
+		}
+	}
+	switch t := n.Get("type"); t.Kind() {
+	case String:
+		return !isTypeName(strings.ToLower(t.text)) || strings.EqualFold(t.text, "object")
+	case Array:
+		for _, k := range t.body.kids {
+			if strings.EqualFold(k.text, "object") {
+				return true
+			}
+		}
+		return len(t.body.kids) == 0
+	}
+	values := n.Get("enum")
+	if values.Kind() != Array || len(values.body.kids) == 0 {
+		c := n.Get("const")
+		return c == nil || c.kind == Object
+	}
+	for _, k := range values.body.kids {
+		if k.kind == Object {
+			return true
+		}
+	}
+	return false
 }
 
 func allTexts(n *Node) bool {
