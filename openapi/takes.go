@@ -29,24 +29,29 @@ type published struct {
 	schema []byte
 }
 
-// follow returns the schema that a reference into $defs leads to.
+// follow returns the schema that a reference into $defs leads to; what stands beside the reference is left aside.
 func (p published) follow() published {
 	for range maxNested {
-		ref := jsonscan.Lookup(p.schema, "$ref")
-		if jsonscan.KindOf(ref) != jsonscan.String {
-			break
-		}
-		name, found := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#/$defs/")
-		if !found {
-			break
-		}
-		target := jsonscan.Lookup(jsonscan.Lookup(p.root, "$defs"), name)
+		target := p.target()
 		if target == nil {
 			break
 		}
 		p.schema = target
 	}
 	return p
+}
+
+// target returns what the reference of a schema leads to, nil if it has none.
+func (p published) target() []byte {
+	ref := jsonscan.Lookup(p.schema, "$ref")
+	if jsonscan.KindOf(ref) != jsonscan.String {
+		return nil
+	}
+	name, found := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#/$defs/")
+	if !found {
+		return nil
+	}
+	return jsonscan.Lookup(jsonscan.Lookup(p.root, "$defs"), name)
 }
 
 func (p published) member(key string) published {
@@ -77,11 +82,11 @@ func (p published) takes() []declared {
 	seen := make(map[visited]bool)
 	var visit func(p published, always bool, depth int)
 	visit = func(p published, always bool, depth int) {
-		p = p.follow()
 		if len(p.schema) == 0 || depth > maxNested || seen[visited{&p.schema[0], always}] {
 			return
 		}
 		seen[visited{&p.schema[0], always}] = true
+		visit(published{p.root, p.target()}, always, depth+1)
 		for name, s := range jsonscan.Members(p.member("properties").schema) {
 			if !slices.ContainsFunc(all, func(d declared) bool { return d.name == string(name) }) {
 				all = append(all, declared{name: string(name), schema: published{p.root, s}})

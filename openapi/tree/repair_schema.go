@@ -33,6 +33,7 @@ func (w *walker) repairSchema(n *Node) {
 		w.wrongType(k, "a list")
 		n.remove("enum")
 	}
+	w.noteClosed(n)
 }
 
 // repairRequired handles "required" that is no list: draft 3's boolean on the

@@ -17,6 +17,9 @@ type walker struct {
 	others  map[task]bool             // tasks of roles that nodes don't remember
 	lifted  map[*Node]map[string]bool // names in "required", of schemas that got some
 	takers  map[*Node][]*Node         // containers that took over the children of the key
+
+	composed []*Node // schemas that others are part of
+	closed   bool    // one of the schemas is closed
 }
 
 // task is a reference's target that waits for its visit. A queue instead of
@@ -43,8 +46,12 @@ func (w *walker) walk(root *Node) error {
 			return err
 		}
 	}
-	if w.fatal != nil || len(w.takers) == 0 {
+	if w.fatal != nil {
 		return w.fatal
+	}
+	w.repairClosed()
+	if len(w.takers) == 0 {
+		return nil
 	}
 	return w.measure()
 }

@@ -59,6 +59,7 @@ const (
 	// Schemas.
 	CodeRequiredBool   = "required-bool"   // required: true on a property: lifted into the parent's list
 	CodeMisplaced      = "misplaced"       // allOf, anyOf, oneOf or required among the properties
+	CodeClosedPart     = "closed-part"     // a schema that refuses what it is composed with: opened
 	CodeTupleItems     = "tuple-items"     // a list of schemas where one belongs
 	CodeExamplesObject = "examples-object" // a map of examples where a list belongs
 	CodeTypeName       = "type-name"       // a type misspelled in case, or null for "null"

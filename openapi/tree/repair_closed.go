@@ -1,0 +1,255 @@
+package tree
+
+import "regexp"
+
+// maxClosedSteps bounds the names and schemas that are looked at to find closed
+// parts: what lies behind stays as it is written.
+const maxClosedSteps = 2_000_000
+
+// closedParts finds the schemas that are closed against what they are composed
+// with. "additionalProperties: false" sees only the properties of the schema that
+// it stands in, "unevaluatedProperties: false" nothing beside that schema (JSON
+// Schema 2020-12 core, sections 10.3.2.3 and 11.3): in "allOf: [{$ref: Base},
+// {properties: …, additionalProperties: false}]" no property of Base can be given,
+// and no object fits if one is required. Authors mean "no others than all these".
+type closedParts struct {
+	w     *walker
+	steps int
+	path  map[*Node]bool // schemas around the one that is looked at
+	inner map[*Node]bool // whether a schema or a part of it is closed
+}
+
+// noteClosed remembers of a schema what repairClosed has to know.
+func (w *walker) noteClosed(n *Node) {
+	for _, word := range [...]string{"additionalProperties", "unevaluatedProperties"} {
+		if k := n.Get(word); k.Kind() == Bool && !k.Bool() || k.Kind() == String {
+			w.closed = true
+		}
+	}
+	if parts, alternatives := compositionOf(n); len(parts) > 0 || len(alternatives) > 0 {
+		w.composed = append(w.composed, n)
+	}
+}
+
+// repairClosed opens closed parts, wherever else they are used: that others extend
+// them is said of them once and for all. It comes after all other repairs.
+func (w *walker) repairClosed() {
+	if !w.closed {
+		return
+	}
+	c := closedParts{w: w, path: map[*Node]bool{}, inner: map[*Node]bool{}}
+	for _, n := range w.composed {
+		c.judge(n, nil)
+	}
+}
+
+// compositionOf returns the schemas that hold for a value beside n, and lists of
+// alternatives. References are among the first, as they are written.
+func compositionOf(n *Node) (parts []*Node, alternatives [][]*Node) {
+	if n.Get("$ref").Kind() == String && n.Len() > 1 {
+		parts = append(parts, n.Get("$ref"))
+	}
+	for _, word := range [...]string{"allOf", "oneOf", "anyOf", "then", "else", "dependentSchemas"} {
+		switch k := n.Get(word); {
+		case k == nil || k.body == nil:
+		case word == "oneOf" || word == "anyOf":
+			alternatives = append(alternatives, k.body.kids)
+		case word == "then" || word == "else":
+			parts = append(parts, k)
+		default:
+			parts = append(parts, k.body.kids...)
+		}
+	}
+	return parts, alternatives
+}
+
+// schema returns the schema that a part of a composition is: itself, or what the
+// reference that it is leads to. It is nil if there is none.
+func (c *closedParts) schema(part *Node) *Node {
+	for hops := 0; hops <= c.w.budget.RefChain; hops++ {
+		ref := part
+		if part.Kind() == Object {
+			if ref = part.Get("$ref"); ref.Kind() != String || part.Len() > 1 {
+				return part
+			}
+		}
+		if ref.Kind() != String {
+			return nil
+		}
+		part = c.w.set.resolve(c.w.loader, ref).node
+	}
+	return nil
+}
+
+func (c *closedParts) spent() bool {
+	c.steps++
+	return c.steps > maxClosedSteps
+}
+
+// holdsClosed reports whether n or a part of it is closed.
+func (c *closedParts) holdsClosed(n *Node) bool {
+	if known, ok := c.inner[n]; ok || n == nil || c.spent() {
+		return known
+	}
+	c.inner[n] = false
+	found := isFalse(n.Get("additionalProperties")) || isFalse(n.Get("unevaluatedProperties"))
+	parts, alternatives := compositionOf(n)
+	for _, list := range append(alternatives, parts) {
+		for _, k := range list {
+			found = c.holdsClosed(c.schema(k)) || found
+		}
+	}
+	c.inner[n] = found
+	return found
+}
+
+func isFalse(n *Node) bool { return n.Kind() == Bool && !n.Bool() }
+
+// names is what schemas declare or require of an object.
+type names map[string]bool
+
+func (s names) add(others names) {
+	for name := range others {
+		s[name] = true
+	}
+}
+
+// own adds to into the names of one schema. Properties that are read-only don't
+// count: nobody gives them.
+func (c *closedParts) own(n *Node, into names) {
+	readOnly := map[string]bool{}
+	for name, property := range n.Get("properties").Members() {
+		switch {
+		case c.spent():
+		case property.Get("readOnly").Bool():
+			readOnly[name] = true
+		default:
+			into[name] = true
+		}
+	}
+	for _, name := range n.Get("required").Items() {
+		if name.Kind() == String && !readOnly[name.text] && !c.spent() {
+			into[name.text] = true
+		}
+	}
+}
+
+// whole adds to into the names of a schema and of all that it is composed of.
+func (c *closedParts) whole(n *Node, into names, seen map[*Node]bool) {
+	if n == nil || seen[n] || c.path[n] || c.spent() {
+		return
+	}
+	seen[n] = true
+	c.own(n, into)
+	parts, alternatives := compositionOf(n)
+	for _, k := range parts {
+		c.whole(c.schema(k), into, seen)
+	}
+	for _, list := range alternatives {
+		c.alternatives(list, into, seen)
+	}
+}
+
+// alternatives adds the names of a list of alternatives. There are none if one of
+// these is being looked at: what the others declare is none of its business, though
+// it extends the schema that lists them all.
+func (c *closedParts) alternatives(list []*Node, into names, seen map[*Node]bool) {
+	for _, k := range list {
+		if c.path[c.schema(k)] {
+			return
+		}
+	}
+	for _, k := range list {
+		c.whole(c.schema(k), into, seen)
+	}
+}
+
+// judge opens n, and what it is composed of, where it is closed against what its
+// neighbours declare, outer.
+func (c *closedParts) judge(n *Node, outer names) {
+	if n == nil || c.path[n] || !c.holdsClosed(n) || c.spent() {
+		return
+	}
+	c.path[n] = true
+	defer delete(c.path, n)
+	own := names{}
+	c.own(n, own)
+	parts, alternatives := compositionOf(n)
+	var inner []names // of the parts, then of the lists of alternatives
+	for _, k := range parts {
+		inner = append(inner, names{})
+		c.whole(c.schema(k), inner[len(inner)-1], map[*Node]bool{})
+	}
+	for _, list := range alternatives {
+		inner = append(inner, names{})
+		c.alternatives(list, inner[len(inner)-1], map[*Node]bool{})
+	}
+	// without returns outer and what is within n, but for one of inner.
+	without := func(self int) names {
+		all := names{}
+		all.add(outer)
+		for i, set := range inner {
+			if i != self && !c.spent() {
+				all.add(set)
+			}
+		}
+		return all
+	}
+	c.open(n, "additionalProperties", without(-1))
+	if isFalse(n.Get("unevaluatedProperties")) {
+		unseen := names{}
+		unseen.add(outer)
+		for _, set := range append(inner, own) {
+			for name := range set {
+				delete(unseen, name)
+			}
+		}
+		c.open(n, "unevaluatedProperties", unseen)
+	}
+	for i, k := range parts {
+		others := without(i)
+		others.add(own)
+		c.judge(c.schema(k), others)
+	}
+	for i, list := range alternatives {
+		others := without(len(parts) + i)
+		others.add(own)
+		for name := range inner[len(parts)+i] {
+			delete(others, name) // an alternative that doesn't take it leaves it to others
+		}
+		for _, k := range list {
+			c.judge(c.schema(k), others)
+		}
+	}
+}
+
+// open removes the keyword that closes n, if n doesn't declare one of the names
+// itself.
+func (c *closedParts) open(n *Node, keyword string, others names) {
+	k := n.Get(keyword)
+	if !isFalse(k) {
+		return
+	}
+	refused := ""
+	for name := range others {
+		if n.Get("properties").Get(name) == nil && (refused == "" || name < refused) && !matchesPattern(n, name) {
+			refused = name
+		}
+	}
+	if refused == "" {
+		return
+	}
+	c.w.warn.add(k, CodeClosedPart, "\"%s: false\" refuses %s, which another part of the same composition has; left out", keyword, quote(clip(refused)))
+	n.remove(keyword)
+}
+
+// matchesPattern reports whether a schema has a pattern that a name matches, or
+// one of which that can't be told.
+func matchesPattern(n *Node, name string) bool {
+	for pattern := range n.Get("patternProperties").Members() {
+		if p, err := regexp.Compile(pattern); err != nil || p.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
