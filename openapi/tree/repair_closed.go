@@ -4,7 +4,7 @@ import "regexp"
 
 // maxClosedSteps bounds the names and schemas that are looked at to find closed
 // parts: what lies behind stays as it is written.
-const maxClosedSteps = 2_000_000
+const maxClosedSteps = 500_000
 
 // closedParts finds the schemas that are closed against what they are composed
 // with. "additionalProperties: false" sees only the properties of the schema that
@@ -86,6 +86,16 @@ func (c *closedParts) spent() bool {
 	return c.steps > maxClosedSteps
 }
 
+// merge adds names to others.
+func (c *closedParts) merge(into, from names) {
+	for name := range from {
+		if c.spent() {
+			return
+		}
+		into[name] = true
+	}
+}
+
 // holdsClosed reports whether n or a part of it is closed.
 func (c *closedParts) holdsClosed(n *Node) bool {
 	if known, ok := c.inner[n]; ok || n == nil || c.spent() {
@@ -107,12 +117,6 @@ func isFalse(n *Node) bool { return n.Kind() == Bool && !n.Bool() }
 
 // names is what schemas declare or require of an object.
 type names map[string]bool
-
-func (s names) add(others names) {
-	for name := range others {
-		s[name] = true
-	}
-}
 
 // own adds to into the names of one schema. Properties that are read-only don't
 // count: nobody gives them.
@@ -155,7 +159,7 @@ func (c *closedParts) whole(n *Node, into names, seen map[*Node]bool) {
 // it extends the schema that lists them all.
 func (c *closedParts) alternatives(list []*Node, into names, seen map[*Node]bool) {
 	for _, k := range list {
-		if c.path[c.schema(k)] {
+		if c.spent() || c.path[c.schema(k)] {
 			return
 		}
 	}
@@ -187,10 +191,10 @@ func (c *closedParts) judge(n *Node, outer names) {
 	// without returns outer and what is within n, but for one of inner.
 	without := func(self int) names {
 		all := names{}
-		all.add(outer)
+		c.merge(all, outer)
 		for i, set := range inner {
-			if i != self && !c.spent() {
-				all.add(set)
+			if i != self {
+				c.merge(all, set)
 			}
 		}
 		return all
@@ -198,7 +202,7 @@ func (c *closedParts) judge(n *Node, outer names) {
 	c.open(n, "additionalProperties", without(-1))
 	if isFalse(n.Get("unevaluatedProperties")) {
 		unseen := names{}
-		unseen.add(outer)
+		c.merge(unseen, outer)
 		for _, set := range append(inner, own) {
 			for name := range set {
 				delete(unseen, name)
@@ -208,12 +212,12 @@ func (c *closedParts) judge(n *Node, outer names) {
 	}
 	for i, k := range parts {
 		others := without(i)
-		others.add(own)
+		c.merge(others, own)
 		c.judge(c.schema(k), others)
 	}
 	for i, list := range alternatives {
 		others := without(len(parts) + i)
-		others.add(own)
+		c.merge(others, own)
 		for name := range inner[len(parts)+i] {
 			delete(others, name) // an alternative that doesn't take it leaves it to others
 		}
