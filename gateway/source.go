@@ -53,6 +53,9 @@ type source struct {
 	nextTry  time.Time
 }
 
+// argumentsDepth is how deep the arguments of a call stand in a client's request: within the message and its params.
+const argumentsDepth = 2
+
 // loaded is what one good document gave. It is immutable.
 type loaded struct {
 	title, version, standard string
@@ -192,6 +195,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	c := openapi.CompileOptions{
 		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
+		MaxDepth: s.limits.MaxDepth - argumentsDepth,
 	}
 	if s.config.SchemaProfile == config.ProfilePortable {
 		c.Profile = openapi.ProfilePortable

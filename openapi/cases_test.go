@@ -128,6 +128,8 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 				o.ServerVariables = make(map[string]string)
 			}
 			o.ServerVariables[name] = text
+		case "max_depth":
+			fmt.Sscan(value, &o.MaxDepth)
 		case "max_operations":
 			fmt.Sscan(value, &o.MaxOperations)
 		case "":

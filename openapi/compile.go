@@ -61,6 +61,8 @@ type CompileOptions struct {
 	ServerVariables map[string]string
 	// SlashParameters names the path parameters whose values may hold slashes (R2).
 	SlashParameters []string
+	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
+	MaxDepth int
 }
 
 // Reserved is the name of a parameter that is never an argument.

@@ -29,7 +29,7 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 			return nil
 		}
 		work += len(args)
-		h := healer{at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
+		h := healer{scanning: o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
 		for _, f := range faults {
 			h.at[f.Pointer] = true
 			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
@@ -40,7 +40,7 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 		if !h.changed {
 			return nil
 		}
-		if _, err := jsonscan.Scan(args, jsonscan.Options{Unique: true}); err != nil {
+		if _, err := jsonscan.Scan(args, o.scanning()); err != nil {
 			return nil // too deep, all put together
 		}
 		if faults = v.Validate(decode(args)); len(faults) == 0 {
@@ -52,10 +52,11 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 
 // A healer goes through the arguments once.
 type healer struct {
-	at      map[string]bool // pointers of faults
-	above   map[string]bool // those and all that lead to them
-	files   bool            // some arguments are files
-	changed bool
+	scanning jsonscan.Options
+	at       map[string]bool // pointers of faults
+	above    map[string]bool // those and all that lead to them
+	files    bool            // some arguments are files
+	changed  bool
 }
 
 func (h *healer) append(dst, value []byte, pointer string) []byte {
@@ -96,7 +97,7 @@ func (h *healer) held(value []byte) []byte {
 		h.changed = true
 		return append(append([]byte(`{"`+wire.FileData+`":`), value...), '}')
 	}
-	if info, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err == nil && info.Kind != jsonscan.String {
+	if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String {
 		h.changed = true
 		return text
 	}

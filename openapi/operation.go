@@ -69,6 +69,7 @@ type Operation struct {
 	redirects bool
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
+	maxDepth  int    // of arguments; 0: that of jsonscan
 	portable  *shown // what is published instead of Input and Output; nil: those themselves
 }
 
@@ -119,7 +120,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	op = &Operation{
 		Method: strings.Clone(f.method), Path: strings.Clone(f.path),
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
-		buffers: c.buffers,
+		buffers: c.buffers, maxDepth: c.options.MaxDepth,
 	}
 	op.Base, op.BaseProblem = c.servers.of(f)
 	if c.doc.dialect == swagger2 {

@@ -62,16 +62,19 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
 		args = json.RawMessage("{}")
 	}
-	info, err := jsonscan.Scan(args, jsonscan.Options{Unique: true})
+	info, err := jsonscan.Scan(args, o.scanning())
 	if err == nil && info.Kind == jsonscan.String {
 		// Some clients send the object as a string that holds it (pains row 32).
 		args = jsonscan.Unquote(bytes.TrimSpace(args))
-		info, err = jsonscan.Scan(args, jsonscan.Options{Unique: true})
+		info, err = jsonscan.Scan(args, o.scanning())
 	}
 	if err != nil {
 		var e *jsonscan.Error
-		if errors.As(err, &e) && e.Reason == jsonscan.Duplicate {
+		switch {
+		case errors.As(err, &e) && e.Reason == jsonscan.Duplicate:
 			return refuse(e.Detail)
+		case errors.As(err, &e) && e.Reason == jsonscan.TooDeep:
+			return refuse("expected fewer levels: the arguments are " + e.Detail)
 		}
 		return refuse("expected a JSON object, got something else: " + err.Error())
 	}
@@ -110,6 +113,11 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
 	}
 	return nil, e
+}
+
+// scanning is how arguments are read, and texts that hold some.
+func (o *Operation) scanning() jsonscan.Options {
+	return jsonscan.Options{Unique: true, MaxDepth: o.maxDepth}
 }
 
 // otherwiseSpelled finds arguments that have the name of a renamed property in the request. The schema knows it by the
