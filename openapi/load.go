@@ -90,11 +90,11 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 		if unchanged {
 			return nil, ErrUnchanged
 		}
-		open = func(ctx context.Context, location string, depth int) ([]byte, error) {
+		open = func(ctx context.Context, location, from string, depth int) ([]byte, error) {
 			if data, ok := cache[location]; ok {
 				return data, nil
 			}
-			return src.open(ctx, location, depth)
+			return src.open(ctx, location, from, depth)
 		}
 	}
 	markup := isMarkup(data)
@@ -125,7 +125,9 @@ func compare(ctx context.Context, src source, previous *Stamp) (map[string][]byt
 		return cache, false
 	}
 	for _, f := range previous.Files[1:] {
-		data, err := src.open(ctx, f, 1)
+		// Who refers to it is not known any more, and need not be: what documents of other origins refer to is never one
+		// that is fetched with a credential.
+		data, err := src.open(ctx, f, src.base(), 1)
 		if err != nil {
 			return cache, false // the load that follows meets the same error, or no longer wants the file
 		}

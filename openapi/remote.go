@@ -137,10 +137,14 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	return data, nil
 }
 
-func (s *urlSource) open(ctx context.Context, location string, depth int) ([]byte, error) {
+func (s *urlSource) open(ctx context.Context, location, from string, depth int) ([]byte, error) {
 	u, err := url.Parse(location)
 	if err != nil {
 		return nil, errors.New("it is no URL")
+	}
+	// A document of another origin must not choose what is fetched with the credential (E4).
+	if by, err := url.Parse(from); sameOrigin(u, s.origin) && (err != nil || !sameOrigin(by, s.origin)) {
+		return nil, errors.New("a document of another origin may only refer to other origins in allow_refs, not to that of the API")
 	}
 	data, _, err := s.fetch(ctx, u, depth, nil)
 	if err != nil {

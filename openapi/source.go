@@ -28,7 +28,7 @@ type source interface {
 	// root reads the root document. It returns ErrUnchanged when the server says that it is the one of previous.
 	root(ctx context.Context, previous *Stamp) ([]byte, error)
 	// open reads a referenced file; it is a tree.Opener.
-	open(ctx context.Context, location string, depth int) ([]byte, error)
+	open(ctx context.Context, location, from string, depth int) ([]byte, error)
 	// base is the location that references are relative to.
 	base() string
 	// stamp describes the files among all that were read, the root first.
@@ -125,7 +125,7 @@ func (s *fileSource) root(ctx context.Context, _ *Stamp) ([]byte, error) {
 	return data, err
 }
 
-func (s *fileSource) open(ctx context.Context, location string, depth int) ([]byte, error) {
+func (s *fileSource) open(ctx context.Context, location, from string, depth int) ([]byte, error) {
 	if scheme, _, found := strings.Cut(location, ":"); found && isScheme(scheme) {
 		u, err := url.Parse(location)
 		if err != nil || !s.others.has(u) {
@@ -136,6 +136,9 @@ func (s *fileSource) open(ctx context.Context, location string, depth int) ([]by
 			s.add(location, data)
 		}
 		return data, err
+	}
+	if scheme, _, found := strings.Cut(from, ":"); found && isScheme(scheme) {
+		return nil, errors.New("a document of another origin may only refer to the origins in allow_refs")
 	}
 	// Both are relative to the working directory or both absolute, since the tree joins one to the other; what is
 	// absolute in the document itself falls out here unless it is below the directory anyway.

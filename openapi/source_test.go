@@ -518,6 +518,82 @@ func TestForeignReferences(t *testing.T) {
 	}
 }
 
+// TestForeignReferrer: what a document of another origin refers to is not fetched with the API's credential, not even from
+// the API's own origin: it could have parts of the service's private documents published, or calls of GET made (E4).
+func TestForeignReferrer(t *testing.T) {
+	const own, other, third = "https://docs.example", "https://schemas.example", "https://more.example"
+	authorized := map[string]string{} // URL → header
+	client := func(w *web, credential string) *http.Client {
+		return &http.Client{Transport: transport(func(req *http.Request) (*http.Response, error) {
+			if credential != "" {
+				req.Header.Set("Authorization", credential)
+			}
+			authorized[req.URL.String()] = req.Header.Get("Authorization")
+			return w.RoundTrip(req)
+		})}
+	}
+	for _, tt := range []struct{ name, ref, problem string }{
+		{"the own origin", own + "/private.json", "a document of another origin may only refer to other origins in allow_refs, not to that of the API"},
+		{"the own origin in other words", "HTTPS://DOCS.example:443/private.json", "a document of another origin may only refer to other origins in allow_refs, not to that of the API"},
+		{"an origin that leads there", third + "/back.json", "a document of another origin may only refer to other origins in allow_refs, not to that of the API"},
+		{"text", own + "/private.md", "a document of another origin may only refer to other origins in allow_refs, not to that of the API"},
+		{"itself", "q.json", ""},
+	} {
+		for _, allowed := range [][]string{{other, third}, {other, third, own}} {
+			t.Run(fmt.Sprint(tt.name, len(allowed)), func(t *testing.T) {
+				clear(authorized)
+				schema := fmt.Sprintf(`{"$ref": %q}`, tt.ref)
+				if tt.name == "text" {
+					schema = fmt.Sprintf(`{"description": {"$ref": %q}}`, tt.ref)
+				}
+				w := &web{pages: map[string]string{
+					own + "/spec.yaml":    referring(other + "/p.json"),
+					own + "/private.json": `{"type": "string", "description": "private"}`,
+					own + "/private.md":   "private",
+					other + "/p.json":     `{"name": "p", "in": "query", "schema": ` + schema + `}`,
+					other + "/q.json":     `{"type": "string"}`,
+					third + "/back.json":  fmt.Sprintf(`{"$ref": %q}`, own+"/private.json"),
+				}}
+				o := LoadOptions{Client: client(w, "Bearer canary"), RefClient: client(w, ""), AllowRefs: allowed}
+				doc, err := Load(t.Context(), own+"/spec.yaml", o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				api, err := doc.Compile(t.Context(), CompileOptions{})
+				if err != nil || len(api.Operations) != 1 {
+					t.Fatal(err)
+				}
+				if got := string(api.Operations[0].Input); strings.Contains(got, "private") {
+					t.Errorf("published: %s", got)
+				}
+				if problems := fmt.Sprint(api.Problems); !strings.Contains(problems, tt.problem) || tt.problem == "" && len(api.Problems) > 0 {
+					t.Errorf("problems %s, want %s", problems, tt.problem)
+				}
+				check := func() {
+					t.Helper()
+					for u, header := range authorized {
+						if (header != "") != (u == own+"/spec.yaml") {
+							t.Errorf("%s was asked for with Authorization %q", u, header)
+						}
+					}
+				}
+				check()
+				// The next look at the files doesn't know who refers to them.
+				o.Previous = &doc.Stamp
+				if _, err := Load(t.Context(), own+"/spec.yaml", o); !errors.Is(err, ErrUnchanged) {
+					t.Errorf("the second time: %v", err)
+				}
+				check()
+			})
+		}
+	}
+}
+
+// transport is an [http.RoundTripper] of one function.
+type transport func(req *http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
 // TestForeignReferencesBounds: documents of other origins are 50 at most, and lead five deep; what is beyond counts as
 // missing and takes nothing else with it (S2).
 func TestForeignReferencesBounds(t *testing.T) {

@@ -61,7 +61,7 @@ func loadFile(t testing.TB, path string) *tree.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(_ context.Context, location string, _ int) ([]byte, error) {
+	open := func(_ context.Context, location, _ string, _ int) ([]byte, error) {
 		if strings.Contains(location, "://") {
 			return nil, fs.ErrPermission
 		}

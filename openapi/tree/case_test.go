@@ -99,7 +99,7 @@ func runCase(t *testing.T, archive *txtar.Archive) []txtar.File {
 }
 
 func openFrom(sources map[string][]byte) tree.Opener {
-	return func(_ context.Context, location string, _ int) ([]byte, error) {
+	return func(_ context.Context, location, _ string, _ int) ([]byte, error) {
 		data, ok := sources[location]
 		if !ok {
 			return nil, os.ErrNotExist

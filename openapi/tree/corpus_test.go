@@ -45,7 +45,7 @@ func corpus(t testing.TB) (dir string, entries []string) {
 // relative to the corpus.
 func openBelow(dir, entry string) tree.Opener {
 	top, _, _ := strings.Cut(entry, "/")
-	return func(_ context.Context, location string, _ int) ([]byte, error) {
+	return func(_ context.Context, location, _ string, _ int) ([]byte, error) {
 		if !strings.HasPrefix(location, top+"/") {
 			return nil, fmt.Errorf("outside of %q", top)
 		}

@@ -159,7 +159,7 @@ func TestFollow(t *testing.T) {
 // TestFileLimits: too many files, too deep, too large together, a cancelled load,
 // and no Opener at all.
 func TestFileLimits(t *testing.T) {
-	open := func(_ context.Context, location string, _ int) ([]byte, error) {
+	open := func(_ context.Context, location, _ string, _ int) ([]byte, error) {
 		var i int
 		if _, err := fmt.Sscanf(location, "%d.yaml", &i); err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ func TestFileLimits(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	_, _, err := tree.Load(ctx, "f", []byte(doc), func(ctx context.Context, _ string, _ int) ([]byte, error) {
+	_, _, err := tree.Load(ctx, "f", []byte(doc), func(ctx context.Context, _, _ string, _ int) ([]byte, error) {
 		cancel()
 		return nil, ctx.Err()
 	}, tree.Limits{})
@@ -216,8 +216,11 @@ func TestLocations(t *testing.T) {
 	} {
 		var asked []string
 		doc := fmt.Sprintf(`{"openapi": "3.0.0", "paths": {"/a": {"$ref": %q}, "/b": {"$ref": %q}}}`, c.ref, c.ref)
-		_, _, err := tree.Load(context.Background(), c.base, []byte(doc), func(_ context.Context, location string, _ int) ([]byte, error) {
+		_, _, err := tree.Load(context.Background(), c.base, []byte(doc), func(_ context.Context, location, from string, _ int) ([]byte, error) {
 			asked = append(asked, location)
+			if from != c.base {
+				t.Errorf("%s in %s is asked for by %q", c.ref, c.base, from)
+			}
 			return nil, errors.New("no")
 		}, tree.Limits{})
 		if err != nil || len(asked) != 1 || asked[0] != c.want {

@@ -107,7 +107,7 @@ func (w *walker) openText(ref *Node) (string, error) {
 	if w.budget.files++; w.budget.files >= w.budget.Files {
 		return "", tooMany(ref.Position(), w.budget.Files, "files")
 	}
-	data, err := w.open(w.ctx, location, w.set.files[ref.location()].depth+1)
+	data, err := w.open(w.ctx, location, ref.location(), w.set.files[ref.location()].depth+1)
 	if err != nil {
 		if w.ctx.Err() != nil {
 			return "", w.ctx.Err()

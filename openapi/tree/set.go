@@ -8,12 +8,12 @@ import (
 )
 
 // Opener reads the file or URL that a reference points to. The location is made
-// from the location of the referring file, so it is a path when that is a path.
-// depth counts the files that lead there: 1 for one that the root refers to. Which
+// from the location of the referring file, from, so it is a path when that is a
+// path. depth counts the files that lead there: 1 for one that the root refers to. Which
 // locations may be read is the Opener's decision: an error becomes a warning of
 // the document, and the reference stays unresolved. Load calls it from one
-// goroutine, once for each location.
-type Opener func(ctx context.Context, location string, depth int) ([]byte, error)
+// goroutine, once for each location: for the first reference that is met.
+type Opener func(ctx context.Context, location, from string, depth int) ([]byte, error)
 
 // Set is a document: its root file and all files that it refers to. It is
 // read-only and safe for concurrent use.
@@ -131,7 +131,7 @@ func (l *loader) file(location string, from *Node, depth int) *file {
 	if l.open == nil {
 		return fail(errors.New("references to other files are not allowed here"))
 	}
-	data, err := l.open(l.ctx, location, depth)
+	data, err := l.open(l.ctx, location, from.location(), depth)
 	if err != nil {
 		if l.fatal = l.ctx.Err(); l.fatal != nil {
 			return nil
