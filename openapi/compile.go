@@ -154,7 +154,6 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			touched = append(touched, touch{found[i], r.operation, r.met})
 		}
 	}
-	c.schema.Close()
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched)
 	return api, nil

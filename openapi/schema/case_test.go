@@ -153,7 +153,6 @@ func TestConvert(t *testing.T) {
 				}
 				return text, true
 			case "warnings":
-				c.Close()
 				return warnings.String(), true
 			}
 			return "", false

@@ -19,7 +19,6 @@ type emitter struct {
 	holes    []hole
 	warnings []nodeWarning
 	shown    []shownValue // of schemas that are not written to their end
-	misfits  []*tree.Node // defaults and examples that do not fit their schema
 	depth    int
 }
 
@@ -60,7 +59,6 @@ func (e *emitter) warnf(n *tree.Node, code, format string, args ...any) {
 }
 
 func (e *emitter) report() {
-	e.c.misfits.add(e.misfits)
 	for _, w := range e.warnings {
 		e.c.tell(w)
 	}

@@ -198,5 +198,5 @@ const (
 	CodeSchemaRE2     = "pattern-not-re2" // a regular expression that stays but is not checked here
 	CodeSchemaOneOf   = "schema-one-of"   // alternatives that overlap: anyOf instead of oneOf
 	CodeSchemaSize    = "schema-size"     // a schema that had to be reduced
-	CodeSchemaExample = "schema-example"  // examples and defaults that break their own schema: left out, counted by Close
+	CodeSchemaExample = "schema-example"  // an example or default that breaks its own schema: left out
 )

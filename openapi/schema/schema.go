@@ -70,7 +70,6 @@ type converted struct {
 	scopes    sync.Map // what it binds → *scope
 	enums     sync.Map // enumKey → []byte
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
-	misfits   misfits
 }
 
 // NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"sync"
 
 	"drawbridge/openapi/tree"
 )
@@ -60,7 +59,11 @@ func (e *emitter) verify(start, holes, shown int) {
 			if fits(v) {
 				kept = append(kept, slices.Clone(e.out[v.from:v.to]))
 			} else {
-				e.misfits = append(e.misfits, v.node)
+				what := "example"
+				if v.node.Key() == "default" {
+					what = "default"
+				}
+				e.warnf(v.node, CodeSchemaExample, "the %s %s breaks its own schema; it is left out", what, excerpt(v.node))
 			}
 		}
 		if len(kept) < len(keyword) {
@@ -91,50 +94,4 @@ func (e *emitter) replace(keyword []shownValue, end int, kept [][]byte, holes in
 		}
 	}
 	e.out = slices.Replace(e.out, from, to, text...)
-}
-
-// misfits counts the examples and defaults that were left out. A document can have thousands, so they make one warning.
-type misfits struct {
-	mu    sync.Mutex
-	nodes map[*tree.Node]struct{}
-}
-
-func (m *misfits) add(nodes []*tree.Node) {
-	if len(nodes) == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.nodes == nil {
-		m.nodes = map[*tree.Node]struct{}{}
-	}
-	for _, n := range nodes {
-		m.nodes[n] = struct{}{}
-	}
-}
-
-// Close reports what is told once for all that was converted. Nothing may be converted afterwards.
-func (c *Converter) Close() {
-	var first *tree.Node
-	before := func(n *tree.Node) bool {
-		a, b := n.Position(), first.Position()
-		return a.File < b.File || a.File == b.File && (a.Line < b.Line || a.Line == b.Line && a.Column < b.Column)
-	}
-	for n := range c.misfits.nodes {
-		if first == nil || before(n) {
-			first = n
-		}
-	}
-	if first != nil {
-		c.warn(warning(first, CodeSchemaExample, "%s, this one the first; they are left out",
-			breaks(len(c.misfits.nodes))))
-	}
-	c.misfits.nodes = nil
-}
-
-func breaks(n int) string {
-	if n == 1 {
-		return "1 example or default breaks its own schema"
-	}
-	return count(n, "example") + " and defaults break their own schema"
 }
