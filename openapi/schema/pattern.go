@@ -16,16 +16,18 @@ type pattern struct {
 }
 
 // parsePattern checks a regular expression. Documents are written for regular expression engines of all kinds: needless
-// escapes ("\-", "\_"), bare brackets, "(?P<name>…)", "\A", "\z", POSIX classes and slashes around the whole are
-// rewritten. An error means that no JavaScript validator would take it.
+// escapes ("\-", "\_"), bare brackets, "(?P<name>…)", "\A", "\z", "(?i)" at the start, POSIX classes and slashes around
+// the whole with their flags are rewritten. An error means that no JavaScript validator would take it.
 func parsePattern(text string) (pattern, error) {
 	if len(text) > maxPattern {
 		return pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
 	}
-	if strings.HasPrefix(text, "/^") && strings.HasSuffix(text, "$/") {
-		text = text[1 : len(text)-1]
+	text, flags := undelimited(text)
+	p := patternParser{in: text, portable: true, fold: strings.Contains(flags, "i")}
+	if strings.ContainsAny(flags, "msv") {
+		return pattern{}, fmt.Errorf("JSON Schema knows no flags, such as %q", flags)
 	}
-	p := patternParser{in: text, portable: true}
+	p.fold = p.take("(?i)") || p.fold
 	size, err := p.disjunction(0)
 	if err != nil {
 		return pattern{}, fmt.Errorf("at character %d: %w", utf8.RuneCountInString(text[:min(p.at, len(text))])+1, err)
@@ -46,6 +48,22 @@ func parsePattern(text string) (pattern, error) {
 	return out, nil
 }
 
+// undelimited takes the slashes from around an expression that is written as in JavaScript, Perl or PHP, and returns the
+// flags behind. Of an expression that begins and ends with a slash by itself nothing is taken: "/[a-z]+/" may be a path.
+func undelimited(text string) (expression, flags string) {
+	end := strings.LastIndexByte(text, '/')
+	if end <= 0 || text[0] != '/' || strings.Trim(text[end+1:], "dgimsuvy") != "" {
+		return text, ""
+	}
+	expression, flags = text[1:end], text[end+1:]
+	anchored := strings.HasPrefix(expression, "^") || strings.HasSuffix(expression, "$") // nothing stands before or behind these
+	bare := strings.ReplaceAll(expression, `\/`, "")
+	if anchored || flags != "" && strings.ContainsAny(bare, `\[(`) && !strings.Contains(bare, "/") {
+		return expression, flags
+	}
+	return text, ""
+}
+
 const (
 	maxProgram    = 1 << 20 / 40 // instructions of a compiled expression; one takes 40 bytes
 	maxGroupDepth = 100
@@ -64,6 +82,7 @@ type patternParser struct {
 	at        int
 	js, re2   []byte
 	portable  bool // re2 says the same
+	fold      bool // letters of ASCII stand for both of their cases
 	groups    int
 	reference int // highest back reference
 	names     []string
@@ -180,8 +199,20 @@ func (p *patternParser) atom(depth int) (int, error) {
 	}
 	r, n := utf8.DecodeRuneInString(p.in[p.at:])
 	p.at += n
+	if other := otherCase(r); p.fold && other != r {
+		p.both("[" + string(r) + string(other) + "]")
+		return 1, nil
+	}
 	p.both(string(r))
 	return 1, nil
+}
+
+// otherCase returns a letter of ASCII in the other case, any other character as it is.
+func otherCase(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r ^ 0x20
+	}
+	return r
 }
 
 func (p *patternParser) openGroup(depth int) (int, error) {

@@ -9,6 +9,14 @@ func TestPattern(t *testing.T) {
 	for _, tt := range []struct{ in, js, matches, refuses string }{
 		{`^[\w\-\.]+\@[\w-.]+$`, `^[\w\-\.]+@[\w\-.]+$`, "a-b@c.d", "a b@c"},
 		{`/^[a-z]+$/`, `^[a-z]+$`, "abc", "/abc/"},
+		{`/^[a-z]+$/i`, `^[a-zA-Z]+$`, "aBc", "/abc/i"},
+		{`/^SAP[0-9]{9}$/i`, `^[Ss][Aa][Pp][0-9]{9}$`, "sap123456789", "SAP"},
+		{`/magnet:\?xt=[A-c]/i`, `[mM][aA][gG][nN][eE][tT]:\?[xX][tT]=[A-cA-Ca-z]`, "Magnet:?xt=B", "/magnet:xt/i"},
+		{`/^a\/b/gu`, `^a\/b`, "a/b", "/a/b"},
+		{`/[a-z]+/`, `/[a-z]+/`, "/abc/", "abc"},
+		{`/users/[0-9]+/i`, `/users/[0-9]+/i`, "/users/1/i", "users/1"},
+		{`/plain/i`, `/plain/i`, "/plain/i", "plain"},
+		{`(?i)ab[^c.-]`, `[aA][bB][^cC.\-]`, "AbD", "ABC"},
 		{`\A\d{4}\Z`, `^\d{4}$`, "2026", "20266"},
 		{`^\d{4}\z`, `^\d{4}$`, "2026", "2026\n"},
 		{`^{id}$`, `^\{id\}$`, "{id}", "id"},
@@ -52,7 +60,8 @@ func TestPatternShownOnly(t *testing.T) {
 
 func TestPatternErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		`(?i)a`:        "at character 3: a group of this kind does not exist in JavaScript",
+		`a(?i)a`:       "at character 4: a group of this kind does not exist in JavaScript",
+		`/^a.b$/ms`:    `JSON Schema knows no flags, such as "ms"`,
 		`a++`:          `at character 3: nothing to repeat before '+'`,
 		`(?!a)*`:       `at character 6: nothing to repeat before '*'`,
 		`^{2}`:         `at character 2: nothing to repeat before '{'`,

@@ -241,6 +241,7 @@ func (p *patternParser) class() error {
 			return err
 		}
 		if p.at+1 >= len(p.in) || p.in[p.at] != '-' || p.in[p.at+1] == ']' {
+			p.foldRange(low, low)
 			continue
 		}
 		p.at++
@@ -257,8 +258,26 @@ func (p *patternParser) class() error {
 		case high == notAChar: // "[.-\w]"
 			p.js = append(p.js[:js], append([]byte(`\-`), p.js[js+1:]...)...)
 			p.re2 = append(p.re2[:re2], append([]byte(`\-`), p.re2[re2+1:]...)...)
+			p.foldRange(low, low)
 		case low > high:
 			return fmt.Errorf("the range %q is out of order", string(low)+"-"+string(high))
+		default:
+			p.foldRange(low, high)
+		}
+	}
+}
+
+// foldRange adds to a class the other case of the letters between low and high.
+func (p *patternParser) foldRange(low, high rune) {
+	if !p.fold {
+		return
+	}
+	for _, letters := range [...][2]rune{{'a', 'z'}, {'A', 'Z'}} {
+		switch from, to := max(low, letters[0]), min(high, letters[1]); {
+		case from == to:
+			p.both(string(otherCase(from)))
+		case from < to:
+			p.both(string(otherCase(from)) + "-" + string(otherCase(to)))
 		}
 	}
 }
