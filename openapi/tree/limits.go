@@ -2,8 +2,8 @@ package tree
 
 import "fmt"
 
-// Limits bound what a document may cost, all its files together (security.md
-// S3). A zero field takes its default.
+// Limits bound what a document may cost, all its files together (requirement S3).
+// A zero field takes its default.
 type Limits struct {
 	Bytes      int64 // of all files, decoded; 64 MiB
 	Depth      int   // of nested arrays and objects; 200

@@ -3,7 +3,7 @@
 //
 // It hides the table of the OpenAPI Parameter Object (OAS 3.2 "Style Values" and "Style Examples": location × style ×
 // explode × shape), the RFC 6570 expansion under it, the places where the standard is silent, and the rules that keep a
-// value inside its place (security.md R2 to R7). An [Encoder] holds all of that for one parameter, a [Template] for one
+// value inside its place (requirements R2 to R7). An [Encoder] holds all of that for one parameter, a [Template] for one
 // path, a [FormEncoder] for one body; they are made once, when a document is compiled, and are safe for concurrent use.
 //
 // Values are JSON texts that [drawbridge/openapi/jsonscan.Scan] has accepted. They are read in place, so numbers keep
