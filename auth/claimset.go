@@ -48,8 +48,6 @@ func decodeArguments(ctx context.Context, text []byte) (any, error) {
 	return v, nil
 }
 
-const tooLong = "value too long"
-
 // decoder makes the values that a condition knows of JSON that was scanned.
 type decoder struct {
 	ctx  context.Context // nil: it is not asked
@@ -84,7 +82,7 @@ func (d *decoder) value(text []byte) any {
 		return list
 	case jsonscan.String:
 		if len(text) > maxConditionText {
-			return types.NewErr(tooLong) // the work of one operation on a string can't be interrupted
+			return newLongText(jsonscan.Unquote(text))
 		}
 		return string(jsonscan.Unquote(text))
 	case jsonscan.Number:
@@ -96,15 +94,15 @@ func (d *decoder) value(text []byte) any {
 	}
 }
 
-// number returns an int64 for a whole number that fits, else a float64; what
-// fits neither is no number, so that nothing compares with it.
+// number returns an int64 for a whole number that fits, else a float64, else a
+// value that nothing compares with.
 func number(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return math.NaN()
+		return noNumber{types.Double(math.NaN())}
 	}
 	if whole := math.Trunc(f); whole == f && math.Abs(f) < 1<<53 {
 		return int64(f) // 1e3, 5.0

@@ -46,8 +46,8 @@ type ConditionTool struct {
 //	tool.name, tool.api, tool.method, tool.path   strings
 //	args                 the arguments of the call: a map
 //
-// A string of more than 16 KiB in claims or args can't be looked at: whatever
-// needs its value denies. The pattern of matches stands in the expression. Whole numbers of claims and args are int where they fit, else double; numbers
+// A string of more than 16 KiB in claims or args can be compared and measured; whatever
+// else needs its value denies, and so does what needs the size of a number beyond 1e308. The pattern of matches stands in the expression. Whole numbers of claims and args are int where they fit, else double; numbers
 // of different types compare by value.
 type Condition struct {
 	program cel.Program
@@ -181,6 +181,8 @@ func conditionReason(err error) string {
 		return "it takes too long"
 	case strings.HasPrefix(err.Error(), tooLong):
 		return "it needs a value that is too long"
+	case strings.HasPrefix(err.Error(), tooLarge):
+		return "it needs a number that is too large"
 	case strings.HasPrefix(err.Error(), "no such key"), strings.HasPrefix(err.Error(), "no such attribute"):
 		return "it needs a value that is not there"
 	case strings.HasPrefix(err.Error(), "no such overload"):

@@ -106,8 +106,8 @@ func TestConditionLimits(t *testing.T) {
 		name, expr, args, want string
 	}{
 		{"loops in loops", `args.list.all(x, args.list.all(y, args.list.all(z, x + y + z < 4)))`, numbers, "condition: it costs too much"},
-		{"long text", `args.s.matches("(a+)+b")`, `{"s":"` + strings.Repeat("a", 900_000) + `"}`, "condition: it needs a value that is too long"},
-		{"long text in a list", `"x" in args.list || args.list.exists(s, s == "x")`, `{"list":["` + strings.Repeat("a", 900_000) + `"]}`, "condition: it needs a value that is too long"},
+		{"long text", `args.s.matches("(a+)+b")`, `{"s":"` + strings.Repeat("a", 900_000) + `"}`, "condition: it costs too much"},
+		{"long text in a list", `"x" in args.list || args.list.exists(s, s == "x")`, `{"list":["` + strings.Repeat("a", 900_000) + `"]}`, "deny"},
 		{"long text beside it", `has(args.s) && args.path == "x"`, `{"path":"x","s":"` + strings.Repeat("a", 900_000) + `"}`, "allow"},
 		{"text as long as may be", `args.s.matches("^(a+)+$")`, `{"s":"` + strings.Repeat("a", maxConditionText-2) + `"}`, "allow"},
 		{"long text, put together", `(` + strings.Repeat("args.s + ", 40) + `"x").contains("b")`, `{"s":"` + strings.Repeat("a", maxConditionText-2) + `"}`, "deny"}, // as much as a tree of bounded depth can do
@@ -116,7 +116,7 @@ func TestConditionLimits(t *testing.T) {
 		{"no JSON", `args.a == 1`, `{"a"`, "condition: the arguments are no JSON with unique members"},
 		{"not looked at", `tool.name == "x"`, `{"a"`, "allow"},
 		{"no arguments", `!has(args.a) && size(args) == 0`, "", "allow"},
-		{"a number too large", `args.n > 0`, `{"n":1e999}`, "deny"},
+		{"a number too large", `args.n > 0`, `{"n":1e999}`, "condition: it needs a number that is too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
@@ -215,5 +215,51 @@ func BenchmarkCondition(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestConditionHeldValues: a string that is too long to work on and a number that is too large are what they are in every
+// comparison, also where nobody would see an error: within lists and maps, and behind a "not" (Z7).
+func TestConditionHeldValues(t *testing.T) {
+	long := strings.Repeat("a", maxConditionText)
+	const longer, large = "condition: it needs a value that is too long", "condition: it needs a number that is too large"
+	args := `{"s":"` + long + `","t":"` + long + `b","same":"` + long + `","list":["` + long + `"],"o":{"a":"` + long + `"},"n":1e999,"m":-1e999,"x":[1e999]}`
+	for expr, want := range map[string]string{
+		`args.list == ["x"]`:                             "deny",
+		`args.list != ["x"]`:                             "allow",
+		`args.list.map(s, s) == ["x"]`:                   "deny",
+		`[args.s] == ["x"]`:                              "deny",
+		`args.o == {"a": "x"}`:                           "deny",
+		`args.o in [{"a": "x"}]`:                         "deny",
+		`{"k": args.s} == {"k": "x"}`:                    "deny",
+		`"x" in args.list`:                               "deny",
+		`args.list.exists(s, s == "x")`:                  "deny",
+		`args.s == "x"`:                                  "deny",
+		`args.s == args.same && args.s != args.t`:        "allow",
+		`args.list == [args.same]`:                       "allow",
+		`args.list == [args.t]`:                          "deny",
+		`size(args.s) == 16384 && has(args.s)`:           "allow",
+		`type(args.s) != string || args.list == []`:      longer,
+		`args.s.startsWith("b") || args.list == []`:      "condition: a value is of another type than it needs",
+		`args.s < "b"`:                                   longer,
+		`"a" < args.s`:                                   "condition: a value is of another type than it needs",
+		`!args.list.all(s, s.contains("x"))`:             "condition: a value is of another type than it needs",
+		`args.s + "x" != "x"`:                            longer,
+		`"x" + args.s != "x"`:                            "condition: a value is of another type than it needs",
+		`args[args.s] == 1`:                              "condition: it can't be evaluated",
+		`string(args.s) != ""`:                           "allow",
+		`!(args.n > 1000)`:                               large,
+		`!(1000 < args.n)`:                               "condition: a value is of another type than it needs",
+		`!(args.m < 0.5)`:                                large,
+		`args.n == args.n || args.n == 5 || 5 == args.n`: "deny",
+		`args.x == [5] || 5 in args.x`:                   "deny",
+		`args.n != 5`:                                    "allow",
+		`-args.n < 0`:                                    large,
+		`args.n - args.n == 0.0`:                         large,
+		`int(args.n) < 5`:                                large,
+	} {
+		if got := decide(t.Context(), expr, conditionPrincipal("{}"), ConditionTool{}, args); got != want {
+			t.Errorf("%s: %s, want %s", expr, got, want)
+		}
 	}
 }
