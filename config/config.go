@@ -43,6 +43,7 @@ type Config struct {
 	places      map[string]position // of the keys that the file gives
 	files       []string
 	directories []directory
+	entries     []int // of the file, for each of APIs
 }
 
 // Server says where and how clients are served.

@@ -26,6 +26,14 @@ func (c *Config) Directories() []string {
 	return paths
 }
 
+// KeyOf returns the key path of the entry that APIs[i] comes from, such as apis[0].
+func (c *Config) KeyOf(i int) string {
+	if i < len(c.entries) {
+		i = c.entries[i]
+	}
+	return fmt.Sprintf("apis[%d]", i)
+}
+
 // Outdated reports whether a file has come into one of the directories, or gone, since the configuration was loaded.
 func (c *Config) Outdated() bool {
 	return slices.ContainsFunc(c.directories, func(d directory) bool {
@@ -48,7 +56,7 @@ func (l *loader) spread(cfg *Config) {
 	for i, api := range cfg.APIs {
 		dir := string(api.Spec)
 		if api.Spec.IsURL() || !isDirectory(dir) {
-			all = append(all, api)
+			all, cfg.entries = append(all, api), append(cfg.entries, i)
 			continue
 		}
 		key := fmt.Sprintf("apis[%d]", i)
@@ -69,7 +77,7 @@ func (l *loader) spread(cfg *Config) {
 			if !slices.ContainsFunc(cfg.APIs, func(other API) bool { return other.Spec == file }) {
 				one := api
 				one.Spec, one.directory = file, true
-				all = append(all, one)
+				all, cfg.entries = append(all, one), append(cfg.entries, i)
 			}
 		}
 		cfg.directories = append(cfg.directories, directory{dir, names})

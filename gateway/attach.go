@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -39,14 +38,14 @@ type (
 )
 
 // newAttached makes all that is attached for an API. It reads keys and certificates, asks nobody for a token, and returns
-// all problems, each with the key of the configuration below the API (Z8).
-func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity) (*attached, error) {
+// all problems (Z8). wrong makes an error of one that concerns a key of the API.
+func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*attached, error) {
 	a := &attached{now: g.o.now}
 	origin := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", key, err))
+			problems = append(problems, wrong(key, err))
 		}
 	}
 	build := func(key string, k *config.Credential) credential.Options {

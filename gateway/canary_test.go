@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,27 @@ func canaryService(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// canaryTokens is an authorization server that gives a token, or fails while it repeats what it was sent.
+func canaryTokens(token string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		w.Header().Set("Content-Type", "application/json")
+		said := strconv.Quote(r.Header.Get("Authorization") + r.PostForm.Encode())
+		switch r.URL.Path {
+		case "/refuse":
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"invalid_grant","error_description":`+said+`}`)
+		case "/strange":
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":`+said+`}`)
+		case "/garbage":
+			_, _ = io.WriteString(w, said)
+		default:
+			_, _ = io.WriteString(w, `{"access_token":"`+token+`","token_type":"Bearer","issued_token_type":"urn:ietf:params:oauth:token-type:access_token","expires_in":600}`)
+		}
+	}
+}
+
 // TestCanaries is T1, E4, O8: whatever goes wrong, and with every log record on, neither the caller's token nor a
 // credential of the gateway comes out in logs, metrics, spans, admin pages, errors or results; and of a call's
 // arguments nothing is kept: they come out in nothing but what its own caller gets.
@@ -122,10 +144,22 @@ func TestCanaries(t *testing.T) {
 	const argument = "argument-canary-4b1f7d"
 	secrets := map[string]string{
 		"BEARER": "bearer-canary-90c2aa", "BASIC": "basic-canary-77e01b", "HEADER": "header-canary-51d93c", "QUERY": "query-canary-c8a64e",
-		"SPEC": "spec-canary-2f50b9", "ADMIN": "admin-canary-e6173f", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
+		"SPEC": "spec-canary-2f50b9", "CLIENT": "client-canary-3a7c11", "ADMIN": "admin-canary-e6173f", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
 	}
-	service := httptest.NewServer(http.HandlerFunc(canaryService))
+	const issued = "issued-canary-6be002-and-more-of-it"
+	secrets["issued"] = issued
+	received := &sink{} // all that the service got
+	var told sync.Map   // the identities of callers
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintln(received, r.URL, r.Header)
+		if identity := r.Header.Get("X-Drawbridge-Identity"); identity != "" {
+			told.Store(identity[strings.LastIndexByte(identity, '.')+1:], nil)
+		}
+		canaryService(w, r)
+	}))
 	defer service.Close()
+	tokens := httptest.NewServer(canaryTokens(issued))
+	defer tokens.Close()
 	specs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/good.yaml" {
 			_, _ = io.WriteString(w, canaryDocument)
@@ -148,13 +182,20 @@ func TestCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", issuers(i, gone)).Replace(`
+	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", issuers(i, gone), "$OAUTH", `client_id: gw, client_secret: "${CLIENT}", token_url: "`+tokens.URL).Replace(`
 server: {public_url: https://mcp.example.com, seal_keys: ["${SEAL}"]}
 admin: {token: "${ADMIN}"}
 auth: {issuers: [$ISSUERS], default_scopes: [mcp:tools]}
 limits: {max_answer: 4KiB}
 telemetry: {log_level: debug}
+identity: {key_files: [key.pem]}
 apis:
+  - {name: token, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, $OAUTH/ok"}}
+  - {name: trade, spec: $SPECS/good.yaml, base_url: $BASE, identity: {}, pass_headers: [X-Passed], credential: {type: token_exchange, audiences: [a], $OAUTH/ok"}}
+  - {name: untold, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: token_exchange, audiences: [a], $OAUTH/refuse"}}
+  - {name: strange, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: token_exchange, audiences: [a], client_auth: client_secret_post, $OAUTH/strange"}}
+  - {name: garbled, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, $OAUTH/garbage"}}
+  - {name: lonely, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, client_id: gw, client_secret: "${CLIENT}", token_url: "http://127.0.0.1:1/?key=${CLIENT}"}}
   - {name: bearer, spec: "$SPECS/good.yaml?key=${SPEC}", base_url: $BASE, credential: {type: bearer, token: "${BEARER}"}}
   - {name: basic, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: basic, username: u, password: "${BASIC}"}}
   - {name: header, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: header, name: X-Key, value: "${HEADER}"}}
@@ -168,6 +209,10 @@ rules:
   - {match: {operation: slow}, set: {timeout: 20ms}}
 `)
 	good = strings.ReplaceAll(good, "https://http://", "https://")
+	_, keyFile := newKey(t)
+	if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte(keyFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	write(good)
 	load := func() (*config.Config, error) {
 		c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(name string) string { return secrets[name] })
@@ -220,6 +265,7 @@ rules:
 	// Calls of every kind, on every API, in both eras.
 	for _, revision := range eras {
 		client := newClient(t, g.Handler(), revision, token)
+		client.header.Set("X-Passed", argument)
 		for _, p := range g.Plans() {
 			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
 			if p.Operation.ID == "panics" {
@@ -251,6 +297,15 @@ rules:
 		w := do(g.Handler(), http.MethodPost, "/mcp?access_token="+token, nil)
 		check("token in the query", fmt.Sprint(w.Code, w.Header(), w.Body), hidden)
 	}
+
+	told.Range(func(signature, _ any) bool {
+		hidden["identity"], kept["identity"] = signature.(string), signature.(string)
+		return true
+	})
+	if hidden["identity"] == "" || !strings.Contains(received.String(), issued) {
+		t.Error("no token or identity was sent")
+	}
+	check("what the service got", received.String(), canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})
 
 	// Reloads of configurations that hold the secrets in the clear, and are wrong beside them.
 	for _, bad := range []string{
@@ -293,7 +348,7 @@ rules:
 	for _, s := range finished {
 		check("span "+s.Name(), fmt.Sprint(s.Attributes(), s.Events(), s.Status(), s.Links(), s.SpanContext().TraceState()), kept)
 	}
-	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
+	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "token_refused", "token_unavailable", "token_unusable", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
 		if len(metricLines(g, "drawbridge_tool_calls_total", `outcome="`+outcome+`"`)) == 0 {
 			t.Errorf("no call ended with %s: the sweep does not cover it", outcome)
 		}

@@ -547,11 +547,12 @@ func TestCredentialProblems(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": text, "a.yaml": schemes, "key.pem": keyFile})
 	r.served()
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"key":    {"key.pem", bad, `api "a": credentials.user: credential: key file "$DIR/key.pem" holds a private key that can't be read`},
-		"header": {"drawbridge.yaml", strings.Replace(text, "X-A", "X-Forwarded-For", 1), `api "a": pass_headers: credential: header "X-Forwarded-For" can't be passed on`},
+		"key":    {"key.pem", bad, `$DIR/drawbridge.yaml:1:$KEY: apis[0].credentials.user: credential: key file "$DIR/key.pem" holds a private key that can't be read`},
+		"header": {"drawbridge.yaml", strings.Replace(text, "X-A", "X-Forwarded-For", 1), `$DIR/drawbridge.yaml:1:$PASS: apis[0].pass_headers: credential: header "X-Forwarded-For" can't be passed on`},
 	} {
 		r.write(map[string]string{tt.file: tt.text})
-		want := strings.ReplaceAll(tt.want, "$DIR", r.dir)
+		at := func(value string) string { return fmt.Sprint(strings.Index(text, value) + 1) }
+		want := strings.NewReplacer("$DIR", r.dir, "$KEY", at("{type: jwt"), "$PASS", at("[X-A]")).Replace(tt.want)
 		if err := r.Reload(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", name, err, want)
 		}
@@ -563,7 +564,7 @@ func TestCredentialProblems(t *testing.T) {
 		}
 		r.write(map[string]string{"drawbridge.yaml": text, "key.pem": keyFile})
 	}
-	if _, err := New(Options{Config: brokenKey(t, text, bad)}); err == nil || !strings.Contains(err.Error(), `api "a": credentials.user: credential: key file`) {
+	if _, err := New(Options{Config: brokenKey(t, text, bad)}); err == nil || !strings.Contains(err.Error(), `apis[0].credentials.user: credential: key file`) {
 		t.Errorf("at start: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -50,7 +49,8 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.identity, err = g.identityOf(c, old); err != nil {
 		return nil, err
 	}
-	for _, api := range c.APIs {
+	for i, api := range c.APIs {
+		wrong := func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }
 		s := old.sourceOf(api, c.Limits, d.identity)
 		// What was a document stays one: this may be the moment in which its file is written anew.
 		if (s == nil || s.loaded == nil) && isFragment(api) {
@@ -58,15 +58,15 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 			continue
 		}
 		if s == nil {
-			if s, err = g.newSource(api, c.Limits, d.identity); err != nil {
+			if s, err = g.newSource(api, c.Limits, d.identity, wrong); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 			s.adopt(old.similar(api, c.Limits))
 		} else if readsFiles(api) {
 			// The files may have changed, which is noticed where they are used. What can't be used is told here.
-			if _, err := g.newAttached(api, c.Limits, d.identity); err != nil {
-				errs = append(errs, fmt.Errorf("api %q: %w", s.label, err))
+			if _, err := g.newAttached(api, c.Limits, d.identity, wrong); err != nil {
+				errs = append(errs, err)
 			}
 		}
 		d.sources = append(d.sources, s)
@@ -98,7 +98,7 @@ func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Ide
 	}
 	identity, err := credential.NewIdentity(o)
 	if err != nil {
-		return nil, fmt.Errorf("identity: %w", err)
+		return nil, c.Wrong("identity", err)
 	}
 	if old != nil && old.identity != nil && reflect.DeepEqual(old.config.Identity, c.Identity) {
 		return old.identity, nil // it notices by itself when a file changes, and remembers the keys that were there before

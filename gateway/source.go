@@ -67,7 +67,7 @@ type loaded struct {
 	at                       time.Time
 }
 
-func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity) (*source, error) {
+func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
 	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
@@ -82,21 +82,21 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile.String())
 		if err != nil {
-			return nil, fmt.Errorf("api %q: ca_file: %w", s.label, err)
+			return nil, wrong("ca_file", err)
 		}
 		s.pem, s.roots = pem, x509.NewCertPool()
 		if !s.roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("api %q: ca_file %q holds no PEM certificate", s.label, c.CAFile)
+			return nil, wrong("ca_file", fmt.Errorf("%q holds no PEM certificate", c.CAFile))
 		}
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
 	var err error
-	if s.attached, err = g.newAttached(c, limits, s.identity); err != nil {
-		return nil, fmt.Errorf("api %q: %w", s.label, err)
+	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {
+		return nil, err
 	}
 	if c.Spec.IsURL() {
 		if _, err := url.Parse(c.Spec.String()); err != nil {
-			return nil, fmt.Errorf("api %q: spec: %w", s.label, err)
+			return nil, wrong("spec", err)
 		}
 		s.documents = s.documentClient(s.attached.document, s.attached.tls, hosts([]config.Origin{config.Origin(c.Spec)}))
 	}
