@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"drawbridge/auth"
@@ -44,8 +45,8 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 	origin := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
-		if err != nil {
-			problems = append(problems, wrong(key, err))
+		for _, one := range single(err) {
+			problems = append(problems, wrong(key, errors.New(strings.TrimPrefix(one.Error(), "credential: "))))
 		}
 	}
 	build := func(key string, k *config.Credential) credential.Options {
@@ -106,6 +107,21 @@ func orName(text, name string) string {
 		return name
 	}
 	return text
+}
+
+// single takes apart what errors.Join has put together.
+func single(err error) (all []error) {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // an error around a joined one is one
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, single(e)...)
+	}
+	return all
 }
 
 // around puts one wrapper around another, which may be nil.

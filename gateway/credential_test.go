@@ -547,8 +547,8 @@ func TestCredentialProblems(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": text, "a.yaml": schemes, "key.pem": keyFile})
 	r.served()
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"key":    {"key.pem", bad, `$DIR/drawbridge.yaml:1:$KEY: apis[0].credentials.user: credential: key file "$DIR/key.pem" holds a private key that can't be read`},
-		"header": {"drawbridge.yaml", strings.Replace(text, "X-A", "X-Forwarded-For", 1), `$DIR/drawbridge.yaml:1:$PASS: apis[0].pass_headers: credential: header "X-Forwarded-For" can't be passed on`},
+		"key":    {"key.pem", bad, `$DIR/drawbridge.yaml:1:$KEY: apis[0].credentials.user: key file "$DIR/key.pem" holds a private key that can't be read`},
+		"header": {"drawbridge.yaml", strings.Replace(text, "X-A", "X-Forwarded-For", 1), `$DIR/drawbridge.yaml:1:$PASS: apis[0].pass_headers: header "X-Forwarded-For" can't be passed on`},
 	} {
 		r.write(map[string]string{tt.file: tt.text})
 		at := func(value string) string { return fmt.Sprint(strings.Index(text, value) + 1) }
@@ -564,7 +564,7 @@ func TestCredentialProblems(t *testing.T) {
 		}
 		r.write(map[string]string{"drawbridge.yaml": text, "key.pem": keyFile})
 	}
-	if _, err := New(Options{Config: brokenKey(t, text, bad)}); err == nil || !strings.Contains(err.Error(), `apis[0].credentials.user: credential: key file`) {
+	if _, err := New(Options{Config: brokenKey(t, text, bad)}); err == nil || !strings.Contains(err.Error(), `apis[0].credentials.user: key file`) {
 		t.Errorf("at start: %v", err)
 	}
 }

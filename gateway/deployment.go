@@ -98,7 +98,11 @@ func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Ide
 	}
 	identity, err := credential.NewIdentity(o)
 	if err != nil {
-		return nil, c.Wrong("identity", err)
+		var problems []error
+		for _, one := range single(err) {
+			problems = append(problems, c.Wrong("identity", errors.New(strings.TrimPrefix(one.Error(), "credential: "))))
+		}
+		return nil, errors.Join(problems...)
 	}
 	if old != nil && old.identity != nil && reflect.DeepEqual(old.config.Identity, c.Identity) {
 		return old.identity, nil // it notices by itself when a file changes, and remembers the keys that were there before
