@@ -199,7 +199,13 @@ credential: 0 key files for identities: 1 to 8 are good`
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Error(diff)
 	}
-	i, _, _ := newIdentity(t, nil, writePEM(t, "", ecKey(t)))
+	file := writePEM(t, "", ecKey(t))
+	for life, good := range map[time.Duration]bool{-1: false, 1: false, 10*time.Second - 1: false, 10 * time.Second: true, time.Minute: true, time.Minute + 1: false} {
+		if _, err := NewIdentity(IdentityOptions{Issuer: "https://mcp.example.com", Files: []string{file}, Lifetime: life}); (err == nil) != good {
+			t.Errorf("%s: %v", life, err)
+		}
+	}
+	i, _, _ := newIdentity(t, nil, file)
 	_, err = i.For(IdentityUse{Header: "Authorization"})
 	want = `credential: origin must be an absolute http or https URL
 credential: header "Authorization" can't be passed on

@@ -253,6 +253,22 @@ func TestOAuthErrors(t *testing.T) {
 	}
 }
 
+// Where secrets may be sent: to https, and on the machine itself to http.
+func TestTokenURL(t *testing.T) {
+	const absolute, secure = "credential: the token URL must be an absolute https URL without user and fragment", "credential: the token URL must be https: secrets are sent to it"
+	for target, want := range map[string]string{
+		"https://idp.example.com": "", "https://idp.example.com:8443/token?tenant=a": "", "http://127.0.0.1:1/": "", "http://[::1]:1/": "", "http://LocalHost/": "", "http://[::ffff:127.0.0.1]/": "",
+		"": absolute, "idp.example.com/token": absolute, "//idp.example.com/": absolute, "https:///token": absolute, "https:token": absolute, "ftp://idp.example.com/": absolute,
+		"https://u@idp.example.com/": absolute, "https://:p@idp.example.com/": absolute, "https://idp.example.com/#a": absolute, "https://idp.example.com/\x7f": absolute, "https://idp%zz/": absolute,
+		"http://idp.example.com/": secure, "http://10.0.0.1/": secure, "http://localhost.example.com/": secure, "http://127.0.0.1.example.com/": secure, "http://0x7f.1/": secure,
+	} {
+		_, err := New(clientCredentials(target, &http.Client{Transport: &endpoint{}}))
+		if got := fmt.Sprint(err); got != want && (want != "" || err != nil) {
+			t.Errorf("%q: %s", target, got)
+		}
+	}
+}
+
 // What is made of the answers of a token endpoint, the good and the odd ones.
 func TestTokenAnswers(t *testing.T) {
 	const prefix = `credential: client_credentials: token endpoint "idp.example.com" `

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -150,5 +152,82 @@ func TestMemoryOfCallers(t *testing.T) {
 			t.Errorf("%d callers, %d bytes", len(s.cells), grown)
 		}
 		runtime.KeepAlive(s)
+	}
+}
+
+// A token that a service refuses while another is on its way is replaced by that.
+func TestRetryDuringRefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t, "ok", "slow 1s")
+		next := &service{status: func(a string) (int, string) {
+			if a == "Bearer t1" {
+				return 401, ""
+			}
+			return 200, ""
+		}}
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(next)
+		if status, err := send(t.Context(), t, rt, "GET", resource, nil); status != 401 || err != nil { // another would be no better
+			t.Fatal(status, err)
+		}
+		time.Sleep(92 * time.Second)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				start := time.Now()
+				if status, err := send(t.Context(), t, rt, "GET", resource, nil); status != 200 || err != nil || time.Since(start) != time.Second {
+					t.Errorf("%d, %v after %s", status, err, time.Since(start))
+				}
+			})
+		}
+		wg.Wait()
+		if i.requests.Load() != 2 {
+			t.Errorf("%d token requests", i.requests.Load())
+		}
+	})
+}
+
+// A body is sent again from its beginning, over a real connection, however much
+// of it the service had read when it said 401; one that can't be is sent once.
+func TestRetryOfBodies(t *testing.T) {
+	for _, size := range []int{10, 1 << 20} {
+		for name, reads := range map[string]bool{"reads": true, "does not": false} {
+			synctest.Test(t, func(t *testing.T) {
+				i := newIDP(t)
+				var got []int
+				_, client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get("Authorization") == "Bearer t1" && r.Method == "POST" {
+						if reads {
+							_, _ = io.Copy(io.Discard, r.Body)
+						}
+						w.WriteHeader(401)
+						io.WriteString(w, strings.Repeat("no", 10_000))
+						return
+					}
+					n, err := io.Copy(io.Discard, r.Body)
+					if err != nil {
+						t.Error(err)
+					}
+					got = append(got, int(n))
+				}))
+				o := clientCredentials(idpURL, i.client)
+				o.Origin = mustURL(t, "http://orders.example.com")
+				rt := mustNew(t, o)(client.Transport)
+				if _, err := send(t.Context(), t, rt, "GET", "http://orders.example.com/", nil); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(renewAfter)
+				body := strings.Repeat("b", size)
+				stream := io.MultiReader(strings.NewReader(body))
+				if status, err := send(t.Context(), t, rt, "POST", "http://orders.example.com/", stream); err != nil && reads || err == nil && status != 401 {
+					t.Errorf("%d, %s, a stream: %d, %v", size, name, status, err)
+				}
+				if status, err := send(t.Context(), t, rt, "POST", "http://orders.example.com/", strings.NewReader(body)); status != 200 || err != nil {
+					t.Errorf("%d, %s: %d, %v", size, name, status, err)
+				}
+				if len(got) != 2 || got[1] != size {
+					t.Errorf("%d, %s: %d", size, name, got)
+				}
+			})
+		}
 	}
 }
