@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, auth-e2e, corpus and judges also need npm, and install what they use below out/.
+# conformance, interop, auth-e2e, corpus and judges also need npm, and install what they use below out/; proxy-e2e needs nginx.
 
 GO            ?= go
 OUT           := out
@@ -105,6 +105,10 @@ interop: ## the official Go and TypeScript clients against the gateway
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)
 	test/authe2e/run
+
+.PHONY: proxy-e2e
+proxy-e2e: ## the gateway behind nginx with deploy/nginx; installs nginx by apt-get
+	test/e2e/proxy
 
 .PHONY: conformance
 conformance: build conformance-auth ## the official MCP conformance suite against the gateway, and conformance-auth
