@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 )
 
 const (
@@ -22,6 +24,7 @@ const (
 	manualFile = "../docs/configuration.md"
 
 	credentialsFile = "../docs/upstream-credentials.md"
+	deploymentFile  = "../docs/deployment.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -69,19 +72,19 @@ func compareFile(t *testing.T, path string, want []byte) {
 	}
 }
 
-// TestExamples loads every YAML example of docs/configuration.md and docs/upstream-credentials.md.
+// TestExamples loads every YAML example of the pages that have some.
 func TestExamples(t *testing.T) {
 	certificate, err := os.ReadFile("testdata/certificate.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(manual, -1)
-		if len(examples) < 3 {
+		if len(examples) < 2 {
 			t.Fatalf("found %d examples in %s", len(examples), name)
 		}
 		for i, m := range examples {
@@ -104,11 +107,24 @@ func loadExample(t *testing.T, example string, certificate []byte) {
 	})
 	pem := slices.Concat(certificate, []byte("-----BEGIN PRIVATE KEY-----\n"))
 	text = regexp.MustCompile(`[^ \[\],{}]+\.pem`).ReplaceAllStringFunc(text, func(path string) string { return place(path, pem) })
+	for _, file := range pairOfCases(t) { // tls.crt and tls.key
+		text = regexp.MustCompile(`\S+/tls`+regexp.QuoteMeta(filepath.Ext(file.Name))).ReplaceAllStringFunc(text, func(path string) string { return place(path, file.Data) })
+	}
 	path := place("drawbridge.yaml", []byte(text))
 	_, problems := Load(path, func(name string) string { return strings.Repeat(name, 8) })
 	if len(problems) > 0 {
 		t.Errorf("%s\n%s", problems, text)
 	}
+}
+
+// pairOfCases returns the certificate and the key of the case tls, as tls.crt and tls.key.
+func pairOfCases(t *testing.T) []txtar.File {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/tls.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []txtar.File{{Name: "tls.crt", Data: archive.Files[0].Data}, {Name: "tls.key", Data: archive.Files[1].Data}}
 }
 
 // TestDeployments loads the configurations in deploy.
