@@ -90,7 +90,7 @@ func normalizeTarget(s string) (string, bool) {
 	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
 		return "", false
 	}
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	scheme, host := lower(u.Scheme), lower(u.Host)
 	if port := u.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
 		host = strings.TrimSuffix(host, ":"+port)
 	}

@@ -446,7 +446,18 @@ func canonicalAudience(a string) string {
 	if end < 0 {
 		end = len(rest)
 	}
-	return strings.ToLower(scheme) + "://" + strings.ToLower(rest[:end]) + rest[end:]
+	return lower(scheme) + "://" + lower(rest[:end]) + rest[end:]
+}
+
+// lower makes ASCII letters lower case, and leaves the others: some of those,
+// such as the Kelvin sign, would become one.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + ('a' - 'A')
+		}
+		return r
+	}, s)
 }
 
 // verifySignature returns the key set whose key made the signature. If no key

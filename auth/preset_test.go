@@ -212,6 +212,25 @@ func TestIssuerRules(t *testing.T) {
 	})
 }
 
+// TestAudienceLetters: letters that only look like those of the host, or become
+// them in lower case, make another host (T2, T18).
+func TestAudienceLetters(t *testing.T) {
+	const own = "https://kiosk.example.com/mcp"
+	h := newHouse(t, func(o *Options) { o.Resource, o.Issuers[0].DPoP = own, DPoPAccept })
+	for audience, want := range map[string]string{
+		own:                                  "",
+		"https://KIOSK.example.com/mcp":      "",
+		"https://\u212aiosk.example.com/mcp": "audience", // Kelvin sign
+		"https://k\u0130osk.example.com/mcp": "audience", // I with a dot
+		"https://kio\u017fk.example.com/mcp": "audience", // long s
+	} {
+		h.wantReason(t, h.keyA.token(h.a.url, h.now, map[string]any{"aud": audience}), want)
+		if target, ok := normalizeTarget(audience); ok && (target == own) != (want == "") {
+			t.Errorf("target %q became %q", audience, target)
+		}
+	}
+}
+
 // TestScopeClaims: the first claim that is there counts, also below others.
 func TestScopeClaims(t *testing.T) {
 	payload := map[string]any{
