@@ -15,13 +15,28 @@ type verified struct {
 	// empty: it is good in anybody's hands.
 	thumbprint string
 	audiences  []string // "aud"
+	size       int      // bytes that it takes, about
 }
 
+// Bounds of the cache of tokens, and of that of verdicts: 64 MiB are 10,000
+// tokens whose claims have 3 KiB, where those are kept.
 const (
 	cacheShards = 16
 	cacheSize   = 10_000
+	cacheBytes  = 64 << 20
 	shardSize   = cacheSize / cacheShards
+	shardBytes  = cacheBytes / cacheShards
 )
+
+// sizeOf is about what a token with claims of that length takes. Claims that
+// are kept stand there as text, and decoded once a condition has looked at them.
+func sizeOf(claims int, kept bool) int {
+	const fixed = 512
+	if kept {
+		return fixed + 2*claims
+	}
+	return fixed + claims/2
+}
 
 // cache remembers verified tokens by SHA-256, never a token itself. Only
 // successes are kept, so nobody without a good token can fill it.
@@ -30,6 +45,7 @@ type cache struct{ shards [cacheShards]cacheShard }
 type cacheShard struct {
 	mu     sync.RWMutex
 	tokens map[[32]byte]*verified
+	size   int // of all of them
 }
 
 // get returns a token that is still good: not expired, and verified with the
@@ -54,7 +70,8 @@ func (c *cache) put(sum [32]byte, v *verified, now time.Time) {
 	if s.tokens == nil {
 		s.tokens = make(map[[32]byte]*verified)
 	}
-	if _, known := s.tokens[sum]; !known && len(s.tokens) >= shardSize {
+	s.drop(sum)
+	for len(s.tokens) > 0 && (len(s.tokens) >= shardSize || s.size+v.size > shardBytes) {
 		var victim [32]byte
 		looked := 0
 		for k, old := range s.tokens {
@@ -63,7 +80,16 @@ func (c *cache) put(sum [32]byte, v *verified, now time.Time) {
 				break
 			}
 		}
-		delete(s.tokens, victim)
+		s.drop(victim)
 	}
+	s.size += v.size
 	s.tokens[sum] = v
+}
+
+// drop forgets a token, if it is there. The caller holds s.mu.
+func (s *cacheShard) drop(sum [32]byte) {
+	if old := s.tokens[sum]; old != nil {
+		s.size -= old.size
+		delete(s.tokens, sum)
+	}
 }

@@ -38,3 +38,43 @@ func TestCacheBound(t *testing.T) {
 		t.Error("an expired token was found")
 	}
 }
+
+// TestCacheBytes: tokens with large claims, and answers about them, are bounded
+// by what they take.
+func TestCacheBytes(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	i := &issuer{}
+	i.keys.Store(&keySet{})
+	i.fetched.Store(now.UnixNano())
+	until := now.Add(time.Hour).UnixNano()
+	var c cache
+	var known verdicts
+	for n := range 2 * cacheSize {
+		sum := sha256.Sum256(fmt.Append(nil, n))
+		for range 2 { // it may be put twice
+			v := &verified{principal: &Principal{}, issuer: i, keys: i.keys.Load(), until: until, size: sizeOf(n%5*maxToken, true)}
+			c.put(sum, v, now)
+			known.put(sum, verdict{good: v, until: until}, now)
+		}
+		if c.get(sum, now) == nil || known.get(sum, now).good == nil {
+			t.Fatalf("token %d was not kept", n)
+		}
+	}
+	for n := range c.shards {
+		tokens, verdicts := 0, 0
+		for _, v := range c.shards[n].tokens {
+			tokens += v.size
+		}
+		for _, e := range known.shards[n].entries {
+			verdicts += e.Value.(*verdictEntry).size()
+		}
+		if s, v := &c.shards[n], &known.shards[n]; s.size != tokens || v.size != verdicts || max(tokens, verdicts) > shardBytes ||
+			min(tokens, verdicts) < shardBytes-5*maxToken*2-512 || v.order.Len() != len(v.entries) {
+			t.Errorf("shard %d: %d of %d bytes, %d of %d", n, s.size, tokens, v.size, verdicts)
+		}
+	}
+	sum := sha256.Sum256(fmt.Append(nil, 2*cacheSize-1))
+	if known.get(sum, time.Unix(0, until)).good != nil || known.shards[sum[0]%cacheShards].size > shardBytes-512 {
+		t.Error("an old verdict still counts")
+	}
+}

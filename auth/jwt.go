@@ -75,7 +75,10 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 	if g.keepClaims {
 		p.claims = newClaimSet(c.text)
 	}
-	return &verified{principal: p, issuer: i, keys: keys, until: c.expiry.UnixNano(), thumbprint: c.thumbprint, audiences: c.audiences}
+	return &verified{
+		principal: p, issuer: i, keys: keys, until: c.expiry.UnixNano(), thumbprint: c.thumbprint, audiences: c.audiences,
+		size: sizeOf(len(c.text), g.keepClaims),
+	}
 }
 
 // header is what the gateway reads of a JOSE header.

@@ -15,6 +15,14 @@ type verdict struct {
 	until int64 // Unix time in ns
 }
 
+// size is about how many bytes it takes.
+func (v verdict) size() int {
+	if v.good != nil {
+		return v.good.size
+	}
+	return sizeOf(0, false)
+}
+
 func (v verdict) result() (*verified, error) {
 	if v.bad != nil {
 		return nil, v.bad
@@ -31,6 +39,7 @@ type verdictShard struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*list.Element
 	order   list.List // of *verdictEntry, the last used first
+	size    int       // of all of them
 }
 
 type verdictEntry struct {
@@ -49,8 +58,7 @@ func (c *verdicts) get(key [sha256.Size]byte, now time.Time) verdict {
 	}
 	entry := e.Value.(*verdictEntry) //nolint:errcheck // the list holds nothing else
 	if now.UnixNano() >= entry.until {
-		s.order.Remove(e)
-		delete(s.entries, key)
+		s.drop(e)
 		return verdict{}
 	}
 	s.order.MoveToFront(e)
@@ -69,14 +77,18 @@ func (c *verdicts) put(key [sha256.Size]byte, v verdict, now time.Time) {
 		s.entries = make(map[[sha256.Size]byte]*list.Element)
 	}
 	if e := s.entries[key]; e != nil {
-		e.Value = &verdictEntry{key, v}
-		s.order.MoveToFront(e)
-		return
+		s.drop(e)
 	}
-	if len(s.entries) >= shardSize {
-		last := s.order.Back()
-		delete(s.entries, last.Value.(*verdictEntry).key) //nolint:errcheck // as above
-		s.order.Remove(last)
+	for len(s.entries) > 0 && (len(s.entries) >= shardSize || s.size+v.size() > shardBytes) {
+		s.drop(s.order.Back())
 	}
 	s.entries[key] = s.order.PushFront(&verdictEntry{key, v})
+	s.size += v.size()
+}
+
+// drop forgets a verdict. The caller holds s.mu.
+func (s *verdictShard) drop(e *list.Element) {
+	entry := s.order.Remove(e).(*verdictEntry) //nolint:errcheck // the list holds nothing else
+	delete(s.entries, entry.key)
+	s.size -= entry.size()
 }
