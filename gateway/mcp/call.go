@@ -112,7 +112,7 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		}
 	}()
 	err := m.serve(ctx, &x.req, &x.reply)
-	if err == nil && x.reply.answered {
+	if x.reply.answered && (err == nil || errors.Is(err, ErrAsked)) {
 		return nil
 	}
 	x.out.settle()

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -145,7 +144,7 @@ func exchange(t *testing.T, addr, request string) (answer, session string) {
 	if session != "" {
 		answer = strings.ReplaceAll(answer, session, "{{session}}")
 	}
-	return regexp.MustCompile(`reference [a-z2-7]{10}`).ReplaceAllString(answer, "reference {{reference}}"), session
+	return references.ReplaceAllString(answer, "reference {{reference}}"), session
 }
 
 type principalKey struct{}

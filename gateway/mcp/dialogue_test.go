@@ -30,6 +30,7 @@ import (
 //	leave NAME          its client closes the connection
 //	got NAME            what has come for it since the last time, "(end)" if it is over;
 //	                    many comments of a silent stream are counted
+//	heard NAME          the same without comments, where they fall together with something else
 //	wait DURATION       time passes
 //	change LISTS        lists change; "look" says so without a change
 //	updated URI         a resource changes
@@ -38,7 +39,9 @@ import (
 //	watched             what is watched
 //
 // {{session}}, {{question}} and {{state}} stand for the session id, the id of a
-// request of the server and the requestState that came last.
+// request of the server and the requestState that came last, {{altered}} for that
+// with one letter changed. With "keep state NAME" and "keep question NAME" they are
+// remembered under another name.
 func TestDialogues(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/dialogues/*.txtar")
@@ -144,9 +147,11 @@ func (d *dialogue) end() {
 	}
 }
 
+var references = regexp.MustCompile(`reference [a-z2-7]{10}`)
+
 var remembered = map[string]*regexp.Regexp{
 	"question": regexp.MustCompile(`"id":"([A-Z2-7]{26})"`),
-	"state":    regexp.MustCompile(`"requestState":"([^"]+)"`),
+	"state":    regexp.MustCompile(`"requestState":"([^"{]+)"`),
 }
 
 // step does what a step says; compared tells that got is what its content should be.
@@ -159,11 +164,25 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 		for n, v := range d.values {
 			content = strings.ReplaceAll(content, "{{"+n+"}}", v)
 		}
+		if s := d.values["state"]; s != "" {
+			content = strings.ReplaceAll(content, "{{altered}}", s[:30]+flip(s[30:31])+s[31:])
+		}
 		d.begin(who, content)
 	case "leave":
 		d.open[who].leave()
 	case "got":
 		return d.got(d.open[who]), true
+	case "heard":
+		k := d.open[who]
+		k.mu.Lock()
+		rest := bytes.ReplaceAll(k.body.Bytes(), []byte(":\n\n"), nil)
+		k.body.Reset()
+		k.body.Write(rest)
+		k.mu.Unlock()
+		return d.got(k), true
+	case "keep":
+		what, as, _ := strings.Cut(rest, " ")
+		d.values[as] = d.values[what]
 	case "wait":
 		p, err := time.ParseDuration(rest)
 		if err != nil {
@@ -253,12 +272,17 @@ func (d *dialogue) got(k *talk) string {
 	for n, re := range remembered {
 		for _, m := range re.FindAllStringSubmatch(answer, -1) {
 			d.values[n] = m[1]
-			answer = strings.ReplaceAll(answer, m[1], "{{"+n+"}}")
 		}
 	}
-	if id := d.values["session"]; id != "" {
-		answer = strings.ReplaceAll(answer, id, "{{session}}")
+	for n, v := range d.values {
+		answer = strings.ReplaceAll(answer, v, "{{"+n+"}}")
 	}
+	for n, re := range remembered { // all but the last
+		answer = re.ReplaceAllStringFunc(answer, func(s string) string {
+			return s[:strings.Index(s, `:"`)+2] + "{{earlier " + n + "}}" + `"`
+		})
+	}
+	answer = references.ReplaceAllString(answer, "reference {{reference}}")
 	if answer != "" && !strings.HasSuffix(answer, "\n") {
 		answer += "\n"
 	}

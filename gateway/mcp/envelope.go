@@ -17,6 +17,8 @@ type envelope struct {
 	method json.RawMessage // string with its quotes
 	params json.RawMessage // object
 
+	response bool // the message is a good response
+
 	name, uri, taskID json.RawMessage // members of params that a header mirrors
 	arguments, cursor json.RawMessage // members of params
 	meta              json.RawMessage // params._meta, object
@@ -82,6 +84,7 @@ func open(body []byte, maxDepth int) (e envelope, fault *Error) {
 	case string(version) != `"2.0"`:
 		return e, invalidRequest(`member "jsonrpc" must be "2.0"`)
 	case e.method == nil && response:
+		e.response = e.id != nil
 		return e, invalidRequest("a response is not expected here: this server sends no requests")
 	case len(e.method) <= len(`""`) || e.method[0] != '"':
 		return e, invalidRequest(`member "method" must be a string that is not empty`)

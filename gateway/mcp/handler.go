@@ -17,12 +17,14 @@ type Handler struct {
 	o       Options
 	now     func() time.Time
 
-	sealer  *sealer
-	calls   *calls
-	levels  levels
-	buffers buffers
-	fixed   *fixedHeaders
-	stall   time.Duration // how long reading a body or writing an answer may stand still (H7)
+	sealer    *sealer
+	calls     *calls
+	levels    levels
+	states    *Handles
+	questions questions
+	buffers   buffers
+	fixed     *fixedHeaders
+	stall     time.Duration // how long reading a body or writing an answer may stand still (H7)
 
 	serverMeta []byte   // members of a modern result's _meta
 	discover   []byte   // members of the result of server/discover
@@ -56,9 +58,13 @@ func NewHandler(methods Methods, o Options) *Handler {
 		o:      o,
 		now:    o.Now,
 		sealer: newSealer(o.SealKeys),
+		states: newStates(o.SealKeys),
 		calls:  &calls{max: o.MaxCalls, active: make(map[callKey]*activeCall)},
 		fixed:  newFixedHeaders(),
 		stall:  10 * time.Second,
+	}
+	if h.o.Spent == nil {
+		h.o.Spent = &spentHere{now: h.now, used: make(map[string]time.Time)}
 	}
 	h.describe()
 	h.methods = h.table(methods)
@@ -77,6 +83,7 @@ type exchange struct {
 	cacheable bool    // the result carries caching hints
 	batched   bool    // the request is one of several in a body
 
+	state   *askState             // of a modern request, once a method asks
 	listens func(context.Context) // goes on with a stream of changes, to its end; nil: there is none
 }
 
@@ -196,6 +203,9 @@ func (x *exchange) post() *Error {
 	e, err := open(body, x.h.o.MaxDepth)
 	x.req.ID = e.id
 	version, _ := first(r.Header, headerVersion)
+	if e.response && version < revision20260728 {
+		return x.answered(body)
+	}
 	if err != nil {
 		if version >= revision20260728 {
 			x.req.Era = Modern

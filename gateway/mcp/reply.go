@@ -35,6 +35,14 @@ func (r *Reply) Result(chunks ...Chunk) error { return r.ResultMeta(nil, chunks.
 // ResultMeta is Result with members of the method's own in the result's _meta, as
 // JSON text without braces. Their keys follow the grammar of 2026-07-28 basic, _meta.
 func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
+	return r.result(resultComplete, meta, chunks...)
+}
+
+// resultComplete is the type of an ordinary result (mcp-R2).
+const resultComplete = "complete"
+
+// result answers with a result of a type.
+func (r *Reply) result(kind string, meta []byte, chunks ...Chunk) error {
 	if r.answered {
 		return errAnswered
 	}
@@ -50,7 +58,7 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 		}
 	}
 	s.expect(size)
-	s.buf = r.appendHead(s.buf, meta)
+	s.buf = r.appendHead(s.buf, kind, meta)
 	for _, c := range chunks {
 		if c.Escape {
 			s.escaped(c.Bytes)
@@ -67,7 +75,7 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 
 // appendHead appends an answer up to its result's first member, a comma included
 // where members of the reply's own come before.
-func (r *Reply) appendHead(dst, meta []byte) []byte {
+func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	x := r.x
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, x.req.ID...)
@@ -80,7 +88,9 @@ func (r *Reply) appendHead(dst, meta []byte) []byte {
 		}
 		return dst
 	}
-	dst = append(dst, `"resultType":"complete","_meta":{`...)
+	dst = append(dst, `"resultType":"`...)
+	dst = append(dst, kind...)
+	dst = append(dst, `","_meta":{`...)
 	dst = append(dst, x.h.serverMeta...)
 	if len(meta) > 0 {
 		dst = append(dst, ',')

@@ -92,6 +92,15 @@ func newSealer(secrets [][]byte) *sealer {
 	return &sealer{s}
 }
 
+// newStates panics only where [NewHandles] has an error.
+func newStates(secrets [][]byte) *Handles {
+	h, err := NewHandles(secrets, askLabel)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: keys of states: %v", err))
+	}
+	return h
+}
+
 // seal makes the id of a new session.
 func (s *sealer) seal(principal string, ss session) string {
 	plain := make([]byte, 0, sealedSize)

@@ -75,7 +75,7 @@ func (r *Reply) Static(s *Static) error {
 		}
 	}
 	out.begin(http.StatusOK)
-	out.buf = r.appendHead(out.buf, nil)
+	out.buf = r.appendHead(out.buf, resultComplete, nil)
 	const tail = "}}"
 	size := len(out.buf) + len(s.members) + len(tail)
 	if out.event {
@@ -97,7 +97,7 @@ func (r *Reply) gzip(s *Static) error {
 	// The answer's own head is put behind the place of the headers that precede it.
 	const before = gzipHeaderLen + storedHeaderLen
 	out.buf = append(out.buf, make([]byte, before)...)
-	out.buf = r.appendHead(out.buf, nil)
+	out.buf = r.appendHead(out.buf, resultComplete, nil)
 	head := out.buf[before:]
 	const tail = "}}"
 

@@ -50,7 +50,7 @@ type Options struct {
 	// MaxDepth is the limit of nesting in a request's body; 0: 64.
 	MaxDepth int
 
-	// SealKeys seal the ids of legacy sessions: the first seals, all open.
+	// SealKeys seal the ids of legacy sessions and the states of questions: the first seals, all open.
 	// Without a key a random one is made, so that ids are good for this process
 	// alone. Keys may have any length; 32 random bytes are right. (Where the process
 	// is restricted to FIPS 140, NewHandler panics on keys under 14 bytes.)
@@ -62,6 +62,10 @@ type Options struct {
 	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
 	// DELETE is refused with 405, as the legacy revisions allow.
 	Revoked Revocations
+	// Spent remembers the states of questions that are good for one use ([Round].Once).
+	// nil: this process does, which is not enough where several replicas have the same
+	// keys.
+	Spent Spent
 	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
 	// legacy sessions, and with its Watch resources/subscribe and
 	// resources/unsubscribe, which have no entry in the method table. nil: nothing is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,7 +90,9 @@ func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Hub = w.hub
 	methods := testMethods()
 	maps.Copy(methods, mcp.Methods{
-		"tools/call": wholeTool,
+		"tools/call":  wholeTool,
+		"prompts/get": wholeAsks,
+		"test/ask":    wholeAsks,
 		"resources/read": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			if req.URI == "test://none" {
 				return req.ResourceNotFound(req.URI)
@@ -126,6 +129,8 @@ func wholeTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			return err
 		}
 		return reply.Result(content)
+	case "ask", "confirm", "rounds", "kinds", "picky":
+		return wholeAsks(ctx, req, reply)
 	case "notify then fail":
 		if err := reply.Notify("notifications/test", mcp.Chunk{Bytes: []byte(`"text":"`)}, mcp.Chunk{Bytes: []byte("a\nb"), Escape: true}, mcp.Chunk{Bytes: []byte(`"`)}); err != nil {
 			return err
@@ -138,4 +143,51 @@ func wholeTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		panic("a secret")
 	}
 	return callTool(ctx, req, reply)
+}
+
+// wholeAsks asks the client, and says what it got.
+func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	form := func(key string) mcp.Question {
+		return mcp.Question{Key: key, Kind: mcp.Elicit, Params: []byte(`"message":"Your ` + key + `?","requestedSchema":{"type":"object","properties":{"v":{"type":"string"}}}`)}
+	}
+	rounds := []mcp.Round{{Questions: []mcp.Question{form("name")}}}
+	switch req.Name {
+	case "confirm":
+		rounds[0].Once, rounds[0].Wait = true, time.Minute
+	case "rounds":
+		rounds = append(rounds, mcp.Round{Questions: []mcp.Question{form("color"), form("size")}, Once: true})
+	case "kinds":
+		rounds[0].Questions = nil
+		for _, q := range []mcp.Question{
+			form("form"), {Key: "page", Kind: mcp.ElicitURL, Params: []byte(`"mode":"url"`)},
+			{Key: "model", Kind: mcp.Sample, Params: []byte(`"maxTokens":1`)}, {Key: "roots", Kind: mcp.Roots},
+		} {
+			if req.Client.Has(q.Kind.Needs()) {
+				rounds[0].Questions = append(rounds[0].Questions, q)
+			}
+		}
+	case "picky":
+		rounds[0].Check = func(_ *mcp.Question, a mcp.Answer) error {
+			if string(a.Value) != `{"v":"Ann"}` {
+				return errors.New("not Ann")
+			}
+			return nil
+		}
+	}
+	var said []string
+	for _, round := range rounds {
+		answers, err := reply.Ask(ctx, round)
+		var unable *mcp.UnableError
+		if errors.As(err, &unable) && req.Name == "kinds" {
+			said = append(said, err.Error())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, key := range slices.Sorted(maps.Keys(answers)) {
+			said = append(said, fmt.Sprintf("%s: %d %s", key, answers[key].Action, answers[key].Value))
+		}
+	}
+	return reply.Result(mcp.Chunk{Bytes: []byte(`"said":"`)}, mcp.Chunk{Bytes: []byte(strings.Join(said, ", ")), Escape: true}, mcp.Chunk{Bytes: []byte(`"`)})
 }

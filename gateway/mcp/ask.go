@@ -1,0 +1,140 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Round is what a method asks at once.
+type Round struct {
+	// Questions are asked together. Their keys are unique among all questions of the
+	// call.
+	Questions []Question
+	// Once makes the answers good for one use: the same answers, sent again with the same
+	// state, are refused. It is for what must not happen twice by one consent. Legacy
+	// answers are good once anyway.
+	Once bool
+	// Check refuses an answer that is not good enough, which is asked for again; nil:
+	// every answer is. Only answers with [Accepted] are checked. It must give the same
+	// verdict each time.
+	Check func(q *Question, a Answer) error
+	// Wait is how long a legacy client may take, with the user behind it; 0: 5 minutes,
+	// and never more than 10. Modern clients have 10 minutes, and nobody waits for them.
+	Wait time.Duration
+}
+
+// Action is what became of a question.
+type Action uint8
+
+// What can become of a question.
+const (
+	Accepted  Action = iota + 1 // it was answered
+	Declined                    // the user has said no
+	Cancelled                   // the user has not decided, or the client could not ask
+)
+
+// Answer is what a client has answered.
+type Answer struct {
+	Action Action
+	// Value is the content of an accepted form, an object, nil if there is none; or the
+	// result of sampling or roots. It is from the client: nothing in it was checked
+	// against the schema of the form.
+	Value json.RawMessage
+}
+
+// ErrAsked tells that the questions are on their way to the client and that the answer
+// to this request is given with them. The method returns it, wrapped or not; the
+// client sends the request again with the answers, and the method runs anew.
+var ErrAsked = errors.New("the client was asked, and will come again")
+
+// UnableError tells that a client can't be asked; what happens then is the method's to
+// decide. A method that returns it refuses the request.
+type UnableError struct {
+	// Missing is what the client would have to declare; 0 if it is not that, but the way in
+	// which the request came.
+	Missing ClientCapabilities
+	reason  *Error
+}
+
+func (e *UnableError) Error() string { return "the client can't be asked: " + e.reason.Message }
+
+// Unwrap returns the error to refuse the request with.
+func (e *UnableError) Unwrap() error { return e.reason }
+
+// Ask asks the client, and returns its answers by the keys of the questions.
+//
+// In the modern era (mcp-E1 to E5) a request that has to ask ends with the questions,
+// and the error is ErrAsked. The client sends it again with the answers, and Ask
+// returns them at once. What was answered in earlier rounds comes with the request's
+// sealed state, so a method just asks one round after the other, and does nothing that
+// can't be repeated before the last of them. Answers to questions that are not asked
+// (any more) in these words do not count.
+//
+// In the legacy era the questions are requests on the stream of the call, and Ask waits
+// for the answers (mcp-E9), as long as Round.Wait, ctx and the client's connection
+// last.
+//
+// A client that can't be asked gives an *UnableError; so does one that has not declared
+// even one of the kinds, and nothing is asked then (mcp-E3). Ask belongs to the method's
+// goroutine.
+func (r *Reply) Ask(ctx context.Context, round Round) (map[string]Answer, error) {
+	x := r.x
+	if r.answered {
+		return nil, errAnswered
+	}
+	var need ClientCapabilities
+	for i := range round.Questions {
+		need |= round.Questions[i].Kind.Needs()
+	}
+	if lacks := need &^ x.req.Client; lacks != 0 {
+		return nil, &UnableError{Missing: lacks, reason: missing(lacks)}
+	}
+	if x.req.Era == Modern {
+		return r.askModern(round)
+	}
+	if e := x.askable(round.Questions); e != nil {
+		return nil, &UnableError{reason: e}
+	}
+	return r.askLegacy(ctx, round)
+}
+
+// parseAnswer reads a client's result for a question; false if it is none.
+func parseAnswer(kind Kind, result []byte) (Answer, bool) {
+	if jsonscan.KindOf(result) != jsonscan.Object {
+		return Answer{}, false
+	}
+	switch kind {
+	case Elicit, ElicitURL:
+		action, _ := text(jsonscan.Lookup(result, "action"))
+		switch action {
+		case "accept":
+			content := jsonscan.Lookup(result, "content")
+			if jsonscan.KindOf(content) == jsonscan.Object {
+				return Answer{Accepted, content}, true
+			}
+			return Answer{Action: Accepted}, kind == ElicitURL
+		case "decline":
+			return Answer{Action: Declined}, true
+		case "cancel":
+			return Answer{Action: Cancelled}, true
+		}
+	case Sample:
+		return Answer{Accepted, result}, jsonscan.Lookup(result, "content") != nil
+	case Roots:
+		return Answer{Accepted, result}, jsonscan.KindOf(jsonscan.Lookup(result, "roots")) == jsonscan.Array
+	}
+	return Answer{}, false
+}
+
+// accept reads an answer and holds it against what the round demands.
+func (round *Round) accept(q *Question, result []byte) (Answer, bool) {
+	a, ok := parseAnswer(q.Kind, result)
+	if ok && a.Action == Accepted && round.Check != nil {
+		ok = round.Check(q, a) == nil
+	}
+	return a, ok
+}

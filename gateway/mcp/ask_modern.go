@@ -1,0 +1,200 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// askLife is how long a state is good for: the user has to answer within (T20).
+	askLife = 10 * time.Minute
+	// maxAskState bounds a state in bytes: the client has to send it back.
+	maxAskState = 256 << 10
+	// askLabel is the version of the state's layout.
+	askLabel = "drawbridge mcp request state 1"
+)
+
+// askState is what a request that was asked something carries (2026-07-28
+// patterns/mrtr, requestState), sealed and bound to its request.
+type askState struct {
+	// Step counts the rounds.
+	Step int `json:"s"`
+	// Nonce names the state among those that were used.
+	Nonce string `json:"n"`
+	// Asked are the questions that wait, by key: the digest of each.
+	Asked map[string]string `json:"q,omitempty"`
+	// Answers are those that have come, by key.
+	Answers map[string]askAnswer `json:"a,omitempty"`
+
+	expiry    time.Time
+	presented bool // it came with the request
+	used      bool
+}
+
+// askAnswer is an answer with the digest of its question.
+type askAnswer struct {
+	Question string          `json:"q"`
+	Result   json.RawMessage `json:"r"`
+}
+
+// digest names a question by all that it says.
+func (q *Question) digest() string {
+	sum := digest(q.append(nil))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// bound is what a state belongs to: the caller, the method, what it is about and its
+// arguments.
+func (x *exchange) bound() []string {
+	sum := digest(x.req.Arguments)
+	return []string{x.req.Principal, x.req.Method, x.req.Name, x.req.URI, string(sum[:])}
+}
+
+// openState reads the request's state, once.
+func (x *exchange) openState() (*askState, *Error) {
+	if x.state != nil {
+		return x.state, nil
+	}
+	refused := func() *Error {
+		return InvalidParams("params.requestState is not valid here: it was altered, has expired, was used, or belongs to another request; begin again without it")
+	}
+	st := &askState{Answers: make(map[string]askAnswer)}
+	switch value := jsonscan.Lookup(x.req.Params, "requestState"); jsonscan.KindOf(value) {
+	case 0, jsonscan.Null:
+	case jsonscan.String:
+		plain, expiry, err := x.h.states.Open(string(jsonscan.Unquote(value)), x.h.now(), x.bound()...)
+		if err != nil || json.Unmarshal(plain, st) != nil {
+			return nil, refused()
+		}
+		st.expiry, st.presented = expiry, true
+	default:
+		return nil, InvalidParams("params.requestState must be a string")
+	}
+	responses := jsonscan.Lookup(x.req.Params, "inputResponses")
+	switch jsonscan.KindOf(responses) {
+	case 0, jsonscan.Null:
+	case jsonscan.Object:
+		for key, result := range jsonscan.Members(responses) {
+			if q, waits := st.Asked[string(key)]; waits {
+				st.Answers[string(key)] = askAnswer{Question: q, Result: result}
+			}
+		}
+	default:
+		return nil, InvalidParams("params.inputResponses must be an object")
+	}
+	x.state = st
+	return st, nil
+}
+
+// askModern returns the answers that the request brings, or ends it with the questions.
+func (r *Reply) askModern(round Round) (map[string]Answer, error) {
+	x := r.x
+	switch x.req.Method {
+	case "tools/call", "prompts/get", "resources/read":
+	default:
+		return nil, fmt.Errorf("method %q must not ask", x.req.Method) // 2026-07-28 patterns/mrtr, Supported Requests
+	}
+	st, fault := x.openState()
+	if fault != nil {
+		return nil, fault
+	}
+	answers := make(map[string]Answer, len(round.Questions))
+	var open []Question
+	for i := range round.Questions {
+		q := &round.Questions[i]
+		if given, ok := st.Answers[q.Key]; ok && given.Question == q.digest() {
+			if a, ok := round.accept(q, given.Result); ok {
+				answers[q.Key] = a
+				continue
+			}
+		}
+		delete(st.Answers, q.Key)
+		open = append(open, *q)
+	}
+	if len(open) > 0 {
+		return nil, r.askAgain(st, open)
+	}
+	if round.Once && st.presented && !st.used {
+		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), st.Nonce, st.expiry)
+		switch {
+		case err != nil:
+			return nil, x.internal("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
+		case !first:
+			return nil, InvalidParams("params.requestState was used before: what was consented to was done once; begin again without it")
+		}
+		st.used = true
+	}
+	return answers, nil
+}
+
+// askAgain answers with questions.
+func (r *Reply) askAgain(st *askState, open []Question) error {
+	x := r.x
+	next := askState{Step: st.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string, len(open)), Answers: st.Answers}
+	for i := range open {
+		next.Asked[open[i].Key] = open[i].digest()
+	}
+	plain, err := json.Marshal(&next)
+	if err != nil {
+		return fmt.Errorf("state of the questions: %w", err)
+	}
+	if len(plain) > maxAskState {
+		return InvalidParams("the answers are too long: %d bytes are allowed", maxAskState)
+	}
+	state := x.h.states.Seal(plain, x.h.now().Add(askLife), x.bound()...)
+	result := append(appendQuestions([]byte(`"inputRequests":`), open), `,"requestState":"`...)
+	result = append(append(result, state...), '"')
+	x.cacheable = false // mcp-R6
+	if err := r.result("input_required", nil, Chunk{Bytes: result}); err != nil {
+		return err
+	}
+	return ErrAsked
+}
+
+// Spent remembers what may be used once. It is safe for concurrent use.
+type Spent interface {
+	// Spend uses id, a short text, up and tells whether it was the first to do so; it is
+	// remembered until the given time. The handler does not retry. An error refuses the
+	// request, since nobody knows then.
+	Spend(ctx context.Context, id string, until time.Time) (first bool, err error)
+}
+
+// maxSpent bounds what a process remembers by itself.
+const maxSpent = 1 << 16
+
+// spentHere is a Spent for one process.
+type spentHere struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+func (s *spentHere) Spend(_ context.Context, id string, until time.Time) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, again := s.used[id]; again {
+		return false, nil
+	}
+	if len(s.used) >= maxSpent {
+		for other, end := range s.used {
+			if s.now().After(end) {
+				delete(s.used, other)
+			}
+		}
+		if len(s.used) >= maxSpent {
+			return false, fmt.Errorf("more than %d states were used in %v", maxSpent, askLife)
+		}
+	}
+	s.used[id] = until
+	return true, nil
+}

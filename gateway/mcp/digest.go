@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"slices"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// digest returns the SHA-256 of a JSON value, which was scanned before, that does not
+// depend on how it is written: not on white space, the order of members or the
+// spelling of strings. Numbers count as they are spelled: who sends a request again
+// has them from the same place. nil is an empty object.
+func digest(value []byte) [sha256.Size]byte {
+	if value == nil {
+		value = []byte("{}")
+	}
+	h := sha256.New()
+	digestInto(h, value)
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return sum
+}
+
+// digestInto writes a value so that each part tells its kind and its length.
+func digestInto(h hash.Hash, value []byte) {
+	value = bytes.TrimSpace(value)
+	kind := jsonscan.KindOf(value)
+	switch kind {
+	case jsonscan.Object:
+		type member struct{ name, value []byte }
+		var members []member
+		for name, v := range jsonscan.Members(value) {
+			members = append(members, member{bytes.Clone(name), v})
+		}
+		slices.SortFunc(members, func(a, b member) int { return cmp.Compare(string(a.name), string(b.name)) })
+		digestHead(h, kind, len(members))
+		for _, m := range members {
+			digestHead(h, jsonscan.String, len(m.name))
+			h.Write(m.name)
+			digestInto(h, m.value)
+		}
+	case jsonscan.Array:
+		n := 0
+		for range jsonscan.Elements(value) {
+			n++
+		}
+		digestHead(h, kind, n)
+		for e := range jsonscan.Elements(value) {
+			digestInto(h, e)
+		}
+	case jsonscan.String:
+		text := jsonscan.Unquote(value)
+		digestHead(h, kind, len(text))
+		h.Write(text)
+	default:
+		digestHead(h, kind, len(value))
+		h.Write(value)
+	}
+}
+
+func digestHead(h hash.Hash, kind jsonscan.Kind, n int) {
+	var head [9]byte
+	head[0] = byte(kind)
+	binary.BigEndian.PutUint64(head[1:], uint64(n))
+	h.Write(head[:])
+}
