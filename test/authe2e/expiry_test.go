@@ -3,14 +3,16 @@ package authe2e
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
+const life = 12 * time.Second
+
 // A token ends, and the client gets the next one with its refresh token, without a page for the user. The Go SDK fetches
 // it ten seconds before the end, the others when they are refused: tokens live long enough for both to make a difference.
 func testExpiry(t *testing.T, s *suite) {
-	const life = 12 * time.Second
 	for _, server := range []string{oidcProvider, ownServer} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -43,5 +45,34 @@ func testExpiry(t *testing.T, s *suite) {
 				}
 			})
 		})
+		t.Run(server+"/bound", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, s, setup{server: server, life: life, dpop: true})
+			s.each(t, "expiry and refresh, bound to a key (DPoP)", server, []string{clientV2}, func(t *testing.T, client string) {
+				refreshBound(t, w, client)
+			})
+		})
+	}
+}
+
+// refreshBound has a client call until it has refreshed a token that is bound to its key.
+func refreshBound(t *testing.T, w *world, client string) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := w.newSession(t, client, choices{refresh: true, dpop: true})
+	if err := c.connect(ctx); err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		reading.make(ctx, t, c)
+		if st := w.look(ctx, t, c); slices.Contains(st.Grants, "refresh_token") {
+			if len(st.Asked) != 1 || !strings.EqualFold(st.Kind, "DPoP") {
+				t.Errorf("token type %q, after the user was asked for %q", st.Kind, st.Asked)
+			}
+			return
+		}
+		<-tick.C
 	}
 }
