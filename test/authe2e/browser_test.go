@@ -31,11 +31,37 @@ func testBrowser(t *testing.T, s *suite) {
 		s.table.note(t, "consent page", demoProgram, chromium)
 		consent(t, s, browser)
 	})
+	t.Run("application", func(t *testing.T) {
+		t.Parallel()
+		s.table.note(t, "login of a page", demoProgram, chromium)
+		application(t, s, browser)
+	})
 	t.Run("origins", func(t *testing.T) {
 		t.Parallel()
 		s.table.note(t, "calls of pages (CORS)", ownServer, chromium)
 		origins(t, s, browser)
 	})
+}
+
+// application has a page with the official client in it log in at the demo, list, read, and ask for more to write.
+func application(t *testing.T, s *suite, browser *peer) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	w := newWorld(t, s, setup{server: demoProgram})
+	_, port, _ := strings.Cut(s.address(t), ":")
+	var got struct {
+		Error         string
+		Tools, Visits int
+		Read, Written bool // isError
+		Scope         string
+		Complaints    []string
+	}
+	if err := browser.do(ctx, "application", map[string]any{"port": port, "endpoint": w.endpoint}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Error != "" || got.Tools != 14 || got.Visits != 3 || got.Read || got.Written || inOrder(got.Scope) != "orders:read orders:write" {
+		t.Errorf("the page reports %+v", got)
+	}
 }
 
 // consent logs the Go SDK's client in by the page, as its user sees it. The step-up shows what is new, and a user who

@@ -1,6 +1,8 @@
 // A real browser: what its user sees, and what it lets a page do.
 import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { rolldown } from "rolldown";
 import { serve } from "./lines.mjs";
 
 const browser = chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox", "--host-resolver-rules=MAP *.example 127.0.0.1"] });
@@ -55,6 +57,28 @@ serve({
     await page.context().close();
     if (!rebound) await new Promise((resolve) => server.close(resolve));
     return seen;
+  },
+  // application opens page.mjs, presses Allow whenever it leads to a form, and returns what it reports.
+  async application({ port, endpoint }) {
+    const bundle = await rolldown({ input: fileURLToPath(new URL("page.mjs", import.meta.url)), platform: "browser" });
+    const { code } = (await bundle.generate({ format: "esm", codeSplitting: false })).output[0];
+    const server = createServer((req, res) => {
+      if (req.url === "/page.js") res.setHeader("Content-Type", "text/javascript").end(code);
+      else res.setHeader("Content-Type", "text/html").end('<!doctype html><link rel=icon href=data:,><script type="module" src="/page.js"></script>');
+    });
+    await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+    const page = await (await browser).newPage();
+    const complaints = listen(page);
+    await page.goto(`http://127.0.0.1:${port}/?endpoint=${encodeURIComponent(endpoint)}`);
+    const allow = page.getByRole("button", { name: "Allow", exact: true });
+    let report;
+    while (!report) {
+      const asked = allow.waitFor({ timeout: 20_000 }).then(() => allow.click(), () => {});
+      report = await Promise.race([asked, page.waitForFunction(() => window.report, null, { timeout: 20_000 }).then((handle) => handle.jsonValue(), () => {})]);
+    }
+    await page.context().close();
+    await new Promise((resolve) => server.close(resolve));
+    return { ...report, complaints };
   },
   quit: async () => (await browser).close(),
 });
