@@ -73,6 +73,8 @@ type Server struct {
 	AllowedOrigins []Origin `yaml:"allowed_origins,omitempty" absent:"none besides"`
 	// The most tools on one page of tools/list. Some clients read the first page only.
 	PageSize int `yaml:"page_size" default:"2000" min:"1" max:"10000"`
+	// After how much silence an event stream gets a comment, so that no proxy takes it for dead; 0s for never.
+	KeepAlive Duration `yaml:"keep_alive" default:"15s" min:"100ms" max:"1h" zero:"never"`
 	// After a stop signal: how long the gateway serves on, while reporting itself as not ready.
 	ShutdownDelay Duration `yaml:"shutdown_delay" default:"5s" min:"0s" max:"10m"`
 	// After shutdown_delay: how long running calls may take to end before they are cancelled.
@@ -321,6 +323,10 @@ type Limits struct {
 	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`
 	// The deepest nesting of JSON in a client's request body.
 	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
+	// The most open streams on which clients wait for changes, in all. More are refused with 503.
+	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
+	// The most of these streams of one caller, where callers are known by their tokens. More are refused with 429.
+	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
 	// The most bytes of a client's request headers.
 	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
 	// The time that a call may take in all, from the client's request to the last byte of the upstream answer.

@@ -6,13 +6,13 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
 
 // endpoint is what is served under one URL at one moment: all tools of a generation, or those that the configuration gives
 // it. It is immutable but for its views, which are made when the first client of a revision asks.
 type endpoint struct {
+	name    string // "" is the whole
 	gen     *generation
 	guard   *auth.Guard      // nil: nobody is asked for a token
 	entry   http.Handler     // the guard, then the handler of the protocol
@@ -59,27 +59,9 @@ func (gen *generation) part(n int, d *deployment, handler http.Handler) *endpoin
 		guard = d.guard.Endpoint(n)
 	}
 	e := newEndpoint(gen, plans, guard, handler)
+	e.name = c.Name
 	if c.SchemaProfile == config.ProfilePortable {
 		e.profile = openapi.ProfilePortable
 	}
 	return e
-}
-
-// handlers are the handlers of the protocol, by the name of the endpoint; that of /mcp is "". They outlive generations, for
-// what their clients have under way. They belong to the goroutine that publishes.
-type handlers map[string]*handler
-
-type handler struct {
-	*mcp.Handler
-	title, instructions string
-}
-
-// handlerOf returns the handler of a configured endpoint, a new one if clients are to be told something else of it.
-func (g *Gateway) handlerOf(c *config.MCPEndpoint) *mcp.Handler {
-	h := g.handlers[c.Name]
-	if h == nil || h.title != c.Title || h.instructions != c.Instructions {
-		h = &handler{g.newHandler(c.Title, c.Instructions), c.Title, c.Instructions}
-		g.handlers[c.Name] = h
-	}
-	return h.Handler
 }

@@ -19,8 +19,6 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/state"
 )
 
 // Options are what a [Gateway] is made of.
@@ -53,15 +51,12 @@ type Gateway struct {
 	log      *slog.Logger
 	metrics  *metrics
 	tracer   trace.Tracer // nil: no tracing
-	endpoint *mcp.Handler
 	public   http.Handler
 	admin    http.Handler
 	cursors  *cursors
-	handlers handlers // of further endpoints
-	// newHandler makes the handler of an endpoint.
-	newHandler func(title, instructions string) *mcp.Handler
-	clients    clients
-	replays    *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
+	speakers *speakers
+	clients  clients
+	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
 
@@ -92,7 +87,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
-		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), handlers: handlers{}, reloads: make(chan reload), updates: make(chan update),
+		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
@@ -115,24 +110,9 @@ func New(o Options) (*Gateway, error) {
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	revoked := state.NewTombstones(0, nil)
-	g.newHandler = func(title, instructions string) *mcp.Handler {
-		return mcp.NewHandler(mcp.Methods{
-			"tools/list": g.listTools,
-			"tools/call": g.callTool,
-		}, mcp.Options{
-			Name: "drawbridge", Title: cmp.Or(title, "Drawbridge"), Version: o.Version, Instructions: instructions,
-			Capabilities: mcp.Capabilities{Tools: true},
-			MaxBody:      int64(c.Limits.MaxBody),
-			MaxDepth:     c.Limits.MaxDepth,
-			SealKeys:     keys,
-			Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
-			Revoked:      revoked,
-			Logger:       g.log,
-			Observe:      g.observe,
-		})
-	}
-	g.endpoint = g.newHandler("", c.Server.Instructions)
+	g.speakers = g.newSpeakers(c, keys)
+	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
+		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
 	if g.public, err = g.routes(); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
 
@@ -19,6 +20,14 @@ type generation struct {
 	whole   *endpoint            // /mcp, which has all tools
 	parts   map[string]*endpoint // the others, by name
 	fates   map[string]*fates    // by the name of the API
+}
+
+// endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
+func (gen *generation) endpoint(name string) *endpoint {
+	if name == "" {
+		return gen.whole
+	}
+	return gen.parts[name]
 }
 
 // build makes a generation of what the deployment's sources have loaded so far.
@@ -83,12 +92,11 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		plans[t.Name] = p
 	}
-	gen.whole = newEndpoint(gen, plans, d.guard, g.endpoint)
+	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.of("", "", g.o.Config.Server.Instructions))
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
-		gen.parts[c.Name] = gen.part(n, d, g.handlerOf(c))
+		gen.parts[c.Name] = gen.part(n, d, g.speakers.of(c.Name, c.Title, c.Instructions))
 	}
-	maps.DeleteFunc(g.handlers, func(name string, _ *handler) bool { return gen.parts[name] == nil })
 	return gen
 }
 
@@ -124,6 +132,8 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	gen := g.build(d)
 	g.current.Store(gen)
+	g.speakers.keep(gen.parts)
+	g.speakers.changed(mcp.ToolsList)
 	g.logFates(gen, old)
 	if old != nil {
 		diff := gen.catalog.Diff(old.catalog)

@@ -64,7 +64,13 @@ var (
 	noSources = []string{"default-src 'none'"}
 )
 
-type endpointKey struct{}
+// visit is one request's: where it goes. It is of the request's goroutine.
+type visit struct {
+	name     string
+	endpoint *endpoint // nil once the request has become a stream of changes
+}
+
+type visitKey struct{}
 
 // serveMCP fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's
 // guard, which has the endpoint behind it.
@@ -75,19 +81,16 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) 
 		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
 		return
 	}
-	e := gen.whole
-	if name != "" {
-		if e = gen.parts[name]; e == nil {
-			http.NotFound(w, r)
-			return
-		}
+	e := gen.endpoint(name)
+	if e == nil {
+		http.NotFound(w, r)
+		return
 	}
-	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), endpointKey{}, e)))
+	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, &visit{name: name, endpoint: e})))
 }
 
 func endpointFrom(ctx context.Context) *endpoint {
-	e, _ := ctx.Value(endpointKey{}).(*endpoint)
-	return e
+	return ctx.Value(visitKey{}).(*visit).endpoint //nolint:errcheck // serveMCP has put it there
 }
 
 // protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.

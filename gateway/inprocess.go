@@ -69,8 +69,8 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// The same tools without a guard, so that nobody asks for scopes.
-	open := newEndpoint(gen, gen.whole.plans, nil, g.endpoint)
-	ctx = context.WithValue(ctx, endpointKey{}, open)
+	open := newEndpoint(gen, gen.whole.plans, nil, nil)
+	ctx = context.WithValue(ctx, visitKey{}, &visit{endpoint: open})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", tool)
 	w := &recorder{header: http.Header{}}
-	g.endpoint.ServeHTTP(w, r)
+	g.speakers.of("", "", g.o.Config.Server.Instructions).ServeHTTP(w, r)
 	var answer struct {
 		Result json.RawMessage
 		Error  *struct{ Message string }

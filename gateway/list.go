@@ -14,6 +14,13 @@ import (
 // is private (mcp-R4).
 var listCache = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
 
+// features tells what a client of a revision sees of the endpoint's tools.
+func (e *endpoint) features(revision string) catalog.Features {
+	f := features(revision)
+	f.Profile = e.profile
+	return f
+}
+
 // features tells what a protocol revision knows of a tool's definition.
 func features(revision string) catalog.Features {
 	return catalog.Features{
@@ -26,9 +33,7 @@ func features(revision string) catalog.Features {
 // listTools answers tools/list from bytes that were serialized, and compressed, before.
 func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := endpointFrom(ctx)
-	f := features(req.Revision)
-	f.Profile = e.profile
-	view := e.view(f, auth.FromContext(ctx))
+	view := e.view(e.features(req.Revision), auth.FromContext(ctx))
 	page := 0
 	if req.Cursor != "" {
 		var err error

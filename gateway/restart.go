@@ -26,6 +26,8 @@ func restartKeys(old, c *config.Config) []string {
 		"admin.token":            {old.Admin.Token.Reveal(), c.Admin.Token.Reveal()},
 		"limits.max_body":        {old.Limits.MaxBody, c.Limits.MaxBody},
 		"limits.max_depth":       {old.Limits.MaxDepth, c.Limits.MaxDepth},
+		"server.keep_alive":      {old.Server.KeepAlive, c.Server.KeepAlive},
+		"limits.max_streams":     {[2]int{old.Limits.MaxStreams, old.Limits.MaxStreamsPerCaller}, [2]int{c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller}},
 		"limits.max_header":      {old.Limits.MaxHeader, c.Limits.MaxHeader},
 		"telemetry":              {old.Telemetry, c.Telemetry},
 	} {

@@ -209,6 +209,9 @@ func (s *server) drain(public, admin *http.Server) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.Server.DrainTimeout))
 	defer cancel()
+	if err := s.gateway.EndStreams(ctx); err != nil {
+		s.log.Warn("streams that were still open are cut", "error", err)
+	}
 	if err := public.Shutdown(ctx); err != nil {
 		s.log.Warn("calls that were still running are cut", "drain_timeout", time.Duration(s.config.Server.DrainTimeout), "error", err)
 		_ = public.Close()

@@ -1,0 +1,152 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"drawbridge/gateway/mcp"
+)
+
+const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
+auth:
+  issuers: [%s]
+  default_scopes: [mcp:tools]
+apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
+rules:
+  - {match: {operation: purge}, set: {scopes: ["orders:admin"]}}
+endpoints:
+  - {name: shop}
+  - {name: reading, match: [{operation: list}, {operation: show}], default_scopes: [read], title: Reading, instructions: "Only looks."}
+`
+
+// at makes a client's requests for another path than /mcp.
+func at(path string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = path
+		h.ServeHTTP(w, r)
+	})
+}
+
+// TestEndpoints holds that each endpoint has its tools, its scopes and its resource, and nothing of another.
+func TestEndpoints(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	g := start(t, document("Shop", "list", "purge", "show"), fmt.Sprintf(endpointsConfig, issuers(i)), service.URL)
+	for _, revision := range eras {
+		for _, tt := range []struct {
+			path, audience, scope string
+			tools                 []string // nil: no way in
+			calls                 string   // what can be called
+		}{
+			{"/mcp", resource, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
+			{"/mcp/shop", resource + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
+			{"/mcp/reading", resource + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading", resource + "/reading", "mcp:tools", []string{"list", "show"}, ""},
+			{"/mcp/reading", resource, "read", nil, ""},
+			{"/mcp", resource + "/reading", "mcp:tools", nil, ""},
+			{"/mcp/shop", resource + "/reading", "mcp:tools", nil, ""},
+		} {
+			c := newClient(t, at(tt.path, g.Handler()), revision, i.token(t, map[string]any{"aud": tt.audience, "scope": tt.scope}))
+			w := c.send("tools/list", "", "")
+			if tt.tools == nil {
+				want := "https://mcp.example.com/.well-known/oauth-protected-resource" + tt.path
+				if w.Code != 401 || !strings.Contains(w.Header().Get("WWW-Authenticate"), `resource_metadata="`+want+`"`) {
+					t.Errorf("%s with a token for %s = %d %v", tt.path, tt.audience, w.Code, w.Header())
+				}
+				continue
+			}
+			if got := toolNames(t, w.Body.Bytes()); !slices.Equal(got, tt.tools) {
+				t.Errorf("%s, %s: tools %q, want %q", tt.path, revision, got, tt.tools)
+			}
+			for _, tool := range []string{"list", "show", "purge"} {
+				w := c.call(tool)
+				switch {
+				case slices.Contains(strings.Fields(tt.calls), tool):
+					if !succeeded(w) {
+						t.Errorf("%s, %s, %s: %s = %d %s", tt.path, tt.scope, revision, tool, w.Code, w.Body)
+					}
+				case !slices.Contains(tt.tools, tool):
+					if !strings.Contains(w.Body.String(), "unknown tool") {
+						t.Errorf("%s: %s of another endpoint = %d %s", tt.path, tool, w.Code, w.Body)
+					}
+				case w.Code != 403:
+					t.Errorf("%s, %s: %s = %d %s", tt.path, tt.scope, tool, w.Code, w.Body)
+				}
+			}
+		}
+	}
+	for path, want := range map[string]string{
+		"":             `"resource":"https://mcp.example.com/mcp",`,
+		"/mcp":         `"resource":"https://mcp.example.com/mcp",`,
+		"/mcp/shop":    `"resource":"https://mcp.example.com/mcp/shop",`,
+		"/mcp/reading": `"scopes_supported":["read"]`,
+		"/mcp/nobody":  "404",
+		"/shop":        "404",
+	} {
+		w := do(g.Handler(), http.MethodGet, "/.well-known/oauth-protected-resource"+path, nil)
+		if !strings.Contains(fmt.Sprint(w.Code, w.Body), want) {
+			t.Errorf("metadata %s = %d %s", path, w.Code, w.Body)
+		}
+	}
+	for _, path := range []string{"/mcp/nobody", "/mcp/", "/mcp/shop/", "/mcp/shop/x", "/mcp/SHOP", "/mcp/..", "/mcp/%73hop/x"} {
+		if w := do(g.Handler(), http.MethodPost, path, nil); w.Code != 404 {
+			t.Errorf("%s = %d", path, w.Code)
+		}
+	}
+}
+
+// TestEndpointsOfAReload holds that endpoints come and go with the configuration, and keep what their clients have under
+// way as long as they stay.
+func TestEndpointsOfAReload(t *testing.T) {
+	service := newRecordingService(t)
+	const cfg = "server: {instructions: All.}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nendpoints: [%s]\n"
+	g := start(t, document("Shop", "list", "show"), fmt.Sprintf(cfg, "{name: shop, instructions: One., title: Shopping, schema_profile: portable}"), service.URL)
+	introduction := func(path string) string {
+		w := post(at(path, g.Handler()), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		return introductionOf(t, w)
+	}
+	if got := introduction("/mcp"); got != "Drawbridge: All." {
+		t.Errorf("/mcp: %s", got)
+	}
+	if got := introduction("/mcp/shop"); got != "Shopping: One." {
+		t.Errorf("/mcp/shop: %s", got)
+	}
+	before := g.speakers.byName["shop"]
+	again := func(endpoints string) *mcp.Handler {
+		d := g.first
+		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
+		g.publish(d, "")
+		return g.speakers.byName["shop"].Handler
+	}
+	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before.Handler {
+		t.Error("an endpoint that stayed as it was has another handler")
+	}
+	if got := introduction("/mcp/show"); got != "Drawbridge: " {
+		t.Errorf("/mcp/show: %s", got)
+	}
+	if again("{name: shop, instructions: Two.}") == before.Handler || introduction("/mcp/shop") != "Drawbridge: Two." {
+		t.Error("what an endpoint says of itself did not change")
+	}
+	if w := do(g.Handler(), http.MethodPost, "/mcp/show", nil); w.Code != 404 {
+		t.Errorf("an endpoint that is gone = %d", w.Code)
+	}
+}
+
+func introductionOf(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var answer struct {
+		Result struct {
+			Instructions string
+			ServerInfo   struct{ Title string }
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%v: %d %s", err, w.Code, w.Body)
+	}
+	return answer.Result.ServerInfo.Title + ": " + answer.Result.Instructions
+}

@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+)
+
+// speaker speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
+type speaker struct {
+	*mcp.Handler
+	hub                 *mcp.Hub
+	title, instructions string
+}
+
+// speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
+type speakers struct {
+	g       *Gateway
+	options mcp.Options // what they have in common
+
+	mu     sync.Mutex
+	byName map[string]*speaker
+}
+
+func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
+	return &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
+		Name: "drawbridge", Version: g.o.Version,
+		Capabilities: mcp.Capabilities{Tools: true},
+		MaxBody:      int64(c.Limits.MaxBody),
+		MaxDepth:     c.Limits.MaxDepth,
+		SealKeys:     keys,
+		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
+		Revoked:      state.NewTombstones(0, nil),
+		KeepAlive:    cmp.Or(time.Duration(c.Server.KeepAlive), -1),
+		Logger:       g.log,
+		Observe:      g.observe,
+	}}
+}
+
+// of returns the speaker of an endpoint, a new one if clients are to be told something else of it.
+func (s *speakers) of(name, title, instructions string) *speaker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.byName[name]; known != nil && known.title == title && known.instructions == instructions {
+		return known
+	}
+	g := s.g
+	o := s.options
+	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
+	limits := g.o.Config.Limits
+	o.Hub = mcp.NewHub(mcp.HubOptions{
+		View: g.seen, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+	})
+	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(mcp.Methods{
+		"tools/list": g.listTools,
+		"tools/call": g.callTool,
+	}, o)}
+	if old := s.byName[name]; old != nil {
+		old.end()
+	}
+	s.byName[name] = next
+	return next
+}
+
+// keep forgets the speakers of other endpoints than these, and ends their streams.
+func (s *speakers) keep(parts map[string]*endpoint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, old := range s.byName {
+		if name != "" && parts[name] == nil {
+			delete(s.byName, name)
+			old.end()
+		}
+	}
+}
+
+// changed has all open streams look at their lists again.
+func (s *speakers) changed(lists mcp.List) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, speaker := range s.byName {
+		speaker.hub.Changed(lists)
+	}
+}
+
+// streams counts the open streams.
+func (s *speakers) streams() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, speaker := range s.byName {
+		n += speaker.hub.Streams()
+	}
+	return n
+}
+
+// end makes the open streams end, and refuses new ones. It waits for nothing.
+func (s *speaker) end() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = s.hub.Drain(ctx) // which says that it has not waited
+}
+
+// EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones. It
+// returns when they have ended, or with ctx's error. It is called before the listener is shut down, which waits for
+// whatever is open.
+func (g *Gateway) EndStreams(ctx context.Context) error {
+	g.speakers.mu.Lock()
+	var hubs []*mcp.Hub
+	for _, s := range g.speakers.byName {
+		hubs = append(hubs, s.hub)
+		s.end()
+	}
+	g.speakers.mu.Unlock()
+	var errs []error
+	for _, hub := range hubs {
+		errs = append(errs, hub.Drain(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed. A stream may
+// be open for long, so it lets go of the generation in which it was opened.
+func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {
+	visit, _ := ctx.Value(visitKey{}).(*visit)
+	gen := g.current.Load()
+	if visit == nil || gen == nil || list != mcp.ToolsList {
+		return ""
+	}
+	visit.endpoint = nil
+	e := gen.endpoint(visit.name)
+	if e == nil {
+		return ""
+	}
+	digest := e.view(e.features(v.Revision), auth.FromContext(ctx)).digest()
+	return string(digest[:])
+}
+
+// expiry is when the caller's token ends, and with it the right to listen; zero without a token.
+func expiry(ctx context.Context) time.Time {
+	if p := auth.FromContext(ctx); p != nil {
+		return p.Expiry
+	}
+	return time.Time{}
+}
