@@ -331,7 +331,7 @@ func (r *reference) markdown() string {
 			child := join(where, f.name)
 			ft := sf.Type
 			for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice || ft.Kind() == reflect.Map {
-				switch ft.Kind() { //nolint:exhaustive // the others are handled by the loop
+				switch ft.Kind() {
 				case reflect.Slice:
 					child += "[]"
 				case reflect.Map:
@@ -404,7 +404,7 @@ func valueWords(t reflect.Type, f field) string {
 		}
 		return "list of " + of
 	case reflect.Map:
-		switch t.Elem().Kind() { //nolint:exhaustive // no other kinds occur
+		switch t.Elem().Kind() {
 		case reflect.Slice:
 			return "mapping of lists of strings"
 		case reflect.Pointer:

@@ -113,7 +113,7 @@ func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 // claimsOf returns the claims of a JWT that key has signed.
 func claimsOf(t *testing.T, text string, key crypto.PublicKey) map[string]any {
 	t.Helper()
-	signed, err := jose.ParseSigned(text, []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}

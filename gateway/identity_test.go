@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 )
@@ -45,7 +46,7 @@ func publishedKeys(t *testing.T, g *Gateway) map[string]jose.JSONWebKey {
 // keyOf returns the id of the key that a JWT names.
 func keyOf(t *testing.T, text string) string {
 	t.Helper()
-	signed, err := jose.ParseSigned(text, []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -134,6 +135,40 @@ apis:
 	reload(map[string]string{"drawbridge.yaml": strings.NewReplacer("identity: {key_files: [a.pem]}", "", ", identity: {}", "", ", identity: {audience: \"https://b.example\", header: X-Caller}", "").Replace(text)})
 	if w := do(r.Handler(), http.MethodGet, "/.well-known/jwks.json", nil); w.Code != http.StatusNotFound {
 		t.Errorf("without identities: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestPublicRoutes is Z9: of all that the public listener serves, nothing but the metadata and the keys does without a token.
+func TestPublicRoutes(t *testing.T) {
+	_, keyFile := newKey(t)
+	i := newIDP(t)
+	r := run(t, map[string]string{"key.pem": keyFile, "a.yaml": document("A", "one"), "drawbridge.yaml": fmt.Sprintf(`
+server: {public_url: %s/tools}
+auth: {issuers: [%s], default_scopes: [mcp:tools]}
+identity: {key_files: [key.pem]}
+apis: [{name: a, spec: a.yaml, base_url: "http://127.0.0.1:1"}]
+`, publicURL, issuers(i))})
+	r.served()
+	open := map[string]int{"/.well-known/jwks.json": 200, "/.well-known/oauth-protected-resource": 200}
+	routes, ok := r.public.(chi.Routes)
+	if !ok {
+		t.Fatalf("the public surface is a %T", r.public)
+	}
+	seen := map[string]int{}
+	err := chi.Walk(routes, func(_, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if w := do(r.Handler(), http.MethodGet, path, nil); w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound { // of what has parameters there is none here
+			seen[path] = w.Code
+		}
+		return nil
+	})
+	if diff := cmp.Diff(open, seen); err != nil || diff != "" {
+		t.Errorf("%v; what is served without a token (-want +got)\n%s", err, diff)
+	}
+	for method, want := range map[string]int{http.MethodHead: 200, http.MethodPost: 405, http.MethodDelete: 405, http.MethodOptions: 405} {
+		w := do(r.Handler(), method, "/.well-known/jwks.json", nil)
+		if w.Code != want || w.Header().Get("X-Content-Type-Options") != "nosniff" || want == 200 && w.Header().Get("Cache-Control") != "public, max-age=60" {
+			t.Errorf("%s of the keys: %d %v", method, w.Code, w.Header())
+		}
 	}
 }
 
