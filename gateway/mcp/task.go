@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -77,4 +78,26 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	case TaskWorking, TaskCancelled:
 	}
 	return dst
+}
+
+// Task answers tools/call with a task: the call goes on, and the client asks for it by
+// tasks/get. The task must be there before (a tasks/get for its ID would find it), and
+// it has nothing to say yet but its state. A client that has not declared the extension
+// gives an *UnableError, and gets nothing: the method then waits for the end itself, or
+// refuses by returning the error.
+func (r *Reply) Task(t Task) error {
+	x := r.x
+	switch {
+	case x.req.Era != Modern || !x.req.Client.Has(ClientTasks):
+		return &UnableError{Missing: ClientTasks, reason: missing(ClientTasks)}
+	case x.req.Method != "tools/call":
+		return fmt.Errorf("method %q must not answer with a task", x.req.Method)
+	}
+	x.cacheable = false
+	return r.result("task", nil, Chunk{Bytes: t.append(nil, false)})
+}
+
+// TaskState answers tasks/get with all that there is to know of a task.
+func (r *Reply) TaskState(t Task) error {
+	return r.Result(Chunk{Bytes: t.append(nil, true)})
 }

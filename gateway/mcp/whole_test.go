@@ -84,15 +84,57 @@ func (w *whole) task(status mcp.TaskStatus) mcp.Task {
 	}
 }
 
+// getTask tells of a task whose id says what state it has, and what its client has
+// answered.
+func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	_, status, ok := strings.Cut(req.TaskID, "/")
+	if !ok {
+		return mcp.InvalidParams("unknown task")
+	}
+	t := w.task(mcp.TaskStatus(status))
+	t.ID = req.TaskID
+	if req.Method == "tasks/get" {
+		return reply.TaskState(t)
+	}
+	if req.Method == "tasks/update" {
+		answers, err := req.Answers(t.Questions)
+		if err != nil {
+			return err
+		}
+		return reply.Result(mcp.Chunk{Bytes: fmt.Appendf(nil, `"test":%d`, len(answers))})
+	}
+	return reply.Result()
+}
+
 // wholeServer is a server with every capability; its tools are named after what they do.
 func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
 	o.Hub = w.hub
 	methods := testMethods()
 	maps.Copy(methods, mcp.Methods{
-		"tools/call":  wholeTool,
-		"prompts/get": wholeAsks,
-		"test/ask":    wholeAsks,
+		"tools/call":   wholeTool,
+		"prompts/get":  wholeAsks,
+		"test/ask":     wholeAsks,
+		"tasks/get":    w.getTask,
+		"tasks/update": w.getTask,
+		"tasks/cancel": w.getTask,
+		"completion/complete": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
+			c, err := req.Completion()
+			if err != nil {
+				return err
+			}
+			if c.Argument == "many" {
+				return reply.Completions(make([]string, 101))
+			}
+			return reply.Completions([]string{c.Prompt, c.Resource, c.Argument, c.Value, fmt.Sprint(c.Arguments)})
+		},
+		"prompts/list": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
+			arguments, err := req.TextArguments()
+			if err != nil {
+				return err
+			}
+			return reply.Result(mcp.Chunk{Bytes: fmt.Appendf(nil, `"prompts":[],"test":%q`, fmt.Sprint(arguments))})
+		},
 		"resources/read": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			if req.URI == "test://none" {
 				return req.ResourceNotFound(req.URI)
@@ -129,6 +171,8 @@ func wholeTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			return err
 		}
 		return reply.Result(content)
+	case "task":
+		return reply.Task(mcp.Task{ID: "alice/1", Status: mcp.TaskWorking, Created: time.Unix(1_800_000_000, 0), Updated: time.Unix(1_800_000_000, 0)})
 	case "ask", "confirm", "rounds", "kinds", "picky":
 		return wholeAsks(ctx, req, reply)
 	case "notify then fail":

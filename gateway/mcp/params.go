@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"strconv"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// maxCompletions is how many values an answer of completion/complete may have
+// (2025-11-25 and 2026-07-28 utilities/completion).
+const maxCompletions = 100
+
+// Completion is what completion/complete asks for.
+type Completion struct {
+	// Prompt is the name of a prompt, or Resource the URI template of a resource: one of
+	// them.
+	Prompt, Resource string
+	// Argument is the name of what is being filled in, Value what there is of it so far.
+	Argument, Value string
+	// Arguments are those that are filled in already.
+	Arguments map[string]string
+}
+
+// Completion reads the params of completion/complete. The error is an *Error.
+func (r *Request) Completion() (c Completion, err error) {
+	ref, argument := jsonscan.Lookup(r.Params, "ref"), jsonscan.Lookup(r.Params, "argument")
+	if jsonscan.KindOf(ref) != jsonscan.Object || jsonscan.KindOf(argument) != jsonscan.Object {
+		return c, InvalidParams("params.ref and params.argument must be objects")
+	}
+	kind, _ := text(jsonscan.Lookup(ref, "type"))
+	var ok bool
+	switch kind {
+	case "ref/prompt":
+		if c.Prompt, ok = text(jsonscan.Lookup(ref, "name")); !ok {
+			return c, InvalidParams("params.ref.name must be a string")
+		}
+	case "ref/resource":
+		if c.Resource, ok = text(jsonscan.Lookup(ref, "uri")); !ok {
+			return c, InvalidParams("params.ref.uri must be a string")
+		}
+	default:
+		return c, InvalidParams(`params.ref.type must be "ref/prompt" or "ref/resource"`)
+	}
+	if c.Argument, ok = text(jsonscan.Lookup(argument, "name")); !ok {
+		return c, InvalidParams("params.argument.name must be a string")
+	}
+	if c.Value, ok = text(jsonscan.Lookup(argument, "value")); !ok {
+		return c, InvalidParams("params.argument.value must be a string")
+	}
+	c.Arguments, err = textMap("params.context.arguments", jsonscan.Lookup(jsonscan.Lookup(r.Params, "context"), "arguments"))
+	return c, err
+}
+
+// Completions answers completion/complete with values, best first; what is above the
+// 100 that an answer may have is left out and counted.
+func (r *Reply) Completions(values []string) error {
+	b := []byte(`"completion":{"values":[`)
+	for i, v := range values {
+		if i == maxCompletions {
+			break
+		}
+		b = append(jsonscan.AppendString(b, v), ',')
+	}
+	b = append(trimComma(b), `],"total":`...)
+	b = strconv.AppendInt(b, int64(len(values)), 10)
+	b = strconv.AppendBool(append(b, `,"hasMore":`...), len(values) > maxCompletions)
+	return r.Result(Chunk{Bytes: append(b, '}')})
+}
+
+// TextArguments reads params.arguments of prompts/get, whose values are strings. The
+// error is an *Error.
+func (r *Request) TextArguments() (map[string]string, error) {
+	return textMap("params.arguments", r.Arguments)
+}
+
+// textMap reads an object of strings; none is an empty one.
+func textMap(where string, object []byte) (map[string]string, error) {
+	switch jsonscan.KindOf(object) {
+	case jsonscan.Object:
+	case 0, jsonscan.Null:
+		return nil, nil
+	default:
+		return nil, InvalidParams("%s must be an object", where)
+	}
+	m := make(map[string]string)
+	for name, value := range jsonscan.Members(object) {
+		v, ok := text(value)
+		if !ok {
+			return nil, InvalidParams("%s: the value of %q must be a string", where, clip(name))
+		}
+		m[string(name)] = v
+	}
+	return m, nil
+}
+
+// Answers reads what tasks/update has brought for the questions of a task, by their
+// keys. What is no answer is left out, so that its question goes on waiting, and so is
+// what nobody asked. The error is an *Error.
+func (r *Request) Answers(questions []Question) (map[string]Answer, error) {
+	responses := jsonscan.Lookup(r.Params, "inputResponses")
+	if jsonscan.KindOf(responses) != jsonscan.Object {
+		return nil, InvalidParams("params.inputResponses must be an object")
+	}
+	answers := make(map[string]Answer)
+	for i := range questions {
+		if a, ok := parseAnswer(questions[i].Kind, jsonscan.Lookup(responses, questions[i].Key)); ok {
+			answers[questions[i].Key] = a
+		}
+	}
+	return answers, nil
+}
