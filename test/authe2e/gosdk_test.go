@@ -29,6 +29,7 @@ type goSession struct {
 	handler   *auth.AuthorizationCodeHandler
 	transport *http.Transport
 	browser   *http.Client
+	door      string                                                        // where the browser stops
 	visit     func(ctx context.Context, address string) (url.Values, error) // what the user does with a link; by default, browse
 	session   *mcp.ClientSession
 
@@ -41,12 +42,12 @@ func newGoSession(endpoint string, c choices) (*goSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &goSession{endpoint: endpoint, transport: &http.Transport{}}
+	s := &goSession{endpoint: endpoint, door: redirect, transport: &http.Transport{}}
 	s.visit = s.browse
 	s.browser = &http.Client{
 		Jar: jar, Transport: s.transport,
 		CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-			if strings.HasPrefix(r.URL.String(), redirect) {
+			if strings.HasPrefix(r.URL.String(), s.door) {
 				return http.ErrUseLastResponse
 			}
 			return nil
