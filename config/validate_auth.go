@@ -55,6 +55,10 @@ func (l *loader) issuer(key string, is *Issuer, earlier []Issuer) {
 			l.errorf(key+".issuer", "must be https: keys that anybody on the way could change prove nothing")
 		case slices.ContainsFunc(earlier, func(other Issuer) bool { return other.Issuer.String() == u.String() }):
 			l.errorf(key+".issuer", "is listed twice")
+		default:
+			if wrong := presetIssuer(is.Preset, u.URL().Path); wrong != "" {
+				l.errorf(key+".issuer", "%s", wrong)
+			}
 		}
 	}
 	if l.given(key+".audiences") && len(is.Audiences) == 0 && l.ok(key+".audiences") {
@@ -79,12 +83,29 @@ func (l *loader) issuer(key string, is *Issuer, earlier []Issuer) {
 		switch {
 		case is.Preset == "google" || is.Preset == "dex":
 			l.errorf(k, "is required with preset %s, whose tokens are for the client that asked for them: list the client ids", is.Preset)
+		case is.Preset == "entra":
+			l.errorf(k, "is required with preset entra, whose tokens are for the application id of the API: list that")
 		case is.Preset == "cognito" && len(is.ClientIDs) == 0:
 			l.errorf(k, "is required with preset cognito, or client_ids: without a resource in the request its tokens name no audience")
 		}
 	}
 	l.introspection(key, is, earlier)
 	l.authority(key+".ca_file", is.CAFile)
+}
+
+// presetIssuer says what no issuer identifier of a provider looks like.
+func presetIssuer(p Preset, path string) string {
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
+	case p == "auth0" && path == "":
+		return "must end with a slash, as the tokens of Auth0 have it"
+	case p == "okta" && first != "oauth2":
+		return "must be that of a custom authorization server, https://…/oauth2/ID: the tokens of the org's own are for Okta alone"
+	case p == "entra" && (first == "common" || first == "organizations" || first == "consumers"):
+		return "must have the id of the directory in the place of " + first + ", as tokens have it"
+	case p == "keycloak" && path == "":
+		return "must be that of a realm, https://…/realms/NAME"
+	}
+	return ""
 }
 
 // introspection checks what belongs to opaque tokens. A preset may bring some of it.

@@ -369,7 +369,7 @@ func TestBoundTokens(t *testing.T) {
 // TestPresetNames holds that the configuration takes the presets that there are.
 func TestPresetNames(t *testing.T) {
 	for _, name := range auth.Presets() {
-		text := fmt.Sprintf(`auth: {allow_unscoped: true, issuers: [{issuer: "https://idp.example.com", preset: %s, audiences: [a]}]}
+		text := fmt.Sprintf(`auth: {allow_unscoped: true, issuers: [{issuer: "https://idp.example.com/oauth2/id", preset: %s, audiences: [a]}]}
 apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 `, name)
 		c := configure(t, t.TempDir(), document("Shop", "list"), text, "http://127.0.0.1:1")
