@@ -178,11 +178,8 @@ func (e *echoes) hidden(text string) string {
 
 // sentSecrets finds what this call sent of tokens and identities; nil: nothing. What is sent is known when there is an answer.
 func (c *call) sentSecrets() *echoes {
-	if c.sent == nil {
-		return nil
-	}
-	if values := c.sent.Reveal(); c.sentEchoes == nil && len(values) > 0 {
-		c.sentEchoes = newSentEchoes(values)
+	if c.sent != nil && c.sentEchoes == nil {
+		c.sentEchoes = newSentEchoes(c.sent.Reveal())
 	}
 	return c.sentEchoes
 }
