@@ -273,6 +273,13 @@ type Tools struct {
 	// The most characters of a tool name. Longer names are cut and end in a hash. Clients add characters of their own,
 	// and many have a limit of 64.
 	MaxName int `yaml:"max_name" default:"64" min:"24" max:"128"`
+	// Which calls wait for the user's consent where no rule says so: none, or those of tools that are marked as
+	// destructive, which all methods but the safe ones are.
+	Confirm Confirm `yaml:"confirm" default:"none"`
+	// What becomes of such a call if its client can't ask the user: it is refused or allowed.
+	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse"`
+	// The scopes with which a caller is never asked, such as one without a user. It needs auth.issuers.
+	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"everybody is asked"`
 }
 
 // Rule changes the tools that it matches.
@@ -296,6 +303,8 @@ type Settings struct {
 	// What a call must fulfil besides its scopes: an expression of the Common Expression Language over claims, principal,
 	// tool and args, at most 4096 bytes. What can't be evaluated is refused. It needs auth.issuers.
 	Condition string `yaml:"condition,omitempty" absent:"none"`
+	// Whether a call waits for the user's consent, which is asked for when the arguments are known to be right.
+	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 }
@@ -477,7 +486,7 @@ func (a *API) Exposes(s Subject) bool {
 }
 
 func (s *Settings) empty() bool {
-	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Timeout == 0
+	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0
 }
 
 func (s *Settings) apply(later Settings) {
@@ -495,6 +504,9 @@ func (s *Settings) apply(later Settings) {
 	}
 	if later.Condition != "" {
 		s.Condition = later.Condition
+	}
+	if later.Confirm != nil {
+		s.Confirm = later.Confirm
 	}
 	if later.Timeout != 0 {
 		s.Timeout = later.Timeout

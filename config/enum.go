@@ -174,6 +174,28 @@ const (
 
 func (Prefix) values() []string { return []string{"auto", "always", "never"} }
 
+// Confirm says which calls wait for the user's consent.
+type Confirm string
+
+// The values of [Confirm].
+const (
+	ConfirmNone        Confirm = "none"
+	ConfirmDestructive Confirm = "destructive" // those of tools that are marked so
+)
+
+func (Confirm) values() []string { return []string{"none", "destructive"} }
+
+// Unconfirmed says what becomes of a call that needs the user's consent when nobody can be asked.
+type Unconfirmed string
+
+// The values of [Unconfirmed].
+const (
+	UnconfirmedRefuse Unconfirmed = "refuse"
+	UnconfirmedAllow  Unconfirmed = "allow"
+)
+
+func (Unconfirmed) values() []string { return []string{"refuse", "allow"} }
+
 // LogLevel is the least severe level that is logged.
 type LogLevel string
 

@@ -18,6 +18,7 @@ func (l *loader) validate(cfg *Config) {
 	l.auth(cfg)
 	l.identity(cfg)
 	l.apis(cfg)
+	l.tools(cfg)
 	l.rules(cfg)
 	l.endpoints(cfg)
 }

@@ -25,6 +25,18 @@ func (l *loader) rules(cfg *Config) {
 	}
 }
 
+func (l *loader) tools(cfg *Config) {
+	const key = "tools.unconfirmed_scopes"
+	l.scopes(key, cfg.Tools.UnconfirmedScopes)
+	switch {
+	case !l.given(key) || !l.ok(key):
+	case len(cfg.Tools.UnconfirmedScopes) == 0:
+		l.errorf(key, "is empty; leave it out")
+	case l.ok("auth") && (cfg.Auth == nil || cfg.Auth.Anonymous):
+		l.errorf(key, "needs auth.issuers: without tokens nobody has a scope")
+	}
+}
+
 func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	if l.given(key) && l.ok(key) && !l.faulty(key) && set.empty() {
 		l.errorf(key, "is empty; the rule changes nothing")

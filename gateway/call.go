@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,15 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	args := req.Arguments
+	if p.condition != nil || p.consent.needed {
+		var done bool
+		var err error
+		if args, done, err = c.permit(ctx, args); done {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	if req.Era == mcp.Legacy && p.safe && e.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
@@ -53,40 +63,35 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		defer stop()
 	}
 	ctx, sent := p.attach(ctx, req.HTTP.Header)
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, sent: sent, local: e.guard == nil}
-	if p.condition != nil && e.guard != nil { // without a guard it is the operator who calls
-		c.asks, c.caller = true, caller
-	}
+	c.ctx, c.sent = ctx, sent
 	if g.tracer != nil {
 		c.startSpan()
 		defer c.span.End()
 	}
-	return c.run()
+	return c.run(args)
 }
 
 // call is one call under way.
 type call struct {
-	g     *Gateway
-	ctx   context.Context
-	req   *mcp.Request
-	reply *mcp.Reply
-	plan  *Plan
-	span  trace.Span // nil: no tracing
-	// asks tells that the plan's condition decides on the caller.
-	asks   bool
-	caller *auth.Principal
+	g        *Gateway
+	ctx      context.Context
+	req      *mcp.Request
+	reply    *mcp.Reply
+	plan     *Plan
+	span     trace.Span // nil: no tracing
+	endpoint *endpoint
+	caller   *auth.Principal // nil: nobody was asked for a token
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
 	parts    []openapi.Part // of an answer with several, until the last of them is there
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
-	local      bool             // nobody was asked for a token
 }
 
 // run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
 // model; an error is returned only if the answer can't be delivered.
-func (c *call) run() (err error) {
+func (c *call) run(args json.RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.g.metrics.panics.Inc()
@@ -94,29 +99,9 @@ func (c *call) run() (err error) {
 		}
 	}()
 	p := c.plan
-	args := c.req.Arguments
-	if c.asks {
-		allowed := false
-		if args, err = p.Operation.Check(args); err == nil {
-			if allowed, err = p.permitted(c.ctx, c.caller, args); !allowed {
-				return c.fail(outcomeCondition, err, notPermitted)
-			}
-		}
-	}
-	var httpReq *http.Request
-	if err == nil {
-		httpReq, err = p.Operation.NewRequest(c.ctx, p.base, args)
-	}
+	httpReq, err := p.Operation.NewRequest(c.ctx, p.base, args)
 	if err != nil {
-		var bad *openapi.ArgumentError
-		var homeless *openapi.BaseError
-		switch {
-		case errors.As(err, &bad):
-			return c.fail(outcomeArguments, nil, bad.ToolMessage())
-		case errors.As(err, &homeless):
-			return c.fail(outcomeNoBase, err, homeless.ToolMessage())
-		}
-		return c.internal(err)
+		return c.unbuilt(err)
 	}
 	start := time.Now()
 	resp, err := p.client.Do(httpReq) // ReadResponse closes the body
@@ -137,6 +122,50 @@ func (c *call) run() (err error) {
 		return c.failed(err)
 	}
 	return err
+}
+
+// permit looks at a call before anything of it is sent: whether the arguments are right, the condition of the plan holds,
+// and the user agrees. It has no deadline but the caller's, since a user takes time. done tells that the call has its
+// answer; else it goes on with args, which are what the condition and the user have seen.
+func (c *call) permit(ctx context.Context, args json.RawMessage) (_ json.RawMessage, done bool, err error) {
+	p := c.plan
+	if visitFrom(ctx).operator {
+		return args, false, nil
+	}
+	if args, err = p.Operation.Check(args); err != nil {
+		return nil, true, c.unbuilt(err)
+	}
+	if p.condition != nil {
+		if allowed, err := p.permitted(ctx, c.caller, args); !allowed {
+			return nil, true, c.fail(outcomeCondition, err, notPermitted)
+		}
+	}
+	if p.consent.needed {
+		o, text, err := c.confirm(ctx, args)
+		switch {
+		case errors.Is(err, mcp.ErrAsked):
+			c.done(outcomeAsked, nil)
+			return nil, true, err
+		case err != nil:
+			return nil, true, err
+		case o != "":
+			return nil, true, c.fail(o, nil, text)
+		}
+	}
+	return args, false, nil
+}
+
+// unbuilt answers a call of which no request could be made.
+func (c *call) unbuilt(err error) error {
+	var bad *openapi.ArgumentError
+	var homeless *openapi.BaseError
+	switch {
+	case errors.As(err, &bad):
+		return c.fail(outcomeArguments, nil, bad.ToolMessage())
+	case errors.As(err, &homeless):
+		return c.fail(outcomeNoBase, err, homeless.ToolMessage())
+	}
+	return c.internal(err)
 }
 
 // failed answers a call that the service did not answer, or not to the end.
@@ -169,7 +198,7 @@ func (c *call) failed(err error) error {
 // tokenMessage says why there is no token for the service. Who calls from the command line knows what that is, and is no
 // caller in the sense of a token exchange.
 func (c *call) tokenMessage(e *credential.TokenError) string {
-	if e.Failure == credential.NoCaller && c.local {
+	if e.Failure == credential.NoCaller && c.caller == nil {
 		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
 	}
@@ -205,9 +234,9 @@ func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
 	level := slog.LevelInfo
 	switch o {
-	case outcomeOK, outcomeArguments:
+	case outcomeOK, outcomeArguments, outcomeAsked:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcome(upstream.Canceled.String()):
+	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}

@@ -78,6 +78,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		p := &Plan{
 			Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
+			consent: consentOf(d.config, set, t.Annotations.Destructive),
 			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 			longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
 			short: s.config.Answers == config.AnswersStructured,

@@ -68,6 +68,7 @@ var (
 type visit struct {
 	name     string
 	endpoint *endpoint // nil once the request has become a stream of changes
+	operator bool      // who runs the program calls, and may call everything
 }
 
 type visitKey struct{}
@@ -89,8 +90,12 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) 
 	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, &visit{name: name, endpoint: e})))
 }
 
+func visitFrom(ctx context.Context) *visit {
+	return ctx.Value(visitKey{}).(*visit) //nolint:errcheck // serveMCP has put it there
+}
+
 func endpointFrom(ctx context.Context) *endpoint {
-	return ctx.Value(visitKey{}).(*visit).endpoint //nolint:errcheck // serveMCP has put it there
+	return visitFrom(ctx).endpoint
 }
 
 // protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.

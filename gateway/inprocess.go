@@ -70,7 +70,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// The same tools without a guard, so that nobody asks for scopes.
 	open := newEndpoint(gen, gen.whole.plans, nil, nil)
-	ctx = context.WithValue(ctx, visitKey{}, &visit{endpoint: open})
+	ctx = context.WithValue(ctx, visitKey{}, &visit{endpoint: open, operator: true})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, err

@@ -27,6 +27,8 @@ const (
 	outcomeArguments   outcome = "bad_arguments"
 	outcomeScope       outcome = "insufficient_scope"
 	outcomeCondition   outcome = "not_permitted"
+	outcomeUnconfirmed outcome = "not_confirmed"
+	outcomeAsked       outcome = "asked" // the client comes again with the user's answer
 	outcomeNoBase      outcome = "no_base_url"
 	outcomeHeader      outcome = "bad_header" // a header of the caller that is to be passed on can't be
 	outcomeInternal    outcome = "internal"

@@ -27,6 +27,7 @@ type Plan struct {
 	Timeout time.Duration
 
 	condition *auth.Condition // nil: there is none
+	consent   consent
 
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none

@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// consent says whether the calls of a plan wait for the user's consent, and what becomes of those that can't.
+type consent struct {
+	needed bool
+	refuse bool     // who can't be asked is refused
+	exempt []string // scopes with which nobody is asked
+}
+
+func consentOf(c *config.Config, set config.Settings, destructive bool) consent {
+	needed := c.Tools.Confirm == config.ConfirmDestructive && destructive
+	if set.Confirm != nil {
+		needed = *set.Confirm
+	}
+	return consent{needed: needed, refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, exempt: c.Tools.UnconfirmedScopes}
+}
+
+// Texts for the model, of calls that were not made.
+const (
+	notConfirmed = "The user did not agree to this call. Nothing was sent. Do not call again without being told to; ask the user what to do instead."
+	notAsked     = "The user has not decided on this call. Nothing was sent. Tell the user what you would do, and call again when asked to."
+	notAskable   = "This call needs the user's consent, and this client can't ask for it (it does not support elicitation). Nothing was sent. " +
+		"Tell the user that the call has to be made in another way."
+)
+
+// confirm asks the user for consent to a call whose arguments are right. It returns the outcome and a text for the model
+// if there is none; an error of the answer, which [mcp.ErrAsked] is too, comes as it is.
+func (c *call) confirm(ctx context.Context, args json.RawMessage) (outcome, string, error) {
+	p := c.plan
+	if len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt) {
+		return "", "", nil
+	}
+	answers, err := c.reply.Ask(ctx, mcp.Round{Once: true, Questions: []mcp.Question{{Key: "confirm", Kind: mcp.Elicit, Params: p.question(args)}}})
+	var unable *mcp.UnableError
+	switch {
+	case errors.As(err, &unable) && p.consent.refuse:
+		return outcomeUnconfirmed, notAskable, nil
+	case errors.As(err, &unable):
+		return "", "", nil
+	case err != nil:
+		return "", "", err
+	}
+	switch a := answers["confirm"]; {
+	case a.Action == mcp.Declined, a.Action == mcp.Accepted && !agreed(a.Value):
+		return outcomeUnconfirmed, notConfirmed, nil
+	case a.Action != mcp.Accepted:
+		return outcomeUnconfirmed, notAsked, nil
+	}
+	return "", "", nil
+}
+
+// agreed reads the form. A form without the box was accepted as a whole.
+func agreed(form json.RawMessage) bool {
+	box := jsonscan.Lookup(form, "go_ahead")
+	return box == nil || string(box) == "true"
+}
+
+// maxShown is the most bytes of arguments that a question shows.
+const maxShown = 600
+
+// question is what the user is asked: the tool's title, the operation and the arguments as they will be sent. What comes
+// from the caller stands behind what does not, so that it can't pass for the gateway's words.
+func (p *Plan) question(args json.RawMessage) []byte {
+	shown := jsonscan.AppendCompact(nil, args)
+	if len(shown) > maxShown {
+		cut := maxShown
+		for !utf8.RuneStart(shown[cut]) {
+			cut--
+		}
+		shown = fmt.Appendf(shown[:cut:cut], "… (%d bytes)", len(shown))
+	}
+	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", p.title(), p.Operation.Method, p.Operation.Path, p.Tool.API, shown)
+	dst := jsonscan.AppendString([]byte(`"message":`), message)
+	return append(dst, `,"requestedSchema":{"type":"object","properties":{"go_ahead":{"type":"boolean","title":"Go ahead","default":false}},"required":["go_ahead"]}`...)
+}
+
+// title is the tool's title, or else its name.
+func (p *Plan) title() string {
+	if title := strings.TrimSpace(p.Tool.Title); title != "" {
+		return fmt.Sprintf("%q (%s)", title, p.Tool.Name)
+	}
+	return p.Tool.Name
+}
