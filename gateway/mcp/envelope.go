@@ -17,7 +17,8 @@ type envelope struct {
 	method json.RawMessage // string with its quotes
 	params json.RawMessage // object
 
-	response bool // the message is a good response
+	whole    json.RawMessage // the message
+	response bool            // it is a good response
 
 	name, uri, taskID json.RawMessage // members of params that a header mirrors
 	arguments, cursor json.RawMessage // members of params
@@ -49,15 +50,18 @@ func open(body []byte, maxDepth int) (e envelope, fault *Error) {
 	if err != nil {
 		return e, scanFault(err)
 	}
-	switch info.Kind {
-	case jsonscan.Object:
-	case jsonscan.Array:
-		// Batches exist in 2025-03-26 alone, which says that servers must receive them.
-		// TODO(#5): at most 16 elements, each counted as a request (H6).
+	if info.Kind == jsonscan.Array { // see batch
 		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
-	default:
-		return e, invalidRequest("a message is an object, got %s", kindName(info.Kind))
 	}
+	return openMessage(body)
+}
+
+// openMessage takes one message apart that was checked before.
+func openMessage(body []byte) (e envelope, fault *Error) {
+	if kind := jsonscan.KindOf(body); kind != jsonscan.Object {
+		return e, invalidRequest("a message is an object, got %s", kindName(kind))
+	}
+	e.whole = body
 	var version []byte
 	response, badID := false, false
 	for name, value := range jsonscan.Members(body) {

@@ -200,6 +200,9 @@ func (x *exchange) post() *Error {
 		return err
 	}
 	x.event.RequestBytes = int64(len(body))
+	if isBatch(body) {
+		return x.batch(body)
+	}
 	e, err := open(body, x.h.o.MaxDepth)
 	x.req.ID = e.id
 	version, _ := first(r.Header, headerVersion)
@@ -268,22 +271,32 @@ func (x *exchange) legacy(e *envelope) *Error {
 	}
 	x.enter(ss)
 	if e.id == nil {
-		if string(e.method) == `"notifications/cancelled"` {
-			if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
-				x.h.calls.cancel(newCallKey(&ss, id))
-			}
-		}
+		x.cancels(e)
 		return x.notification(e)
 	}
 	m, err := x.lookup(e)
 	if err != nil {
 		return err
 	}
-	// A disconnect is not a cancellation in these revisions; a notification is.
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	return x.sessionCall(e, m)
+}
+
+// sessionCall runs the method of a legacy request. A disconnect is not a cancellation
+// in these revisions; a notification is.
+func (x *exchange) sessionCall(e *envelope, m entry) *Error {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.req.HTTP.Context()))
 	defer cancel(nil)
-	defer x.h.calls.add(newCallKey(&ss, e.id), cancel)()
+	defer x.h.calls.add(newCallKey(&x.session, e.id), cancel)()
 	return x.call(ctx, m)
+}
+
+// cancels ends the call that a notification of the session wants to end.
+func (x *exchange) cancels(e *envelope) {
+	if string(e.method) == `"notifications/cancelled"` {
+		if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
+			x.h.calls.cancel(newCallKey(&x.session, id))
+		}
+	}
 }
 
 // enter makes the request one of a session.

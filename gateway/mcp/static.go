@@ -67,7 +67,7 @@ func (r *Reply) Static(s *Static) error {
 	x := r.x
 	out := &x.out
 	out.settle()
-	if h := x.req.HTTP.Header; !out.event {
+	if h := x.req.HTTP.Header; !out.event && !x.batched {
 		head := out.w.Header()
 		head["Vary"] = append(head["Vary"], x.h.fixed.acceptEncoding...)
 		if s.deflated != nil && listed(h["Accept-Encoding"], "gzip", "x-gzip") {

@@ -62,6 +62,9 @@ type Options struct {
 	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
 	// DELETE is refused with 405, as the legacy revisions allow.
 	Revoked Revocations
+	// Batch decides on the batches of 2025-03-26. nil: they are refused. Each request of
+	// a batch is observed on its own, and the batch besides, as the method "batch".
+	Batch BatchFunc
 	// Spent remembers the states of questions that are good for one use ([Round].Once).
 	// nil: this process does, which is not enough where several replicas have the same
 	// keys.

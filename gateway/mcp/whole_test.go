@@ -110,6 +110,21 @@ func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) e
 func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
 	o.Hub = w.hub
+	o.Batch = func(_ context.Context, requests []*mcp.Request) error {
+		var forbidden []string
+		for _, r := range requests {
+			if r.Name == "forbidden" {
+				forbidden = append(forbidden, string(r.ID))
+			}
+		}
+		if len(forbidden) > 0 {
+			return &mcp.Error{
+				Code: mcp.CodeInvalidRequest, Message: "insufficient scope", HTTPStatus: 403,
+				Header: map[string][]string{"Www-Authenticate": {"Bearer for " + strings.Join(forbidden, ", ")}},
+			}
+		}
+		return nil
+	}
 	methods := testMethods()
 	maps.Copy(methods, mcp.Methods{
 		"tools/call":   wholeTool,
