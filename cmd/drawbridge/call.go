@@ -32,7 +32,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		want := 2
 		if p.config == "" {
 			want = 3
@@ -72,7 +72,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			return err
 		}
 		return p.printResult(result)
-	}
+	})
 	return c
 }
 

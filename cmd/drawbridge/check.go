@@ -35,7 +35,7 @@ skipped), 2 on bad usage or configuration.`,
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ skipped), 2 on bad usage or configuration.`,
 			return exitError(exitFail)
 		}
 		return nil
-	}
+	})
 	return c
 }
 

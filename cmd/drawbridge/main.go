@@ -27,6 +27,7 @@ const (
 	exitOK    = 0
 	exitFail  = 1 // failure while running; check: an API can't be served
 	exitUsage = 2 // bad usage or a bad configuration
+	// 128 and the number of the signal: check, tools or call was interrupted
 )
 
 func main() {
@@ -63,8 +64,10 @@ A configuration is a YAML file; the smallest one is a list of documents:
   - https://billing.internal/v2/swagger.yaml
 A document's URL or path may stand for a configuration everywhere.`,
 		SilenceUsage: true, SilenceErrors: true,
+		Version:           version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.SetVersionTemplate(versionText())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -144,11 +147,15 @@ func noArguments(c *cobra.Command, args []string) error {
 // load reads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
 	c, problems := config.Load(location, p.getenv)
-	for _, problem := range problems {
-		fmt.Fprintln(p.stderr, problem)
-	}
+	p.print(problems)
 	if c == nil {
 		return nil, exitError(exitUsage)
 	}
 	return c, nil
+}
+
+func (p *program) print(problems config.Problems) {
+	for _, problem := range problems {
+		fmt.Fprintln(p.stderr, problem)
+	}
 }

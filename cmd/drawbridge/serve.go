@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -28,7 +29,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Long: `Serve reads all documents, serves as soon as one of them can be used, and tries the others again.
 
 Configuration and document files are watched, documents from URLs are asked for changes every 'refresh'.
-SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all.
+SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all; a new
+certificate (server.tls) is used by itself, and by new connections only.
 SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.
 
 Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or configuration.`,
@@ -41,17 +43,26 @@ Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or confi
 		if err != nil {
 			return err
 		}
-		cfg, err := p.load(location)
-		if err != nil {
-			return err
+		cfg, problems := config.Load(location, p.getenv)
+		if cfg == nil {
+			p.print(problems)
+			return exitError(exitUsage)
 		}
-		return p.serve(c.Context(), location, cfg)
+		return p.serve(c.Context(), location, cfg, problems)
 	}
 	return c
 }
 
-func (p *program) serve(ctx context.Context, location string, cfg *config.Config) error {
+func (p *program) serve(ctx context.Context, location string, cfg *config.Config, problems config.Problems) error {
+	// A log collector that was closed, or is started anew, ends nothing.
+	signal.Ignore(syscall.SIGPIPE)
 	log := newLogger(p.stderr, cfg.Telemetry)
+	warn := func(problems config.Problems) {
+		for _, w := range problems.Warnings() {
+			log.Warn("configuration", "problem", w.String())
+		}
+	}
+	warn(problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version)
 	if err != nil {
 		return err
@@ -71,9 +82,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 				own.reload()
 			}
 			c, problems := config.Load(location, p.getenv)
-			for _, w := range problems.Warnings() {
-				log.Warn("configuration", "problem", w.String())
-			}
+			warn(problems)
 			return c, problems.Err()
 		},
 	})
@@ -163,7 +172,8 @@ func (s *server) await(ctx context.Context, group *errgroup.Group) {
 			return
 		case sig := <-s.signals:
 			if sig != syscall.SIGHUP {
-				s.log.Info("draining", "signal", sig.String())
+				s.log.Info("draining", "signal", sig.String(), "shutdown_delay", time.Duration(s.config.Server.ShutdownDelay).String(),
+					"drain_timeout", time.Duration(s.config.Server.DrainTimeout).String())
 				return
 			}
 			group.Go(func() error { s.reload(ctx); return nil })
@@ -253,7 +263,7 @@ func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server 
 		Handler: bounded(h), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
 		BaseContext:    func(net.Listener) context.Context { return calls },
-		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:       serverErrors{s.log}.logger(),
 	}
 }
 

@@ -23,7 +23,7 @@ their sum is what a client that shows all tools to its model pays on every reque
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result of tools/list")
-	c.RunE = func(c *cobra.Command, args []string) error {
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
 			return err
@@ -59,6 +59,6 @@ their sum is what a client that shows all tools to its model pays on every reque
 		}
 		fmt.Fprintf(p.stdout, "%s, about %d tokens\n", count(len(plans), "tool"), total)
 		return err
-	}
+	})
 	return c
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -157,4 +159,63 @@ func rpc(ctx context.Context, address, method, tool string) (status int, body st
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(data), err
+}
+
+// TestLogReaderGone closes the pipe that the log is written to, as a collector does that is started anew. The gateway goes
+// on; by default the system would end it at its next word.
+func TestLogReaderGone(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	program, err := process.BuildGateway(ctx, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen, admin := address(t), address(t)
+	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s}
+admin: {listen: %q}
+apis: [{spec: none.yaml}]
+`, listen, admin)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := exec.CommandContext(ctx, program, "serve", "--config", file)
+	gateway.Stderr = writer
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	defer gateway.Process.Kill()
+	for lines := bufio.NewScanner(reader); lines.Scan() && !strings.Contains(lines.Text(), "document can't be used"); {
+	}
+	reader.Close()
+	if err := gateway.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	reloads := func() string {
+		resp, err := http.Get("http://" + admin + "/metrics")
+		if err != nil {
+			t.Fatalf("the gateway is gone: %v, %v", err, gateway.Wait())
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for !strings.Contains(reloads(), `drawbridge_config_reloads_total{outcome="ok"} 1`) { // it is logged before it is counted
+		if ctx.Err() != nil {
+			t.Fatal("no reload")
+		}
+	}
+	if err := gateway.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// interruptible lets a signal end a command that serves nothing, whichever of those that the program listens for. The
+// command is told first; the next signal does not wait for it. The exit code is what a shell gives to one that was killed.
+func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		ctx, cancel := context.WithCancel(c.Context())
+		defer cancel()
+		c.SetContext(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- run(c, args) }()
+		var sig os.Signal
+		select {
+		case err := <-ended:
+			return err
+		case sig = <-p.signals:
+		}
+		cancel()
+		select {
+		case <-ended:
+		case <-p.signals:
+		}
+		return exitError(128 + int(number(sig)))
+	}
+}
+
+// number is that of a signal; all that the program listens for have one.
+func number(sig os.Signal) syscall.Signal {
+	n, _ := sig.(syscall.Signal)
+	return n
+}

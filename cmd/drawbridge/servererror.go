@@ -1,0 +1,27 @@
+package main
+
+import (
+	"log"
+	"log/slog"
+	"strings"
+)
+
+// serverErrors takes what net/http has to say, by its weight: it has one logger for a panic, for a system that has no file
+// descriptors left, and for a scanner that speaks no TLS.
+type serverErrors struct{ log *slog.Logger }
+
+func (e serverErrors) logger() *log.Logger { return log.New(e, "", 0) }
+
+// Write implements [io.Writer]; it is called once for each message.
+func (e serverErrors) Write(b []byte) (int, error) {
+	text := strings.TrimSpace(string(b))
+	switch {
+	case strings.HasPrefix(text, "http: panic serving"), strings.HasPrefix(text, "http2: panic serving"):
+		e.log.Error("panic in the HTTP server", "detail", text)
+	case strings.HasPrefix(text, "http: Accept error"):
+		e.log.Warn("connections can't be accepted", "detail", text)
+	default:
+		e.log.Debug("HTTP server", "detail", text)
+	}
+	return len(b), nil
+}
