@@ -224,6 +224,27 @@ func TestClientCertificateOrigin(t *testing.T) {
 	}
 }
 
+// Authorities that are given take the place of those of the connection, those
+// of a file the place of both.
+func TestClientCertificateAuthorities(t *testing.T) {
+	servers, clients := newAuthority(t), newAuthority(t)
+	s := peer(t, servers, clients)
+	dir := t.TempDir()
+	certFile, keyFile := clients.write(t, dir, "gateway", time.Now().Add(time.Hour))
+	pool, other := x509.NewCertPool(), filepath.Join(dir, "other.pem")
+	pool.AddCert(servers.certificate)
+	put(t, other, newAuthority(t).pem)
+	for caFile, good := range map[string]bool{"": true, other: false} {
+		c, err := NewClientCertificate(CertificateOptions{CertFile: certFile, KeyFile: keyFile, CAFile: caFile, RootCAs: pool, Origin: mustURL(t, s.URL)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ask(t, c, s.URL); (err == nil && got == "gateway") != good {
+			t.Errorf("%q: %q, %v", caFile, got, err)
+		}
+	}
+}
+
 // What can't work is found at once, and nothing takes its place (Z8).
 func TestClientCertificateErrors(t *testing.T) {
 	dir := t.TempDir()

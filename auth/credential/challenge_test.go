@@ -47,6 +47,13 @@ func TestChallenges(t *testing.T) {
 		{`Bearer a=1, a=2`, "-", true},
 		{`realm="x"`, "-", true},
 		{`Bearer;x`, "-", true},
+		{`Bearer "x"`, "-", true},
+		{`Bearer ="x"`, "-", true},
+		{`Basic realm`, `basic`, false},
+		{`Basic realm;`, "-", true},
+		{`Bearer a=b==`, "-", true},
+		{`Bearer ` + strings.Repeat("a", maxChallengeBytes-len("Bearer ")), `bearer`, true},
+		{`Bearer ` + strings.Repeat("a", maxChallengeBytes-len("Bearer ")+1), "-", true},
 		{strings.Repeat("A,", maxChallenges+1), "-", true},
 		{`Bearer x="` + strings.Repeat("a", maxChallengeBytes) + `"`, "-", true},
 	} {

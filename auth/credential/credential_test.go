@@ -192,6 +192,44 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// Which bytes may stand in a secret, and in a name, by place: those of the
+// standards, byte for byte.
+func TestBytes(t *testing.T) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	const visible = letters + "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+	const tchar = letters + "!#$%&'*+-.^_`|~" // RFC 9110 section 5.6.2
+	var all strings.Builder
+	for c := range 256 {
+		all.WriteByte(byte(c))
+	}
+	cookie := strings.NewReplacer(`"`, "", ",", "", ";", "", `\`, "").Replace(visible) // RFC 6265 section 4.1.1
+	for name, c := range map[string]struct {
+		options func(string) Options
+		good    string
+	}{
+		"token":       {func(s string) Options { return Options{Kind: Bearer, Token: Fixed(s)} }, visible},
+		"header":      {func(s string) Options { return Options{Kind: APIKey, In: Header, Name: "X-Key", Key: Fixed(s)} }, visible + " "},
+		"cookie":      {func(s string) Options { return Options{Kind: APIKey, In: Cookie, Name: "k", Key: Fixed(s)} }, cookie},
+		"query":       {func(s string) Options { return Options{Kind: APIKey, In: Query, Name: "k", Key: Fixed(s)} }, all.String()},
+		"header name": {func(s string) Options { return Options{Kind: APIKey, In: Header, Name: s, Key: Fixed("s")} }, tchar},
+		"cookie name": {func(s string) Options { return Options{Kind: APIKey, In: Cookie, Name: s, Key: Fixed("s")} }, tchar},
+		"user": {func(s string) Options { return Options{Kind: Basic, Username: Fixed(s), Password: Fixed("p")} }, strings.Map(func(r rune) rune {
+			if r < ' ' || r == ':' || r == 0x7f {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(all.String(), "")) + all.String()[0x80:]},
+	} {
+		for b := range 256 {
+			o := c.options("a" + string([]byte{byte(b)}) + "a")
+			o.Origin = origin0()
+			if _, err := New(o); (err == nil) != (strings.IndexByte(c.good, byte(b)) >= 0) {
+				t.Errorf("%s: byte %#x: %v", name, b, err)
+			}
+		}
+	}
+}
+
 type closer struct {
 	io.Reader
 	closed bool

@@ -150,7 +150,6 @@ func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	own := req.WithContext(req.Context()) // a shallow copy
 	own.Header = cloneHeader(req.Header, n.header)
-	delete(own.Header, n.header)
 	if p := auth.FromContext(req.Context()); p != nil {
 		badge, err := n.badges.of(p)
 		if err != nil {

@@ -1,6 +1,9 @@
 package credential
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -214,7 +217,38 @@ credential: an identity needs an audience`
 		t.Error(diff)
 	}
 	w := httptest.NewRecorder()
-	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil)); w.Code != http.StatusMethodNotAllowed {
-		t.Error(w.Code)
+	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil)); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Error(w.Code, w.Header())
+	}
+	w = httptest.NewRecorder()
+	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/", nil)); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "0" {
+		t.Error(w.Code, w.Header())
+	}
+	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = writePEM(t, "", p384)
+	_, err = NewIdentity(IdentityOptions{Issuer: "ftp://mcp.example.com", Files: []string{file}})
+	want = `credential: the issuer of identities must be an absolute http or https URL
+credential: key file "` + file + `" holds a key that is not on P-256`
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An identity is not sent again when the token of the caller has ended.
+func TestIdentityOfShortToken(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, rt, next := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
+	p := &auth.Principal{Subject: "alice", Expiry: now.Add(5 * time.Second)}
+	first := identityOf(t, rt, p, next)
+	now = now.Add(5*time.Second - 1)
+	if identityOf(t, rt, p, next) != first {
+		t.Error("it was made anew")
+	}
+	now = now.Add(1)
+	if identityOf(t, rt, p, next) == first {
+		t.Error("it was not made anew")
 	}
 }

@@ -241,6 +241,8 @@ func TestOAuthErrors(t *testing.T) {
 		"exchange": {Options{Kind: TokenExchange, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth}}, []string{
 			"credential: only a JWT assertion can do without client authentication", "credential: a token exchange needs the subject",
 			"credential: a token exchange needs an audience or a resource"}},
+		"key": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: PrivateKeyJWT}}, []string{
+			"credential: private_key_jwt needs a signing key", "credential: client ID is missing"}},
 		"assertion": {Options{Kind: JWTAssertion, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth,
 			Assertion: Assertion{Lifetime: time.Hour, Claims: map[string]string{"exp": "1"}}}}, []string{
 			"credential: a JWT assertion needs a signing key", "credential: a JWT assertion needs an issuer",
@@ -292,6 +294,11 @@ func TestTokenAnswers(t *testing.T) {
 		{"refused", 401, "application/json", `{"error":"invalid_client","error_description":"s3cret is wrong"}`, `gives no token, status 401, error "invalid_client"`, Refused},
 		{"own code", 400, "application/json", `{"error":"s3cret"}`, "gives no token, status 400: the error code is none of the standards", Refused},
 		{"with 200", 200, "application/json", `{"error":"invalid_scope"}`, `gives no token, status 200, error "invalid_scope"`, Refused},
+		{"busy by code", 400, "application/json", `{"error":"temporarily_unavailable"}`, `is not available, status 400, error "temporarily_unavailable"`, Unavailable},
+		{"broken by code", 400, "application/json", `{"error":"server_error"}`, `is not available, status 400, error "server_error"`, Unavailable},
+		{"too slow", 408, "text/plain", ``, "is not available, status 408", Unavailable},
+		{"choices", 300, "text/plain", ``, "gave a token that can't be used, status 300: it redirects, and that is not followed", Unusable},
+		{"refused plainly", 400, "text/plain", ``, "gives no token, status 400", Refused},
 		{"busy", 503, "text/plain", `s3cret`, "is not available, status 503", Unavailable},
 		{"redirect", 307, "text/plain", ``, "gave a token that can't be used, status 307: it redirects, and that is not followed", Unusable},
 	} {
@@ -483,6 +490,8 @@ func TestExchangeAnswers(t *testing.T) {
 		{"jwt", "", unsigned(`{"aud":["x","` + resource + `"]}`), TypeJWT, "bearer", ""},
 		{"id token as asked", TypeIDToken, unsigned(`{"aud":"` + resource + `"}`), TypeIDToken, "N_A", ""},
 		{"accepted audience", "", unsigned(`{"aud":"orders-api"}`), TypeAccessToken, "Bearer", ""},
+		{"three parts that are no JWT", "", "a.b!.c", TypeAccessToken, "Bearer", ""},
+		{"nor these", "", "a." + base64url("[]") + ".c", TypeAccessToken, "Bearer", ""},
 		{"not asked for", "", "opaque", TypeIDToken, "N_A", "its issued_token_type is not what was asked for"},
 		{"other than asked", TypeJWT, "opaque", TypeAccessToken, "Bearer", "its issued_token_type is not what was asked for"},
 		{"no type", "", "opaque", "", "Bearer", "its issued_token_type is missing"},

@@ -1,0 +1,155 @@
+package credential
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Which keys sign, and with what: none that is weak, and none with an algorithm of another kind.
+func TestKeysAndAlgorithms(t *testing.T) {
+	rsaOf := func(bits int) crypto.Signer {
+		k, err := rsa.GenerateKey(rand.Reader, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	ecOf := func(c elliptic.Curve) crypto.Signer {
+		k, err := ecdsa.GenerateKey(c, rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	good := rsaOf(2048)
+	for _, c := range []struct {
+		key             crypto.Signer
+		algorithm, want string // the algorithm in the header, or the end of the error
+	}{
+		{good, "", "RS256"}, {good, "PS512", "PS512"}, {good, "ES256", `can't sign with algorithm "ES256": its key is for ["RS256" "RS384" "RS512" "PS256" "PS384" "PS512"]`},
+		{good, "HS256", `can't sign with algorithm "HS256": its key is for ["RS256" "RS384" "RS512" "PS256" "PS384" "PS512"]`}, {good, "none", `can't sign with algorithm "none": its key is for ["RS256" "RS384" "RS512" "PS256" "PS384" "PS512"]`},
+		{rsaOf(1024), "", "holds an RSA key of 1024 bits: 2048 to 8192 are good"},
+		{ecOf(elliptic.P256()), "", "ES256"}, {ecOf(elliptic.P384()), "", "ES384"}, {ecOf(elliptic.P521()), "", "ES512"},
+		{ecOf(elliptic.P256()), "ES384", `can't sign with algorithm "ES384": its key is for ["ES256"]`},
+		{ecOf(elliptic.P224()), "", "holds a key of a kind that is not supported"},
+	} {
+		file := writePEM(t, "", c.key)
+		k, err := NewSigningKey(KeyOptions{File: file, Algorithm: c.algorithm})
+		got := strings.TrimPrefix(fmt.Sprint(err), fmt.Sprintf("credential: key file %q ", file))
+		if err == nil {
+			text, err := k.sign("JWT", map[string]any{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			jws, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(c.want)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = jws.Signatures[0].Header.Algorithm
+		}
+		if got != c.want {
+			t.Errorf("%T %s: %s, want %s", c.key, c.algorithm, got, c.want)
+		}
+	}
+}
+
+// The digest of the key's own certificate, and of no other in the file, goes into the header.
+func TestDigestOfCertificate(t *testing.T) {
+	a := newAuthority(t)
+	key := ecKey(t)
+	own, ownPEM := issue(t, &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().Add(time.Hour)}, a.certificate, &key.PublicKey, a.key)
+	file := writePEM(t, "", key)
+	private, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(own.Raw)
+	parameters := pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte{6, 8}})
+	for name, c := range map[string]struct {
+		content string
+		want    any
+	}{
+		"own":    {string(a.pem) + string(parameters) + string(private) + string(ownPEM), base64.RawURLEncoding.EncodeToString(sum[:])},
+		"others": {string(a.pem) + string(private), nil},
+		"none":   {string(private), nil},
+	} {
+		put(t, file, []byte(c.content))
+		text, err := signingKey(t, KeyOptions{File: file}).sign("JWT", map[string]any{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jws, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := jws.Signatures[0].Header.ExtraHeaders["x5t#S256"]; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// What the model is told of each failure: whether to try again, and who must act.
+func TestToolMessages(t *testing.T) {
+	const again, login, permission, operator, nobody = "Try again in a minute", "log in to the gateway again", "ask for the permission", "the operator of the gateway must repair", "this call has no user"
+	for _, c := range []struct {
+		e    TokenError
+		want string
+	}{
+		{TokenError{Failure: NoCaller, Kind: TokenExchange}, nobody},
+		{TokenError{Failure: Unavailable, Kind: TokenExchange, Code: "invalid_grant"}, again}, {TokenError{Failure: Unavailable, Kind: ClientCredentials}, again},
+		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_request"}, login}, {TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_grant"}, login},
+		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "interaction_required"}, login},
+		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_scope"}, permission}, {TokenError{Failure: Refused, Kind: TokenExchange, Code: "access_denied"}, permission},
+		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_client"}, operator}, {TokenError{Failure: Refused, Kind: TokenExchange}, operator},
+		{TokenError{Failure: Refused, Kind: ClientCredentials, Code: "invalid_scope"}, operator}, {TokenError{Failure: Refused, Kind: ClientCredentials, Code: "invalid_grant"}, operator},
+		{TokenError{Failure: Unusable, Kind: TokenExchange, Code: "invalid_grant"}, operator}, {TokenError{Failure: Unusable, Kind: TokenExchange, Code: "access_denied"}, operator},
+	} {
+		c.e.Endpoint = "idp.internal"
+		if got := c.e.ToolMessage(); !strings.Contains(got, c.want) || !strings.Contains(got, "Nothing was sent to the service.") || strings.Contains(got, "idp.internal") {
+			t.Errorf("%+v: %s", c.e, got)
+		}
+	}
+}
+
+// A token endpoint that sets a cookie does not get it back, whatever the client does elsewhere.
+func TestNoCookies(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &endpoint{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Cookies()) > 0 {
+			t.Error(r.Cookies())
+		}
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1"})
+		answers(200, "application/json", `{"access_token":"t","expires_in":0}`)(w, r)
+	})}
+	client := e.client()
+	client.Jar = jar
+	rt := mustNew(t, clientCredentials("https://idp.example.com/", client))(&service{})
+	for range 2 {
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if client.Jar == nil || e.requests.Load() != 2 {
+		t.Error("the client of the options was changed, or used once", e.requests.Load())
+	}
+}
