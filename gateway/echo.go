@@ -148,6 +148,7 @@ func (e *echo) in(data []byte) bool {
 // hide takes the secrets out of a part and tells whether there were any. A part whose JSON would be broken by that,
 // because a secret is a number and stands in one, becomes a text.
 func (e *echoes) hide(p *openapi.Part) (found bool) {
+	p.Drift, p.Field, p.File = e.hidden(p.Drift), e.hidden(p.Field), e.hidden(p.File) // they speak of the answer in its own words
 	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
 		return false
 	}
@@ -156,7 +157,6 @@ func (e *echoes) hide(p *openapi.Part) (found bool) {
 			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(redacted)), true
 		}
 	}
-	p.Drift, p.Field = e.hidden(p.Drift), e.hidden(p.Field) // they speak of the answer in its own words
 	if found && p.Kind == openapi.JSON {
 		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err != nil {
 			p.Kind = openapi.Text

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"math/big"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -381,7 +382,7 @@ func TestSentEchoes(t *testing.T) {
 	docs := newShelf(t, map[string]string{"/spec.json": `{"openapi":"3.1.0","info":{"title":"S","version":"1"},"paths":{
 		"/plain":{"get":{"operationId":"plain","responses":{}}},"/moved":{"get":{"operationId":"moved","responses":{"302":{"description":"elsewhere"}}}},
 		"/made":{"post":{"operationId":"made","responses":{}}},"/bad":{"get":{"operationId":"bad","responses":{}}},"/long":{"get":{"operationId":"long","responses":{}}},
-		"/problem":{"get":{"operationId":"problem","responses":{}}},
+		"/file":{"get":{"operationId":"file","responses":{}}},"/problem":{"get":{"operationId":"problem","responses":{}}},
 		"/drift":{"get":{"operationId":"drift","responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"type":"array"}}}}}}}}}`})
 	var told []string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -397,6 +398,10 @@ func TestSentEchoes(t *testing.T) {
 		case "/made":
 			w.Header().Set("Location", "/things/"+both)
 			w.WriteHeader(http.StatusCreated)
+		case "/file":
+			w.Header().Set("Content-Type", "application/pdf")
+			w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": token + ".pdf"}))
+			_, _ = io.WriteString(w, "%PDF")
 		case "/bad":
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, "you sent "+both)
@@ -429,6 +434,9 @@ apis:
 			for _, revision := range eras {
 				c := newClient(t, r.Handler(), revision, i.token(t, nil))
 				for _, p := range r.Plans() {
+					if p.Tool.Name == "file" && strings.Contains(answer, "/") {
+						continue // the name of a file is one segment: what is left is a part
+					}
 					told = nil
 					w := c.call(p.Tool.Name)
 					text := w.Body.String()
@@ -436,7 +444,7 @@ apis:
 						t.Fatalf("%s: the service was told %q", p.Tool.Name, told)
 					}
 					leaks := canaries{"token": told[0], "identity": told[1][strings.LastIndexByte(told[1], '.')+1:]}
-					if names := leaks.found(text); len(names) > 0 || !strings.Contains(text, "[redacted]") && p.Tool.Name != "long" {
+					if names := leaks.found(text); len(names) > 0 || !strings.Contains(text, "redacted") && p.Tool.Name != "long" {
 						t.Errorf("%s %s: %v came out: %s", revision, p.Tool.Name, names, text)
 					}
 				}
