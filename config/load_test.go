@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,18 +68,27 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	path, secret, ca := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "sub", "secret"), filepath.Join(dir, "ca.pem")
+	key, client, issuers, identity := filepath.Join(dir, "key.pem"), filepath.Join(dir, "client.pem"), filepath.Join(dir, "issuers.pem"), filepath.Join(dir, "identity.pem")
+	for _, file := range []string{key, client, issuers, identity} {
+		writeFile(t, file, append(bytes.Clone(certificate), "-----BEGIN PRIVATE KEY-----\n"...))
+	}
 	writeFile(t, secret, []byte("token\n"))
 	writeFile(t, ca, certificate)
 	writeFile(t, path, []byte(`
 apis:
   - {spec: a.json, base_url: https://a.example, name: a, ca_file: ca.pem, credential: {type: bearer, token: "${file:sub/secret}"}}
   - {spec: b.json, base_url: https://b.example, name: b, ca_file: ca.pem, credential: {type: bearer, token: "${file:./sub/secret}"}}
+  - spec: c.json
+    base_url: https://c.example
+    client_certificate: {cert_file: client.pem, key_file: client.pem}
+    credentials: {user: {type: client_credentials, token_url: https://idp.example, client_id: gw, client_auth: private_key_jwt, key_file: key.pem, ca_file: issuers.pem}}
+identity: {key_files: [identity.pem]}
 `))
 	cfg, problems := Load(path, nil)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if got, want := cfg.Files(), []string{path, ca, secret}; !sameSet(got, want) {
+	if got, want := cfg.Files(), []string{path, ca, secret, key, client, issuers, identity}; !sameSet(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	if got := cfg.APIs[0].Credential.Token.Reveal(); got != "token" {
@@ -218,4 +228,26 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("open to all: %s", got.Server.Listen)
 		}
 	})
+}
+
+// TestKeyOf holds that an entry is found in the file, also when a directory before it has become several.
+func TestKeyOf(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"specs/a.yaml", "specs/b.yaml"} {
+		writeFile(t, filepath.Join(dir, name), []byte("openapi: 3.1.0\n"))
+	}
+	path := filepath.Join(dir, "c.yaml")
+	writeFile(t, path, []byte("apis:\n  - {spec: specs}\n  - {spec: https://c.example/c.json}\n"))
+	cfg, problems := Load(path, nil)
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	for i, want := range []string{"apis[0]", "apis[0]", "apis[1]"} {
+		if got := cfg.KeyOf(i); got != want {
+			t.Errorf("%s is %s, want %s", cfg.APIs[i].Spec, got, want)
+		}
+	}
+	if got, want := cfg.Wrong(cfg.KeyOf(2)+".credential.key_file", errors.New("is odd")).Error(), path+":3:5: apis[1].credential.key_file: is odd"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
 }
