@@ -31,6 +31,8 @@ type attached struct {
 	// anonymous tells that the document is fetched without the credential, because that needs a caller.
 	anonymous bool
 	tokens    []*upstream.Client // for authorization servers
+
+	certificates []*credential.ClientCertificate
 }
 
 type (
@@ -93,6 +95,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		problem("client_certificate", err)
 		if err == nil {
 			a.tls = certificate.Config
+			a.certificates = append(a.certificates, certificate)
 		}
 	}
 	problem("spec_credential", a.forDocument(c, limits))
@@ -261,10 +264,21 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 			return nil, err
 		}
 		o.TLS = certificate.Config
+		a.certificates = append(a.certificates, certificate)
 	}
 	client := upstream.NewClient(o)
 	a.tokens = append(a.tokens, client)
 	return client, nil
+}
+
+// expiry returns when the first of the certificates that are shown ends; zero if there is none.
+func (a *attached) expiry() (first time.Time) {
+	for _, c := range a.certificates {
+		if end := c.Expiry(); !end.IsZero() && (first.IsZero() || end.Before(first)) {
+			first = end
+		}
+	}
+	return first
 }
 
 // close drops the connections to authorization servers that are idle.

@@ -201,6 +201,11 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 		g.metrics.fates(a.Name, f, before[a.Name])
 		s.APIs = append(s.APIs, a)
 		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
+		if end := src.attached.expiry(); !end.IsZero() {
+			g.metrics.certificates.WithLabelValues(a.Name).Set(float64(end.Unix()))
+		} else {
+			g.metrics.certificates.DeleteLabelValues(a.Name)
+		}
 		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Failed} {
 			v := 0.0
 			if state == a.State {

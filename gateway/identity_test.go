@@ -290,6 +290,9 @@ func TestClientCertificates(t *testing.T) {
 	tokens.CloseClientConnections()
 	c.advance(10 * time.Minute) // the token has ended
 	call()
+	if lines := metricLines(r.Gateway, `drawbridge_client_certificate_expiry_timestamp_seconds{api="a"}`); len(lines) != 1 {
+		t.Errorf("no metric of the end of the certificate: %q", lines)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	seen = slices.DeleteFunc(seen, func(s string) bool { return strings.HasPrefix(s, "docs") && s == "docs " })

@@ -47,6 +47,7 @@ type metrics struct {
 	problems        *prometheus.GaugeVec   // api, code
 	skips           *prometheus.GaugeVec   // api, code
 	apiState        *prometheus.GaugeVec   // api, state
+	certificates    *prometheus.GaugeVec   // api
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
 	panics          prometheus.Counter
@@ -77,6 +78,8 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 			Help: "Operations that can't be tools by the code of the reason."}, []string{"api", "code"}),
 		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
 			Help: "1 for the state in which the API is: loading, ready, stale or failed."}, []string{"api", "state"}),
+		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_client_certificate_expiry_timestamp_seconds",
+			Help: "When the certificate that the gateway shows for an API ends: the first, if there are several."}, []string{"api"}),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
 			Help: "Attempts to read a document by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
@@ -87,7 +90,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.loads,
 		m.reloads, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -163,6 +166,7 @@ func (m *metrics) forget(api string) {
 	m.problems.DeletePartialMatch(labels)
 	m.skips.DeletePartialMatch(labels)
 	m.apiState.DeletePartialMatch(labels)
+	m.certificates.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 }
 
