@@ -229,11 +229,14 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 			return nil, err
 		}
 	}
-	c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, b.location.String(), b.location.Style().String())
 	w.Style = b.location.Style()
 	w.Explode = w.Style.Explode()
 	if p.typed.Explode != nil {
 		w.Explode = *p.typed.Explode
 	}
-	return wire.NewEncoder(w)
+	encoder, err := wire.NewEncoder(w)
+	if err == nil { // else it was not the style
+		c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, b.location.String(), w.Style.String())
+	}
+	return encoder, err
 }

@@ -117,6 +117,9 @@ func (c *compiler) eachProperty(s *tree.Node, yield func(name string, property *
 				visit(part)
 			}
 		}
+		for _, kind := range c.schema.Alternatives(n).Items() {
+			visit(kind)
+		}
 		for _, key := range []string{"then", "else"} {
 			if part := n.Get(key); part != nil {
 				visit(part)

@@ -39,7 +39,17 @@ func (w *fileWalk) file(s *tree.Node, types []string) (*tree.Node, bool) {
 // object returns the schema with its files replaced, or as it is when there are none.
 func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	n := w.c.follow(s)
-	if n.Kind() != tree.Object || w.open[n] {
+	if n.Kind() != tree.Object {
+		return s
+	}
+	kinds := w.c.schema.Alternatives(n)
+	if kinds != nil && !w.c.hasFiles(n) {
+		return s
+	}
+	if w.open[n] {
+		if kinds != nil {
+			return tree.NewObject(s) // a kind takes over its base, which is what asks for the kind: nothing is left to say
+		}
 		return s
 	}
 	w.open[n] = true
@@ -71,10 +81,35 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 			set(key, parts)
 		}
 	}
+	if kinds != nil { // a copy is no base any more
+		list, _ := replaced(kinds, w.kind)
+		set("anyOf", list)
+	}
 	if changed == nil {
 		return s
 	}
 	return changed
+}
+
+// kind returns one of the alternatives of a base with its files replaced. What stands beside the reference that it is
+// tells which kind it is.
+func (w *fileWalk) kind(s *tree.Node) *tree.Node {
+	object := w.object(s)
+	if object == s || w.c.follow(s) == s {
+		return object
+	}
+	all := tree.NewArray(s)
+	all.Append(object)
+	for key, member := range s.Members() {
+		if key != "$ref" {
+			said := tree.NewObject(s)
+			said.Set(key, member)
+			all.Append(said)
+		}
+	}
+	kind := tree.NewObject(s)
+	kind.Set("allOf", all)
+	return kind
 }
 
 // replaced returns a list with its elements replaced, and whether one of them was.

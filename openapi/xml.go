@@ -195,6 +195,12 @@ func (c *compiler) xmlNode(s *tree.Node) (*wire.XMLNode, error) {
 				described = before || described && t.Get(key).Len() == 1 && key == "allOf"
 			}
 		}
+		described = true
+		for _, kind := range c.schema.Alternatives(t).Items() {
+			if err := visit(kind); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	return n, visit(s)
