@@ -2,10 +2,14 @@ package openapi
 
 import (
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
 )
@@ -145,22 +149,41 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 }
 
 // sends tells whether a value of the right type can be sent: a path has no place for a slash, and a header none for a line
-// end, though documents give such examples.
-func (b *binding) sends(value []byte) bool {
+// end, though documents give such examples. It returns what a caller gives to have an example sent.
+func (b *binding) sends(value []byte) (given []byte, ok bool) {
 	var text []byte
 	var err error
 	switch b.location {
 	case wire.Path:
+		value = b.unescaped(value)
 		text, err = b.encoder.AppendPath(nil, value)
-		return err == nil && string(text) != "." && string(text) != ".."
+		return value, err == nil && string(text) != "." && string(text) != ".."
 	case wire.Header:
 		_, err = b.encoder.HeaderValue(value)
 	case wire.Cookie:
 		_, err = b.encoder.CookiePairs(nil, value)
 	default:
+		value = b.unescaped(value)
 		_, err = b.encoder.AppendQuery(nil, value)
 	}
-	return err == nil
+	return value, err == nil
+}
+
+// unescaped returns an example as it is before it is written into a URL. Some are given as they stand there ("Doxy%20artist",
+// Spotify), as OAS 3.0.4 "Parameter Object" wants of the member example; sent as an argument it would be escaped twice.
+func (b *binding) unescaped(value []byte) []byte {
+	if b.parameter == nil || b.parameter.media != "" || jsonscan.KindOf(value) != jsonscan.String {
+		return value
+	}
+	text := string(jsonscan.Unquote(value))
+	plain, err := url.PathUnescape(text)
+	escaped := err == nil && plain != text && utf8.ValidString(plain) && strings.IndexFunc(text, func(r rune) bool {
+		return r <= ' ' || r >= utf8.RuneSelf || strings.ContainsRune("\"<>\\^`{|}", r) // what has no place in a URL as it is
+	}) < 0
+	if !escaped || strings.IndexFunc(plain, unicode.IsControl) >= 0 {
+		return value
+	}
+	return jsonscan.AppendString(nil, plain)
 }
 
 func undeclared(node *tree.Node, name string, location wire.Location) binding {

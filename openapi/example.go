@@ -23,14 +23,16 @@ func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
 		return nil
 	}
 	given := []byte{'{'}
-	add := func(name string, value *tree.Node) {
-		if !schema.Presentable(value, maxExampleCall) {
-			return
-		}
+	addText := func(name string, value []byte) {
 		if len(given) > 1 {
 			given = append(given, ',')
 		}
-		given = value.AppendJSON(append(jsonscan.AppendString(given, name), ':'))
+		given = append(append(jsonscan.AppendString(given, name), ':'), value...)
+	}
+	add := func(name string, value *tree.Node) {
+		if schema.Presentable(value, maxExampleCall) {
+			addText(name, value.AppendJSON(nil))
+		}
 	}
 	for _, a := range op.arguments {
 		switch a.place {
@@ -39,12 +41,16 @@ func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
 		case inBody:
 			add(a.name, body)
 		default:
-			for _, p := range m.parameters {
-				if in, ok := wire.ParseLocation(p.node.Get("in").Text()); ok && p.node.Get("name").Text() == a.wire && places[in] == a.place {
-					sent := binding{location: in, encoder: a.encoder}
-					if value := c.example(p.node); schema.Presentable(value, maxExampleCall) && sent.sends(value.AppendJSON(nil)) {
-						add(a.name, value)
-					}
+			for i := range m.parameters {
+				p := &m.parameters[i]
+				in, ok := wire.ParseLocation(p.node.Get("in").Text())
+				value := c.example(p.node)
+				if !ok || p.node.Get("name").Text() != a.wire || places[in] != a.place || !schema.Presentable(value, maxExampleCall) {
+					continue
+				}
+				sent := binding{location: in, encoder: a.encoder, parameter: p}
+				if given, ok := sent.sends(value.AppendJSON(nil)); ok {
+					addText(a.name, given)
 				}
 			}
 		}

@@ -36,16 +36,16 @@ type place struct {
 
 // extra is what the owner of a schema adds to it.
 type extra struct {
-	description string            // wins over the schema's own
-	note        string            // ends the description
-	deprecated  bool              // as if the schema said so
-	example     *tree.Node        // wins over the schema's own, if it fits
-	sends       func([]byte) bool // of examples and defaults; nil: all can be sent
-	values      *tree.Node        // enum that was written one level too high
-	object      bool              // the type is object, whatever the schema says
-	closing     string            // keyword that is false, "" for none
-	dialect     bool              // $schema is said
-	undeclared  []string          // what the root requires and nothing in it declares
+	description string                      // wins over the schema's own
+	note        string                      // ends the description
+	deprecated  bool                        // as if the schema said so
+	example     *tree.Node                  // wins over the schema's own, if it fits
+	sends       func([]byte) ([]byte, bool) // of examples and defaults; nil: all can be sent
+	values      *tree.Node                  // enum that was written one level too high
+	object      bool                        // the type is object, whatever the schema says
+	closing     string                      // keyword that is false, "" for none
+	dialect     bool                        // $schema is said
+	undeclared  []string                    // what the root requires and nothing in it declares
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -149,8 +149,13 @@ func (x *extra) own(shown bool) *tree.Node {
 	return x.example
 }
 
-// accepts tells whether an example or default can be sent.
-func (x *extra) accepts(value []byte) bool { return x == nil || x.sends == nil || x.sends(value) }
+// accepts tells whether an example or default can be sent, and how it is shown as an example.
+func (x *extra) accepts(value []byte) (shown []byte, ok bool) {
+	if x == nil || x.sends == nil {
+		return value, true
+	}
+	return x.sends(value)
+}
 
 func (x *extra) forces() bool { return x != nil && (x.object || x.values != nil) }
 
@@ -352,7 +357,7 @@ func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at pl
 			e.raw("true")
 		}
 	case defaultRule:
-		if at.extra.accepts(literal(v, f.types)) {
+		if _, ok := at.extra.accepts(literal(v, f.types)); ok {
 			e.value(name, v, f)
 		}
 	case constRule:

@@ -103,8 +103,9 @@ type Property struct {
 	Description string // wins over the schema's own; "" keeps that
 	Deprecated  bool
 	Example     *tree.Node // shown to the model when it is short and fits Schema, in place of the schema's own; may be nil
-	// Sends tells whether a value can be sent, as JSON. Examples and defaults that can't are left out. nil: all can.
-	Sends    func(value []byte) bool
+	// Sends tells whether a value can be sent, as JSON. Examples and defaults that can't are left out. It returns the value
+	// that is shown as an example in its place. nil: all can be sent, and are shown as they are.
+	Sends    func(value []byte) (shown []byte, ok bool)
 	WireName string // the name in the request; mentioned in the description when it differs from Name
 	In       string // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
 }

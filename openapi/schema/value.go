@@ -101,8 +101,8 @@ func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node, x *e
 	count := 0
 	add := func(v *tree.Node) {
 		if v != nil && count < 3 && presentable(v, maxExample) {
-			value := literal(v, set)
-			if !x.accepts(value) {
+			value, ok := x.accepts(literal(v, set))
+			if !ok {
 				return
 			}
 			if count > 0 {
