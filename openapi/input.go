@@ -46,7 +46,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipPath, skip(nil, "its path %q holds a control character", op.Path))
 	}
 	var err error
-	if op.template, err = wire.ParseTemplate(strings.Clone(op.Path)); err != nil {
+	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
 	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
@@ -138,6 +138,30 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipSchema, skip(nil, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
+}
+
+// bracedPath returns the path of an operation with its variables in braces. Some documents write them as the routers of web
+// frameworks do, "/videos/:id" (peertube); that is one if a path parameter of the name is declared, else it is sent as it stands.
+func (c *compiler) bracedPath(op *Operation, m *model) string {
+	path, rest := op.Path, ""
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path, rest = path[:i], path[i:]
+	}
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		name, colon := strings.CutPrefix(segment, ":")
+		if !colon || name == "" || strings.ContainsAny(name, ":{}") {
+			continue
+		}
+		declared := slices.ContainsFunc(m.parameters, func(p parameter) bool { return p.typed.In == wire.Path.String() && p.typed.Name == name })
+		if declared && !strings.Contains(path, "{"+name+"}") {
+			c.problems.at(m.node, codePathColon, "%q in the path is read as the variable \"{%s}\", since a path parameter has that name", segment, name)
+			segments[i] = "{" + name + "}"
+		} else {
+			c.problems.at(m.node, codePathColon, "%q in the path is sent as it stands; a variable is written \"{%s}\"", segment, name)
+		}
+	}
+	return strings.Join(segments, "/") + rest
 }
 
 // bodyDescription prefers what the document says of the body to what it says of the schema; a body in a form that models

@@ -44,6 +44,7 @@ const (
 	codeParameterName     = "parameter-name"            // a parameter without a name: left out
 	codeParameterReserved = "parameter-reserved"        // a parameter that the gateway sends itself (R5): left out
 	codeParameterStyle    = "parameter-style"           // a parameter that can't be written: left out
+	codePathColon         = "path-colon"                // ":id" in a path: a variable if it is declared
 	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
 	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
 	codeSecurityDangling  = "security-dangling"         // a security scheme that is missing
