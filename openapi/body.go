@@ -134,6 +134,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
 	}
+	if !m.body.required && c.schema.Void(prepared.schema) {
+		return nil, nil // an argument of which nothing can come: Stripe has one for each GET
+	}
 	return &prepared, kind
 }
 

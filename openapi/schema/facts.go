@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"bytes"
+	"strings"
+
 	"drawbridge/openapi/tree"
 )
 
@@ -78,6 +81,10 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 			}
 		}
 	}
+	if set, ok := e.valuesOfOthers(n.Get("enum"), f); ok {
+		e.warnf(n.Get("enum"), CodeSchemaType, "none of the values is of type %s; their own types count", strings.Join((f.types &^ nullType).names(), " or "))
+		f.types = set
+	}
 	if p := n.Get("patternProperties"); p != nil {
 		f.unreadablePattern = !readablePatterns(p)
 	}
@@ -95,6 +102,30 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		}
 	}
 	return f
+}
+
+// valuesOfOthers returns the types of the values of an enum if none of them is of the type beside it, so that nothing would
+// fit both: "type: boolean, enum: [0, 1]" (sinao).
+func (e *emitter) valuesOfOthers(enum *tree.Node, f *schemaFacts) (set types, ok bool) {
+	if enum.Kind() != tree.Array || f.types&^nullType == 0 || f.misplaced != nil || f.target != nil {
+		return 0, false
+	}
+	null := false
+	for _, v := range enum.Items() {
+		own := typeOfValue(v)
+		if own == nullType {
+			null = true
+			continue
+		}
+		if own&f.types != 0 || own == numberType && f.types&integerType != 0 || !bytes.Equal(literal(v, f.types), v.AppendJSON(nil)) {
+			return 0, false
+		}
+		set |= own
+	}
+	if set != 0 && (null || f.types&nullType != 0) {
+		set |= nullType
+	}
+	return set, set != 0
 }
 
 // refer finds the reference of a schema and what it leads to.

@@ -291,6 +291,30 @@ func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 	return members, len(members) > 0
 }
 
+// Void tells whether the object without members is all that a schema takes.
+func (c *Converter) Void(schema *tree.Node) bool {
+	n := c.resolve(schema)
+	if n == nil || n != schema && !c.pureRef(schema) || c.found[n] != nil || c.typesOf(n) != objectType {
+		return false
+	}
+	for name, v := range n.Members() {
+		switch r := ruleOf(name, c.dialect); {
+		case r == dropped, r == typeRule, r.annotation():
+		case r == propertiesRule:
+			for _, property := range v.Members() {
+				if !c.hidden(property, Request) {
+					return false
+				}
+			}
+		case name == "additionalProperties":
+		default:
+			return false
+		}
+	}
+	more := n.Get("additionalProperties")
+	return more.Kind() == tree.Bool && !more.Bool()
+}
+
 // IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.
 func (c *Converter) IsObject(schema *tree.Node) bool {
 	return c.typesOf(schema)&^nullType == objectType
