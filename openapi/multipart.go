@@ -150,9 +150,16 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 			p.Explode = isTrue(explode)
 		}
 	}
-	value := c.follow(s)
+	each := s
 	if c.isList(s) {
-		value = c.follow(value.Get("items")) // of which each is a part
+		each = c.follow(s).Get("items") // of which each is a part
+	}
+	value := c.follow(each)
+	if len(p.Types) > 0 && isXML(mediaType(p.Types[0])) && !p.File && !p.Styled && c.schema.IsObject(each) {
+		if p.Encode = c.partXML(name, each); p.Encode == nil {
+			c.problems.at(encoding, codeStyle, "contentType %q of part %q is left out: the schema doesn't say what the elements are; JSON is sent", p.Types[0], name)
+			p.Types = nil
+		}
 	}
 	if encoded := value.Get("contentEncoding"); encoded.Text() != "" && !p.File && !p.Styled && c.doc.dialect == openapi31 {
 		// What OAS 3.1.1 "Encoding Object" says of contentEncoding: the text is sent as it is, and this tells so.
@@ -172,6 +179,23 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		}
 	}
 	return p
+}
+
+// partXML writes the objects of a part as XML. It is nil if the schema doesn't say how.
+func (c *compiler) partXML(name string, s *tree.Node) func(dst, v []byte) ([]byte, error) {
+	if c.xmlIsText(s) {
+		return nil
+	}
+	plan, err := c.xmlPlan(s)
+	if err != nil {
+		return nil
+	}
+	if plan.Name == "" && wire.IsXMLName(name) {
+		plan.Name = name
+	} else if plan.Name == "" {
+		plan.Name = defaultXMLRoot
+	}
+	return plan.Append
 }
 
 // contentTypes reads the contentType of an encoding object, which may list several. Parts within parts are not written.

@@ -26,7 +26,7 @@ type Part struct {
 	Styled  bool
 	Style   Style
 	Explode bool
-	// Encode writes an object, or a list, in the media type of the part; nil: JSON.
+	// Encode writes an object in the media type of the part; nil: JSON.
 	Encode func(dst, v []byte) ([]byte, error)
 }
 
