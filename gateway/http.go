@@ -34,13 +34,22 @@ func (g *Gateway) routes() (http.Handler, error) {
 	return r, nil
 }
 
-// keys serves the keys that services check identities with. It needs no token: they are public (Z9).
+// keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.
 func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
-	if identity := g.identity.Load(); identity != nil {
-		identity.Keys().ServeHTTP(w, r)
+	identity := g.identity.Load()
+	if identity == nil {
+		http.NotFound(w, r)
 		return
 	}
-	http.NotFound(w, r)
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		h.Set("Access-Control-Max-Age", "86400")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	identity.Keys().ServeHTTP(w, r)
 }
 
 // secured sets the headers of every answer (H12), and asks clients to leave while the gateway drains (O5).
