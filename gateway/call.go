@@ -64,6 +64,9 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	}
 	ctx, sent := p.attach(ctx, req.HTTP.Header)
 	c.ctx, c.sent = ctx, sent
+	if p.Timeout > silence {
+		reply.KeepAlive(silence)
+	}
 	if g.tracer != nil {
 		c.startSpan()
 		defer c.span.End()
@@ -103,6 +106,9 @@ func (c *call) run(args json.RawMessage) (err error) {
 	if err != nil {
 		return c.unbuilt(err)
 	}
+	if err := c.tellRequest(); err != nil {
+		return err
+	}
 	start := time.Now()
 	resp, err := p.client.Do(httpReq) // ReadResponse closes the body
 	if err != nil {
@@ -110,6 +116,10 @@ func (c *call) run(args json.RawMessage) (err error) {
 	}
 	defer func() { p.metrics.duration.Observe(time.Since(start).Seconds()) }()
 	c.hideLocation(resp)
+	if err := c.tellAnswer(resp.StatusCode, time.Since(start)); err != nil {
+		_ = resp.Body.Close()
+		return err
+	}
 	switch {
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)
@@ -232,6 +242,7 @@ func (c *call) fail(o outcome, cause error, text string) error {
 // service or the gateway is at fault. Arguments and answers are never logged.
 func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
+	c.tellOutcome(o)
 	level := slog.LevelInfo
 	switch o {
 	case outcomeOK, outcomeArguments, outcomeAsked:

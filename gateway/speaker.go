@@ -32,7 +32,7 @@ type speakers struct {
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 	return &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
-		Capabilities: mcp.Capabilities{Tools: true},
+		Capabilities: mcp.Capabilities{Tools: true, Logging: true},
 		MaxBody:      int64(c.Limits.MaxBody),
 		MaxDepth:     c.Limits.MaxDepth,
 		SealKeys:     keys,
