@@ -229,6 +229,34 @@ func TestProofSchemes(t *testing.T) {
 	}
 }
 
+// TestConfirmations: a token that asks for another proof too, or in a way that nobody knows, is not proven by a key (T17).
+func TestConfirmations(t *testing.T) {
+	h := dpopHouse(t, DPoPAccept, DPoPAccept)
+	key := newES256("device")
+	mark := key.thumbprint()
+	const unproven = "bound to a key that was not proven"
+	for name, c := range map[string]struct {
+		confirmation any
+		want         string
+	}{
+		"the key":                     {map[string]any{"jkt": mark}, ""},
+		"and a certificate":           {map[string]any{"jkt": mark, "x5t#S256": "x"}, unproven},
+		"a certificate, and the key":  {json.RawMessage(`{"x5t#S256":"x","jkt":"` + mark + `"}`), unproven},
+		"the key, as a certificate":   {map[string]any{"x5t#S256": mark}, unproven},
+		"the key, in another case":    {map[string]any{"JKT": mark}, unproven},
+		"the key, in a list":          {map[string]any{"jkt": []string{mark}}, unproven},
+		"the key, and no more":        {mark, unproven},
+		"nothing":                     {map[string]any{}, unproven},
+		"the key, and what nobody is": {map[string]any{"jkt": mark, "x": nil}, unproven},
+	} {
+		token := h.keyA.token(h.a.url, h.now, map[string]any{"cnf": c.confirmation})
+		w := h.prove(token, key.proof(token, name, h.now, nil))
+		if got := h.reason(w); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestProofForbidden: the 403 of a caller with a bound token speaks of DPoP.
 func TestProofForbidden(t *testing.T) {
 	h := dpopHouse(t, DPoPAccept, DPoPOff)

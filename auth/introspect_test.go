@@ -329,14 +329,16 @@ func TestTokenKinds(t *testing.T) {
 		token, want string
 		asked       int64
 	}{
-		"JWT of the issuer with JWTs":          {h.keyB.token(h.b.url, h.now, nil), "", 0},
-		"broken JWT of it":                     {h.keyA.token(h.b.url, h.now, nil), "signature", 0},
-		"JWT of nobody":                        {h.keyA.token("https://evil.example", h.now, nil), "unknown issuer", 0},
-		"JWE":                                  {"eyJhbGciOiJkaXIifQ.b.c.d.e", "not a JWT", 0},
-		"header of a JWT":                      {"eyJhbGciOiJub25lIn0.x.y", "not base64url", 0},
-		"two dots, no JWT":                     {"v2.local.abc", "not active", 1},
-		"opaque":                               {"sk-x", "not active", 1},
-		"JWT of the issuer with opaque tokens": {h.keyA.token(h.a.url, h.now, nil), "not active", 1},
+		"JWT of the issuer with JWTs":              {h.keyB.token(h.b.url, h.now, nil), "", 0},
+		"broken JWT of it":                         {h.keyA.token(h.b.url, h.now, nil), "signature", 0},
+		"JWT of nobody":                            {h.keyA.token("https://evil.example", h.now, nil), "unknown issuer", 0},
+		"JWE":                                      {"eyJhbGciOiJkaXIifQ.b.c.d.e", "not a JWT", 0},
+		"header of a JWT":                          {"eyJhbGciOiJub25lIn0.x.y", "not base64url", 0},
+		"two dots, no JWT":                         {"v2.local.abc", "not active", 1},
+		"opaque":                                   {"sk-x", "not active", 1},
+		"opaque, JSON in one part":                 {"eyJhIjoxfQ", "not active", 1},
+		"opaque, JSON in two parts":                {"eyJhIjoxfQ.x", "not active", 1},
+		"JWT of the issuer with opaque tokens":     {h.keyA.token(h.a.url, h.now, nil), "not active", 1},
 		"ID token of the issuer, if it has opaque": {h.keyA.token(h.a.url, h.now, map[string]any{"nonce": "n"}), "not an access token", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
