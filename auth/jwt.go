@@ -72,6 +72,9 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 		id:       identify(i.url, c.subject, c.client),
 		bound:    c.thumbprint != "",
 	}
+	if i.asks == nil {
+		p.skew = i.skew
+	}
 	if g.keepClaims {
 		p.claims = newClaimSet(c.text)
 	}

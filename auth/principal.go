@@ -22,8 +22,19 @@ type Principal struct {
 	// Expiry is the time after which the token is no longer accepted, without the skew.
 	Expiry time.Time
 	id     string
-	bound  bool      // the token was sent with a proof
-	claims *claimSet // nil: they are not kept
+	bound  bool          // the token was sent with a proof
+	skew   time.Duration // for which it is still accepted after Expiry
+	claims *claimSet     // nil: they are not kept
+}
+
+// Until returns when the token begins to be refused: after its expiry, the
+// gateway tolerates the difference of clocks, an issuer that is asked does not.
+// Zero if the token has no expiry.
+func (p *Principal) Until() time.Time {
+	if p.Expiry.IsZero() {
+		return p.Expiry
+	}
+	return p.Expiry.Add(p.skew)
 }
 
 // ID returns a name that is unique among the principals of all issuers. It is

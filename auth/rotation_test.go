@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +65,31 @@ func TestRotation(t *testing.T) {
 		if n := h.a.fetches.Load() - fetches; n != 1 {
 			t.Errorf("%d fetches for a removed key, want 1", n)
 		}
+	})
+}
+
+// TestUntil: what a principal says of its end is when the gateway begins to refuse the token, so that a stream which ends
+// then is not opened again with the same token.
+func TestUntil(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		token := h.keyA.token(h.a.url, time.Now(), nil)
+		var p *Principal
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		h.guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { p = FromContext(r.Context()) })).ServeHTTP(w, r)
+		if p == nil {
+			t.Fatalf("status %d; log:\n%s", w.Code, h.log)
+		}
+		until := p.Until()
+		if !until.After(p.Expiry) {
+			t.Fatalf("until %s, expiry %s", until, p.Expiry)
+		}
+		time.Sleep(time.Until(until) - time.Nanosecond)
+		h.wantStatus("just before", token, http.StatusOK)
+		time.Sleep(time.Nanosecond)
+		h.wantStatus("then", token, http.StatusUnauthorized)
 	})
 }
 

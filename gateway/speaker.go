@@ -142,10 +142,11 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 	return string(digest[:])
 }
 
-// expiry is when the caller's token ends, and with it the right to listen; zero without a token.
+// expiry is when the caller's token begins to be refused, which ends the right to listen; zero without a token. Streams
+// that ended before would be opened again at once, and again, with a token that is still good.
 func expiry(ctx context.Context) time.Time {
 	if p := auth.FromContext(ctx); p != nil {
-		return p.Expiry
+		return p.Until()
 	}
 	return time.Time{}
 }

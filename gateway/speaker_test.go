@@ -167,7 +167,8 @@ func TestStreamsEnd(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithItsToken is H9: nobody listens longer than its token is good.
+// TestStreamEndsWithItsToken is H9: nobody listens longer than its token is accepted, nor shorter: who is cut off before
+// comes again at once with the same token.
 func TestStreamEndsWithItsToken(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i)), service.URL)
@@ -176,9 +177,14 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 		g.Handler().ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	l := listen(t, server, "/mcp", "2026-07-28", i.token(t, map[string]any{"exp": time.Now().Add(2 * time.Second).Unix()}))
+	const skew = time.Minute // the default
+	began := time.Now()
+	l := listen(t, server, "/mcp", "2026-07-28", i.token(t, map[string]any{"exp": began.Add(3*time.Second - skew).Unix()}))
 	l.want("result")
 	l.want("end")
+	if after := time.Since(began); after < 2*time.Second {
+		t.Errorf("the stream ended after %s, while the token was still good", after)
+	}
 }
 
 // TestStreamKeepsNoGeneration holds that an open stream does not keep what was served when it was opened: generations are
