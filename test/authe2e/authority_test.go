@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"math"
+	"net/http"
 	"time"
 
 	"drawbridge/auth/authtest"
@@ -15,6 +16,8 @@ type authority interface {
 	issuer() string
 	// rotate makes a new key sign. The old ones stay published, unless they are retired.
 	rotate(ctx context.Context, retire bool) error
+	// down makes it answer nobody, or everybody again.
+	down(ctx context.Context, down bool) error
 	// keySets counts the requests for the key set.
 	keySets(ctx context.Context) (int, error)
 	close() error
@@ -57,6 +60,10 @@ func (f *foreign) keySets(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+func (f *foreign) down(ctx context.Context, down bool) error {
+	return f.peer.do(ctx, "down", map[string]any{"issuer": f.name, "down": down}, nil)
+}
+
 // own is the authorization server of the demo.
 type own struct{ server *authtest.Server }
 
@@ -82,6 +89,17 @@ func (o *own) rotate(_ context.Context, retire bool) error {
 		o.server.DropOldKeys()
 	}
 	return err
+}
+
+func (o *own) down(_ context.Context, down bool) error {
+	var f *authtest.Failure
+	if down {
+		f = &authtest.Failure{Status: http.StatusBadGateway}
+	}
+	for _, e := range []authtest.Endpoint{authtest.Metadata, authtest.KeySet, authtest.Authorization, authtest.TokenEndpoint, authtest.Introspection} {
+		o.server.Fail(e, f)
+	}
+	return nil
 }
 
 func newSecret() string { return rand.Text() }

@@ -45,7 +45,8 @@ func testBrowser(t *testing.T, s *suite) {
 
 // application has a page with the official client in it log in at the demo, list, read, and ask for more to write.
 func application(t *testing.T, s *suite, browser *peer) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer s.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := newWorld(t, s, setup{server: demoProgram})
 	_, port, _ := strings.Cut(s.address(t), ":")
@@ -67,7 +68,8 @@ func application(t *testing.T, s *suite, browser *peer) {
 // consent logs the Go SDK's client in by the page, as its user sees it. The step-up shows what is new, and a user who
 // leaves that out, or says no, is obeyed.
 func consent(t *testing.T, s *suite, browser *peer) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer s.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w := newWorld(t, s, setup{server: demoProgram})
 	c, err := newGoSession(w.endpoint, choices{})
@@ -125,7 +127,8 @@ func consent(t *testing.T, s *suite, browser *peer) {
 // the 401 where to log in, reads the metadata of both servers, and calls with a token. Another learns nothing but public
 // metadata, whatever it sends; nor does one whose name leads to the gateway itself (DNS rebinding).
 func origins(t *testing.T, s *suite, browser *peer) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer s.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, port, _ := strings.Cut(s.address(t), ":")
 	welcome := "http://welcome.example:" + port

@@ -109,6 +109,10 @@ serve({
   async start({ resource, scopes, life, opaque, secret }) {
     const s = { resource, scopes, life, opaque, secret, adapter: newStore(), keys: [newKey()], cookieKey: randomBytes(16).toString("hex"), keySets: 0 };
     const server = createServer((req, res) => {
+      if (s.down) {
+        req.socket.destroy();
+        return;
+      }
       if (req.url.startsWith("/interaction/")) {
         interact(s, req, res).catch((e) => {
           console.error(e);
@@ -134,6 +138,10 @@ serve({
     s.keys = [newKey(), ...(retire ? [] : s.keys)];
     s.provider = newProvider(s);
     s.handle = s.provider.callback();
+  },
+  // down makes it hang up on everybody, or not any more.
+  down({ issuer, down }) {
+    issuers.get(issuer).down = down;
   },
   // keySets counts the requests for the key set.
   keySets: ({ issuer }) => issuers.get(issuer).keySets,

@@ -68,6 +68,7 @@ func TestAuth(t *testing.T) {
 		{"rotation", testRotation},
 		{"revocation", testRevocation},
 		{"proofs", testProofs},
+		{"outage", testOutage},
 		{"inspector", testInspector},
 		{"browser", testBrowser},
 	} {
