@@ -1,0 +1,117 @@
+package mcp
+
+import "drawbridge/openapi/jsonscan"
+
+// idFinder looks for the id of a message that is too large to be held. It takes the message in pieces, remembers at most
+// an id's bytes of it, and does not check the rest; so of what is not JSON it may find an id, or none.
+type idFinder struct {
+	depth    int
+	closed   bool // the outermost object has ended
+	broken   bool // it was no object, or something follows it
+	inString bool
+	escaped  bool // the byte before was a backslash
+	place    memberPlace
+
+	key   []byte // of the outermost object's member under way, as far as it may be "id"
+	value []byte // of the member "id"
+	count int    // members of that name
+}
+
+// memberPlace is where in a member of the outermost object a finder is.
+type memberPlace uint8
+
+const (
+	beforeName memberPlace = iota
+	inName
+	afterName
+	inValue
+)
+
+// feed takes the next piece.
+func (f *idFinder) feed(piece []byte) {
+	for _, c := range piece {
+		if f.inString {
+			f.keep(c)
+			switch {
+			case f.escaped:
+				f.escaped = false
+			case c == '\\':
+				f.escaped = true
+			case c == '"':
+				f.inString = false
+				if f.depth == 1 && f.place == inName {
+					f.place = afterName
+				}
+			}
+			continue
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		case '"':
+			f.inString = true
+			if f.depth == 1 && f.place == beforeName {
+				f.place, f.key = inName, f.key[:0]
+			}
+			f.keep(c)
+		case '{', '[':
+			if f.depth == 0 && (c == '[' || f.closed) {
+				f.broken = true
+			}
+			f.keep(c)
+			f.depth++
+		case '}', ']':
+			f.keep(c)
+			if f.depth--; f.depth == 0 {
+				f.closed = true
+			}
+		case ':':
+			if f.depth == 1 && f.place == afterName {
+				f.place = inValue
+				if f.isID() {
+					f.count++
+				}
+				continue
+			}
+			f.keep(c)
+		case ',':
+			if f.depth == 1 {
+				f.place = beforeName
+				continue
+			}
+			f.keep(c)
+		default:
+			f.keep(c)
+		}
+		f.broken = f.broken || f.depth < 0 || f.depth == 0 && !f.closed
+	}
+}
+
+func (f *idFinder) isID() bool { return string(f.key) == `"id"` }
+
+// keep remembers a byte of a name or of an id, up to where it is known to be too long.
+func (f *idFinder) keep(c byte) {
+	switch {
+	case f.depth == 0:
+		f.broken = f.broken || c != '{'
+	case f.depth == 1 && f.place == inName:
+		if len(f.key) <= len(`"id"`) {
+			f.key = append(f.key, c)
+		}
+	case f.place == inValue && f.isID() && len(f.value) <= maxID:
+		if f.depth == 1 && (c == '}' || c == ']') {
+			return // the end of the message, not of the value
+		}
+		f.value = append(f.value, c)
+	}
+}
+
+// found returns the id, nil if there is none, more than one, or none that is good.
+func (f *idFinder) found() []byte {
+	if f.broken || !f.closed || f.count != 1 || !validID(f.value) {
+		return nil
+	}
+	if _, err := jsonscan.Scan(f.value, jsonscan.Options{}); err != nil {
+		return nil
+	}
+	return f.value
+}

@@ -1,0 +1,263 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/gateway/mcp"
+)
+
+// TestLines replays the files in testdata/lines in virtual time: each is what one client writes and reads. Each part of a
+// file is a step:
+//
+//	send TITLE      the client writes these lines; "send unended" leaves out the last line feed. {{A*9}} stands for nine As
+//	got             what has come since the last time
+//	wait DURATION   time passes
+//	close           the client closes its end
+//	stop            the server is told to read no more
+//	leave           the client reads no more
+//	cancel          the context ends
+//	ended           what ServeLines returned, or that it has not
+//
+// A message may have at most 400 bytes, and two requests run at once.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/lines/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(a.Comment)) == 0 {
+				t.Errorf("%s does not say why it exists", file)
+			}
+			changed := false
+			synctest.Test(t, func(t *testing.T) {
+				c := newLineClient(t)
+				defer c.end()
+				for i := range a.Files {
+					step := &a.Files[i]
+					got, compared := c.step(step.Name, string(step.Data))
+					if !compared || got == string(step.Data) {
+						continue
+					}
+					changed = true
+					if !*update {
+						t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
+					}
+					step.Data = []byte(got)
+				}
+			})
+			if *update && changed {
+				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// lineClient is a client at the other end of ServeLines.
+type lineClient struct {
+	t      *testing.T
+	in     *io.PipeWriter
+	out    *lineBuffer
+	stop   chan struct{}
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// lineBuffer is what the server has written and nobody has looked at.
+type lineBuffer struct {
+	mu     sync.Mutex
+	b      bytes.Buffer
+	closed bool
+}
+
+func (l *lineBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return l.b.Write(b)
+}
+
+func newLineClient(t *testing.T) *lineClient {
+	in, w := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &lineClient{t: t, in: w, out: &lineBuffer{}, stop: make(chan struct{}), cancel: cancel, ended: make(chan error, 1)}
+	h := newLineServer(400)
+	go func() { c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: 2}) }()
+	return c
+}
+
+func (c *lineClient) end() {
+	c.cancel()
+	_ = c.in.Close()
+	synctest.Wait()
+}
+
+func (c *lineClient) step(name, content string) (got string, compared bool) {
+	verb, rest, _ := strings.Cut(name, " ")
+	defer synctest.Wait()
+	switch verb {
+	case "send":
+		text := regexp.MustCompile(`\{\{(.)\*(\d+)\}\}`).ReplaceAllStringFunc(content, func(s string) string {
+			n, _ := strconv.Atoi(s[4 : len(s)-2])
+			return strings.Repeat(s[2:3], n)
+		})
+		if strings.HasPrefix(rest, "unended") {
+			text = strings.TrimSuffix(text, "\n")
+		}
+		go func() { _, _ = io.WriteString(c.in, text) }() // the server may be too busy to read
+	case "got":
+		c.out.mu.Lock()
+		defer c.out.mu.Unlock()
+		got = c.out.b.String()
+		c.out.b.Reset()
+		if got != "" && !strings.HasSuffix(got, "\n") {
+			got += "(no end)\n"
+		}
+		return regexp.MustCompile(`reference [a-z2-7]{10}`).ReplaceAllString(got, "reference {{reference}}"), true
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		time.Sleep(d)
+	case "close":
+		_ = c.in.Close()
+	case "stop":
+		close(c.stop)
+	case "leave":
+		c.out.mu.Lock()
+		defer c.out.mu.Unlock()
+		c.out.closed = true
+	case "cancel":
+		c.cancel()
+	case "ended":
+		select {
+		case err := <-c.ended:
+			return fmt.Sprintln(err), true
+		default:
+			return "no\n", true
+		}
+	default:
+		c.t.Fatalf("no such step: %s", name)
+	}
+	return "", false
+}
+
+// newLineServer is a server whose tools are named after what they do.
+func newLineServer(maxBody int64) *mcp.Handler {
+	methods := testMethods()
+	maps.Copy(methods, mcp.Methods{"tools/call": lineTool})
+	return mcp.NewHandler(methods, mcp.Options{
+		Name: "test", Version: "1.2.3", Capabilities: mcp.Capabilities{Tools: true, Logging: true}, MaxBody: maxBody,
+	})
+}
+
+func lineTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	content := mcp.Chunk{Bytes: []byte(`"content":[]`)}
+	switch req.Name {
+	case "minute":
+		select {
+		case <-time.After(time.Minute):
+			return reply.Result(content)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	case "minute without a look at its context":
+		time.Sleep(time.Minute)
+		if err := reply.Progress(1, 1, ""); err != nil {
+			return err
+		}
+		return reply.Result(content)
+	case "steps":
+		for i := range 3 {
+			if err := reply.Progress(float64(i), 3, "step \"one\"\nor two"); err != nil {
+				return err
+			}
+			if err := reply.Log(mcp.LevelInfo, "", []byte("{\"step\":\r\n1}")); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+		}
+		return reply.Result(content)
+	case "long silence":
+		reply.KeepAlive(time.Second)
+		time.Sleep(time.Hour)
+		return reply.Result(content)
+	case "abort":
+		if err := reply.Notify("notifications/message", mcp.Chunk{Bytes: []byte(`"level":"info","data":1`)}); err != nil {
+			return err
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return callTool(ctx, req, reply)
+}
+
+// TestLinesConcurrent holds that every one of many requests at once is answered once, on a line of its own.
+func TestLinesConcurrent(t *testing.T) {
+	t.Parallel()
+	const requests = 1000
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- newLineServer(1<<20).ServeLines(t.Context(), in, out, mcp.LineOptions{})
+		_ = out.Close()
+	}()
+	go func() {
+		for i := range requests {
+			_, _ = fmt.Fprintf(toServer, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"n":"%d %s"},`+
+				`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`+"\n",
+				i, i, strings.Repeat("x", 4*i))
+		}
+		_ = toServer.Close()
+	}()
+	seen := map[int]bool{}
+	lines := bufio.NewScanner(fromServer)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var answer struct {
+			ID     int
+			Result struct{ Content []struct{ Text string } }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &answer); err != nil {
+			t.Fatalf("%v: %.200s", err, lines.Text())
+		}
+		want := fmt.Sprintf(`{"n":"%d %s"}`, answer.ID, strings.Repeat("x", 4*answer.ID))
+		if seen[answer.ID] || len(answer.Result.Content) != 1 || answer.Result.Content[0].Text != want {
+			t.Errorf("request %d, answered before: %t, got %.200s", answer.ID, seen[answer.ID], lines.Text())
+		}
+		seen[answer.ID] = true
+	}
+	if err := <-ended; err != nil || lines.Err() != nil || len(seen) != requests {
+		t.Errorf("%d of %d requests were answered; %v, %v", len(seen), requests, err, lines.Err())
+	}
+}
