@@ -76,7 +76,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	}
 	if d.settings, err = guardSettingsOf(c); err != nil {
 		errs = append(errs, err)
-	} else if d.settings != nil {
+	} else if d.settings != nil && !g.o.Local {
 		if old != nil && old.settings.equal(d.settings) {
 			d.guard, d.stopGuard = old.guard, old.stopGuard
 		} else if d.guard, err = g.newGuard(c, d.settings); err != nil {

@@ -38,6 +38,9 @@ type Options struct {
 	TracerProvider trace.TracerProvider
 	// Advise makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
 	Advise bool
+	// Local makes a gateway for the one who runs it: nobody is asked for a token, whatever the configuration says, and
+	// [Gateway.ServeLines] serves. [Gateway.Handler] must not be served then.
+	Local bool
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
 
@@ -67,8 +70,11 @@ type Gateway struct {
 	draining atomic.Bool
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once
-	running  atomic.Bool
-	measured map[string]*fates // by the names of the APIs that have metrics; of the goroutine that publishes
+	// attempted is closed when each document of the first deployment was read once, or could not be.
+	attempted   chan struct{}
+	isAttempted sync.Once
+	running     atomic.Bool
+	measured    map[string]*fates // by the names of the APIs that have metrics; of the goroutine that publishes
 
 	ended   chan struct{} // closed when Run has ended
 	reloads chan reload
@@ -87,7 +93,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
-		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")

@@ -125,6 +125,9 @@ func prefix(p config.Prefix) catalog.Prefix {
 func (g *Gateway) publish(d *deployment, configError string) {
 	g.guards.Store(newGuards(d))
 	g.identity.Store(d.identity)
+	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
+		defer g.isAttempted.Do(func() { close(g.attempted) })
+	}
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
 	if !served && old == nil {

@@ -35,6 +35,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1)}
 	g.first = nil
+	if len(r.current.sources) == 0 { // nothing will ever be published
+		g.isAttempted.Do(func() { close(g.attempted) })
+	}
 	r.start(r.current)
 	group.Go(func() error { return r.loop() })
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -186,7 +189,7 @@ func (r *runner) reload(req reload) {
 			return
 		}
 	}
-	if started := r.g.o.Config.Server.Listen; c.Auth == nil && !started.Loopback() {
+	if started := r.g.o.Config.Server.Listen; c.Auth == nil && !started.Loopback() && !r.g.o.Local {
 		// The configuration is good for the loopback address that it asks for, but the listener is still the old one.
 		r.refuse(req, fmt.Errorf("auth: the gateway listens on %s, and a configuration without auth is for loopback addresses; "+
 			"keep auth, or restart the gateway", started))

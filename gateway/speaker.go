@@ -30,7 +30,7 @@ type speakers struct {
 }
 
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
-	return &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
+	s := &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: mcp.Capabilities{Tools: true, Logging: true},
 		MaxBody:      int64(c.Limits.MaxBody),
@@ -42,26 +42,31 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 		Logger:       g.log,
 		Observe:      g.observe,
 	}}
+	if g.o.Local {
+		s.options.KeepAlive = -1 // there is nobody between
+	}
+	return s
 }
 
 // of returns the speaker of an endpoint, a new one if clients are to be told something else of it.
 func (s *speakers) of(name, title, instructions string) *speaker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.byName[name]; known != nil && known.title == title && known.instructions == instructions {
+	g := s.g
+	// A conversation over lines has one speaker as long as it lasts.
+	if known := s.byName[name]; known != nil && (g.o.Local || known.title == title && known.instructions == instructions) {
 		return known
 	}
-	g := s.g
 	o := s.options
 	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
 	limits := g.o.Config.Limits
 	o.Hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
 	})
-	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(mcp.Methods{
+	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(mcp.Methods{
 		"tools/list": g.listTools,
 		"tools/call": g.callTool,
-	}, o)}
+	}), o)}
 	if old := s.byName[name]; old != nil {
 		old.end()
 	}
@@ -74,7 +79,7 @@ func (s *speakers) keep(parts map[string]*endpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, old := range s.byName {
-		if name != "" && parts[name] == nil {
+		if name != "" && parts[name] == nil && !s.g.o.Local {
 			delete(s.byName, name)
 			old.end()
 		}

@@ -57,12 +57,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	// A log collector that was closed, or is started anew, ends nothing.
 	signal.Ignore(syscall.SIGPIPE)
 	log := newLogger(p.stderr, cfg.Telemetry)
-	warn := func(problems config.Problems) {
-		for _, w := range problems.Warnings() {
-			log.Warn("configuration", "problem", w.String())
-		}
-	}
-	warn(problems)
+	warn(log, problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version)
 	if err != nil {
 		return err
@@ -75,15 +70,14 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 			return usageError{err, nil}
 		}
 	}
+	load := p.reloader(location, log)
 	g, err := gateway.New(gateway.Options{
 		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider,
 		LoadConfig: func() (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
 				own.reload()
 			}
-			c, problems := config.Load(location, p.getenv)
-			warn(problems)
-			return c, problems.Err()
+			return load()
 		},
 	})
 	if err != nil {
@@ -98,6 +92,21 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	}
 	warnAboutExposure(log, cfg)
 	return s.run(ctx)
+}
+
+// reloader reads the configuration anew; warnings go to the log.
+func (p *program) reloader(location string, log *slog.Logger) func() (*config.Config, error) {
+	return func() (*config.Config, error) {
+		c, problems := config.Load(location, p.getenv)
+		warn(log, problems)
+		return c, problems.Err()
+	}
+}
+
+func warn(log *slog.Logger, problems config.Problems) {
+	for _, w := range problems.Warnings() {
+		log.Warn("configuration", "problem", w.String())
+	}
 }
 
 // server is the running program: two listeners, the gateway, and the signals.

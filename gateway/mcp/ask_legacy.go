@@ -155,6 +155,8 @@ func (r *Reply) inquire(ctx context.Context, open []Question) (results [][]byte,
 			err = context.Cause(ctx)
 		case <-x.req.Disconnected():
 			err = errLeft
+		case <-x.ending:
+			err = errLeft
 		}
 		for _, id := range ids[i:] { // 2025-11-25 utilities/cancellation: who asked says so
 			_ = r.Notify("notifications/cancelled", Chunk{Bytes: []byte(`"requestId":"` + id + `","reason":"nobody waits for the answer any more"`)})

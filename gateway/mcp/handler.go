@@ -82,6 +82,8 @@ type exchange struct {
 	session   session // of a legacy request
 	cacheable bool    // the result carries caching hints
 	batched   bool    // the request is one of several in a body
+	// ending is closed when the client will say nothing any more, but may listen; nil: that can't be known.
+	ending <-chan struct{}
 
 	state   *askState             // of a modern request, once a method asks
 	listens func(context.Context) // goes on with a stream of changes, to its end; nil: there is none

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -22,7 +23,15 @@ type LineOptions struct {
 	// MaxRequests bounds the requests that run at once. While so many run nothing is read, so a client that sends more is
 	// slowed down rather than refused. 0: 4,096.
 	MaxRequests int
+	// Context makes the context of each request from that of ServeLines. nil: it is that.
+	Context func(context.Context) context.Context
+	// Drain is how long running requests may take after the reading has ended; then they are cancelled. 0: as long as they
+	// take.
+	Drain time.Duration
 }
+
+// ErrDrain is what [Handler.ServeLines] returns when requests took longer than they may.
+var ErrDrain = errors.New("requests that were still running are cut")
 
 // ServeLines serves one client that writes its messages to in and reads those for it from out, one in each line: the
 // stdio transport of all revisions (2026-07-28 basic/transports/stdio). There are no headers: the era is told by each
@@ -33,7 +42,8 @@ type LineOptions struct {
 // It returns when the input has ended, or Stop is closed, and every request that was read is answered: nil then. ctx is
 // that of the requests; when it ends, so do they, and ServeLines with its error. Any other error is that of in or out.
 //
-// A Read of in that is under way when ServeLines returns is not waited for.
+// A Read of in that is under way when ServeLines returns is not waited for; nor, when ctx has ended, are requests that do
+// not end with it, perhaps because nobody takes what they write.
 func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o LineOptions) error {
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = 1 << 12
@@ -41,26 +51,56 @@ func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &conversation{
-		h: h, ctx: ctx, out: &lineOutput{w: out, broken: cancel}, slots: make(chan struct{}, o.MaxRequests),
-		active: make(map[callKey]*activeLine),
+		h: h, o: o, ctx: ctx, out: &lineOutput{w: out, broken: cancel}, slots: make(chan struct{}, o.MaxRequests),
+		active: make(map[callKey]*activeLine), ending: make(chan struct{}), changes: func() {},
 	}
 	err := c.read(in, o.Stop)
-	c.running.Wait()
+	close(c.ending)
+	if o.Drain > 0 {
+		defer time.AfterFunc(o.Drain, func() { cancel(ErrDrain) }).Stop()
+	}
+	c.wait()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	return err
 }
 
+// lastWords is how long requests have that are cancelled for good.
+const lastWords = time.Second
+
+// wait returns when no request runs any more, or when those that do should have ended long ago.
+func (c *conversation) wait() {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		c.running.Wait()
+	}()
+	select {
+	case <-gone:
+		return
+	case <-c.ctx.Done():
+	}
+	t := time.NewTimer(lastWords)
+	defer t.Stop()
+	select {
+	case <-gone:
+	case <-t.C:
+	}
+}
+
 // conversation is the connection to a client that writes lines. Its methods are called by the goroutine of ServeLines,
 // but for answer and forget.
 type conversation struct {
 	h       *Handler
+	o       LineOptions
 	ctx     context.Context // of ServeLines: the parent of that of each request
 	out     *lineOutput
 	session *session // what initialize has agreed on; nil: nothing so far
 	slots   chan struct{}
 	running sync.WaitGroup
+	ending  chan struct{} // closed when no more lines are read
+	changes func()        // ends the stream of changes of the session
 
 	mu     sync.Mutex
 	active map[callKey]*activeLine
@@ -113,12 +153,22 @@ func (c *conversation) read(in io.Reader, stop <-chan struct{}) error {
 // lineAccept makes every answer an event stream, which lineAnswer takes apart. It is never written to.
 var lineAccept = http.Header{"Accept": {"text/event-stream"}}
 
-// take begins to serve one line.
-func (c *conversation) take(l line) {
-	ctx, cancel := context.WithCancel(c.ctx)
+// exchange makes what a request over HTTP would be.
+func (c *conversation) exchange(ctx context.Context) (*exchange, *lineAnswer) {
+	if c.o.Context != nil {
+		ctx = c.o.Context(ctx)
+	}
 	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Header: lineAccept}).WithContext(ctx)
 	w := &lineAnswer{out: c.out, header: make(http.Header)}
 	x := c.h.newExchange(w, r)
+	x.ending = c.ending
+	return x, w
+}
+
+// take begins to serve one line.
+func (c *conversation) take(l line) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	x, w := c.exchange(ctx)
 	x.event.RequestBytes = l.size
 	if l.size > int64(len(l.text)) {
 		x.req.ID = l.id
@@ -131,10 +181,11 @@ func (c *conversation) take(l line) {
 	x.req.ID, x.req.Params = e.id, e.params
 	x.req.Era = classify("", &e)
 	switch {
-	case fault != nil && e.method == nil && isResponse(l.text):
-		// It answers nothing that was asked. An error would carry its id, and so look like the answer to a request of the
-		// client's own.
-		cancel()
+	case e.response:
+		// Also where it answers nothing that was asked, an error would carry its id, and so look like the answer to a request
+		// of the client's own.
+		x.req.ID = nil
+		c.finish(x, w, cancel, func(x *exchange) *Error { return c.answered(x, l.text) })
 	case fault != nil:
 		c.finish(x, w, cancel, func(*exchange) *Error { return fault })
 	case e.id == nil:
@@ -153,15 +204,23 @@ func (c *conversation) take(l line) {
 	}
 }
 
-// isResponse tells whether a message that is no request is an answer to one.
-func isResponse(message []byte) bool {
-	return jsonscan.KindOf(message) == jsonscan.Object &&
-		(jsonscan.Lookup(message, "result") != nil || jsonscan.Lookup(message, "error") != nil)
+// answered takes the client's answer to a question.
+func (c *conversation) answered(x *exchange, message []byte) *Error {
+	x.event.Method = "response"
+	if c.session != nil {
+		x.enter(*c.session)
+		c.h.questions.deliver(c.session.id, message)
+	}
+	x.out.empty(http.StatusAccepted)
+	return nil
 }
 
 // notified takes a message without an id. It gets no answer, whatever it is.
 func (c *conversation) notified(x *exchange, e *envelope) *Error {
-	if string(e.method) == `"notifications/cancelled"` {
+	switch string(e.method) {
+	case `"notifications/initialized"`:
+		c.tell()
+	case `"notifications/cancelled"`:
 		if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
 			c.cancel(id)
 		}
@@ -170,6 +229,30 @@ func (c *conversation) notified(x *exchange, e *envelope) *Error {
 		x.event.Code = err.Code
 	}
 	return nil
+}
+
+// tell opens what a legacy client over HTTP opens with GET: from now on the session hears of changes.
+func (c *conversation) tell() {
+	if c.session == nil || c.h.o.Hub == nil {
+		return
+	}
+	c.changes() // of the session before this one
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.changes = cancel
+	ss := *c.session
+	x, w := c.exchange(ctx)
+	c.running.Go(func() {
+		c.finish(x, w, cancel, func(x *exchange) *Error {
+			x.req.Era, x.event.Method = Legacy, "GET"
+			x.enter(ss)
+			err := x.changes(time.Time{})
+			if err != nil { // there is no request that it could answer
+				x.event.Code = err.Code
+				c.h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a client is not told of changes", slog.Any("error", err))
+			}
+			return nil
+		})
+	})
 }
 
 // cancel ends a request that is under way.
@@ -221,8 +304,7 @@ func (c *conversation) finish(x *exchange, w *lineAnswer, cancel context.CancelF
 		}
 		// A method that aborts, or a fault of ours. Over HTTP a broken connection tells that the rest of the answer is missing;
 		// here another line has to.
-		again := &lineAnswer{out: c.out, header: make(http.Header)}
-		y := c.h.newExchange(again, x.req.HTTP)
+		y, again := c.exchange(c.ctx)
 		y.req.ID, y.event.Method = x.req.ID, x.event.Method
 		y.fail(y.internal("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
 		again.end()

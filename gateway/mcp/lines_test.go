@@ -34,10 +34,12 @@ import (
 //	close           the client closes its end
 //	stop            the server is told to read no more
 //	leave           the client reads no more
+//	hold            the client does not read, and what is written waits for it
 //	cancel          the context ends
 //	ended           what ServeLines returned, or that it has not
 //
-// A message may have at most 400 bytes, and two requests run at once.
+// A message may have at most 400 bytes, and two requests run at once, and they have two minutes after
+// the end.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/lines/*.txtar")
@@ -88,16 +90,19 @@ type lineClient struct {
 	stop   chan struct{}
 	cancel context.CancelFunc
 	ended  chan error
+	holds  bool
 }
 
 // lineBuffer is what the server has written and nobody has looked at.
 type lineBuffer struct {
+	held   sync.WaitGroup
 	mu     sync.Mutex
 	b      bytes.Buffer
 	closed bool
 }
 
 func (l *lineBuffer) Write(b []byte) (int, error) {
+	l.held.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -111,12 +116,17 @@ func newLineClient(t *testing.T) *lineClient {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &lineClient{t: t, in: w, out: &lineBuffer{}, stop: make(chan struct{}), cancel: cancel, ended: make(chan error, 1)}
 	h := newLineServer(400)
-	go func() { c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: 2}) }()
+	go func() {
+		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: 2, Drain: 2 * time.Minute})
+	}()
 	return c
 }
 
 func (c *lineClient) end() {
 	c.cancel()
+	if c.holds {
+		c.out.held.Done()
+	}
 	_ = c.in.Close()
 	synctest.Wait()
 }
@@ -157,6 +167,9 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 		c.out.mu.Lock()
 		defer c.out.mu.Unlock()
 		c.out.closed = true
+	case "hold":
+		c.out.held.Add(1)
+		c.holds = true
 	case "cancel":
 		c.cancel()
 	case "ended":
@@ -184,9 +197,13 @@ func newLineServer(maxBody int64) *mcp.Handler {
 func lineTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	content := mcp.Chunk{Bytes: []byte(`"content":[]`)}
 	switch req.Name {
-	case "minute":
+	case "minute", "hour":
+		wait := time.Minute
+		if req.Name == "hour" {
+			wait = time.Hour
+		}
 		select {
-		case <-time.After(time.Minute):
+		case <-time.After(wait):
 			return reply.Result(content)
 		case <-ctx.Done():
 			return ctx.Err()

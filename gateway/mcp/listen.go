@@ -91,6 +91,8 @@ func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (grace
 			return true
 		case <-l.ended:
 			return true
+		case <-x.ending:
+			return true
 		case <-over:
 			return true
 		case <-silent:

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 // get opens the stream of a legacy session (2025-11-25 transports, Listening for
@@ -27,7 +28,13 @@ func (x *exchange) get() *Error {
 	if err != nil {
 		return err
 	}
-	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
+	x.enter(ss)
+	return x.changes(ss.expiry)
+}
+
+// changes makes the exchange the stream of its session, until then at the latest; the zero time is never.
+func (x *exchange) changes(until time.Time) (err *Error) {
+	ctx, hub, ss := x.req.HTTP.Context(), x.h.o.Hub, &x.session
 	l := newListener(hub, x.req.viewer())
 	if err := hub.enter(l); err != nil {
 		return err
@@ -42,8 +49,7 @@ func (x *exchange) get() *Error {
 	}
 	l.hear(x.h.changing())
 	l.look(ctx)
-	until := ss.expiry
-	if u := hub.until(ctx); !u.IsZero() && u.Before(until) {
+	if u := hub.until(ctx); !u.IsZero() && (until.IsZero() || u.Before(until)) {
 		until = u
 	}
 	x.out.live.period = 0 // run does it

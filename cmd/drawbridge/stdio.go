@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os/signal"
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/config"
+	"drawbridge/gateway"
+)
+
+func (p *program) stdioCommand() *cobra.Command {
+	var endpoint string
+	c := &cobra.Command{
+		Use:   "stdio [--config FILE | DOCUMENT]",
+		Short: "Serve the tools on standard input and output, for a host that starts the program",
+		Long: `Stdio serves one MCP client that starts the program itself, such as a desktop application or an editor: messages on
+standard input and output, one in each line, logs on standard error. Tell the host the command, with absolute paths:
+
+  {
+    "mcpServers": {
+      "orders": {"command": "drawbridge", "args": ["stdio", "--config", "/etc/drawbridge/orders.yaml"]}
+    }
+  }
+
+The configuration is that of serve, but nothing listens: no port for clients, none for operators. Nobody is asked for a
+token, since who starts the program may do all that it can; keys in 'auth', and scopes, have no effect. Secrets are best
+given as ${NAME} or ${file:PATH}, the former from the "env" of the host's entry.
+
+Configuration and documents are watched and read anew as by serve. The end of the input, SIGTERM and SIGINT end the
+program when running calls have ended, at most server.drain_timeout later; a second signal ends it at once. SIGHUP
+reads everything anew.
+
+Exit codes: 0 after the end of the input or a signal, 1 on failure while running, 2 on bad usage or configuration.`,
+		Example: `  drawbridge stdio --config /etc/drawbridge/orders.yaml
+  drawbridge stdio https://orders.internal/openapi.json
+  claude mcp add orders -- drawbridge stdio --config /etc/drawbridge/orders.yaml`,
+	}
+	p.configFlag(c)
+	c.Flags().StringVar(&endpoint, "endpoint", "", "serve the tools of this endpoint of the configuration alone")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		location, _, err := p.location(c, args, 0)
+		if err != nil {
+			return err
+		}
+		cfg, problems := config.Load(location, p.getenv)
+		if cfg == nil {
+			p.print(problems)
+			return exitError(exitUsage)
+		}
+		return p.stdio(c.Context(), c.InOrStdin(), location, cfg, problems, endpoint)
+	}
+	return c
+}
+
+func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg *config.Config, problems config.Problems, endpoint string) error {
+	// A host that has gone must not kill the program in the middle of a call: writing fails, and ends it in order.
+	signal.Ignore(syscall.SIGPIPE)
+	log := newLogger(p.stderr, cfg.Telemetry)
+	warn(log, problems)
+	tracing, err := newTracing(ctx, cfg.Telemetry, version)
+	if err != nil {
+		return err
+	}
+	defer tracing.shutdown(log)
+	g, err := gateway.New(gateway.Options{
+		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true,
+		LoadConfig: p.reloader(location, log),
+	})
+	if err != nil {
+		return usageError{err, nil}
+	}
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calls, cut := context.WithCancel(ctx)
+	defer cut()
+	stop := make(chan struct{})
+	group, groupCtx := errgroup.WithContext(running)
+	group.Go(func() error { return g.Run(groupCtx) })
+	group.Go(func() error {
+		p.awaitEnd(groupCtx, g, log, group, stop, cut)
+		return nil
+	})
+	group.Go(func() error {
+		defer cancel()
+		log.Info("serving on standard input and output", "version", version)
+		err := g.ServeLines(calls, in, p.stdout, gateway.LineOptions{Endpoint: endpoint, Stop: stop})
+		switch {
+		case errors.Is(err, gateway.ErrUnknownEndpoint):
+			return usageError{err, nil}
+		case errors.Is(err, gateway.ErrCut):
+			log.Warn("calls that were still running are cut", "error", err)
+			return nil
+		case errors.Is(err, context.Canceled): // by a second signal
+			return nil
+		}
+		return err
+	})
+	return group.Wait()
+}
+
+// awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
+// of ctx closes stop too.
+func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, log *slog.Logger, group *errgroup.Group, stop chan<- struct{}, cut func()) {
+	for signals := 0; ; {
+		select {
+		case <-ctx.Done():
+			if signals == 0 {
+				close(stop)
+			}
+			return
+		case sig := <-p.signals:
+			switch {
+			case sig == syscall.SIGHUP:
+				group.Go(func() error {
+					if err := g.Reload(ctx); err != nil {
+						log.Warn("reload", "error", err)
+					}
+					return nil
+				})
+				continue
+			case signals == 0:
+				log.Info("draining", "signal", sig.String())
+				close(stop)
+			default:
+				log.Warn("ending at once", "signal", sig.String())
+				cut()
+			}
+			signals++
+		}
+	}
+}

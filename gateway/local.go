@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/mcp"
+)
+
+// LineOptions are the parameters of [Gateway.ServeLines].
+type LineOptions struct {
+	// Endpoint is the name of the endpoint that is served, of those in the configuration; "": all tools.
+	Endpoint string
+	// Stop ends the reading when it is closed, as the end of the input does. nil: only that does.
+	Stop <-chan struct{}
+}
+
+// Errors of [Gateway.ServeLines].
+var (
+	// ErrUnknownEndpoint is for the name of an endpoint that the configuration does not have.
+	ErrUnknownEndpoint = errors.New("the configuration has no such endpoint")
+	// ErrCut is for requests that took longer than they may after the end.
+	ErrCut = mcp.ErrDrain
+)
+
+// ServeLines serves one client over a pair of streams, as [mcp.Handler.ServeLines] does. It needs [Options].Local, and
+// [Gateway.Run]. A request waits for what it needs: a call for the document of its tool, a list until every document was
+// read once, whether or not that went well, since many clients ask for it but once.
+//
+// Running requests have server.drain_timeout after the end of the input; then they are cancelled.
+func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o LineOptions) error {
+	if !g.o.Local {
+		return errors.New("the gateway was not made for the one who runs it")
+	}
+	c := g.o.Config
+	title, instructions := "", c.Server.Instructions
+	if o.Endpoint != "" {
+		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
+		if n < 0 {
+			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
+		}
+		title, instructions = c.Endpoints[n].Title, c.Endpoints[n].Instructions
+	}
+	return g.speakers.of(o.Endpoint, title, instructions).ServeLines(ctx, in, out, mcp.LineOptions{
+		Stop: o.Stop, Drain: time.Duration(c.Server.DrainTimeout),
+		Context: func(ctx context.Context) context.Context {
+			return context.WithValue(ctx, visitKey{}, &visit{name: o.Endpoint})
+		},
+	})
+}
+
+// local makes methods for lines, which come before anything is loaded, and through no guard.
+func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
+	if !g.o.Local {
+		return methods
+	}
+	all := make(mcp.Methods, len(methods))
+	for name, serve := range methods {
+		all[name] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+			visit := ctx.Value(visitKey{}).(*visit) //nolint:errcheck // ServeLines has put it there
+			e, err := g.await(ctx, visit.name, name, req)
+			if err != nil {
+				return err
+			}
+			visit.endpoint = e
+			return serve(ctx, req, reply)
+		}
+	}
+	return all
+}
+
+// await returns the endpoint of a request when it is there.
+func (g *Gateway) await(ctx context.Context, name, method string, req *mcp.Request) (*endpoint, error) {
+	if method == "tools/call" {
+		if e := g.part(name); e != nil && e.plans[req.Name] != nil {
+			return e, nil
+		}
+	}
+	select {
+	case <-g.attempted:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if e := g.part(name); e != nil {
+		return e, nil
+	}
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Message: g.whyNothing(name)}
+}
+
+// part returns the current endpoint of a name, nil if there is none yet.
+func (g *Gateway) part(name string) *endpoint {
+	gen := g.current.Load()
+	if gen == nil {
+		return nil
+	}
+	return gen.endpoint(name)
+}
+
+// whyNothing tells the one who runs the gateway why there is nothing to serve.
+func (g *Gateway) whyNothing(name string) string {
+	var b strings.Builder
+	b.WriteString("no API can be served; it is tried again")
+	for _, a := range g.Status().APIs {
+		switch {
+		case a.State == admin.Ready || a.State == admin.Stale:
+			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
+		case a.Error != "":
+			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)
+		}
+	}
+	return b.String()
+}
