@@ -156,7 +156,7 @@ func (r *Reply) inquire(ctx context.Context, open []Question) (results [][]byte,
 		case <-x.req.Disconnected():
 			err = errLeft
 		case <-x.ending:
-			err = errLeft
+			err = ErrUnanswered
 		}
 		for _, id := range ids[i:] { // 2025-11-25 utilities/cancellation: who asked says so
 			_ = r.Notify("notifications/cancelled", Chunk{Bytes: []byte(`"requestId":"` + id + `","reason":"nobody waits for the answer any more"`)})

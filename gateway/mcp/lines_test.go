@@ -36,10 +36,13 @@ import (
 //	leave           the client reads no more
 //	hold            the client does not read, and what is written waits for it
 //	cancel          the context ends
+//	change LISTS    lists change
+//	updated URI     a resource changes
 //	ended           what ServeLines returned, or that it has not
 //
-// A message may have at most 400 bytes, and two requests run at once, and they have two minutes after
-// the end.
+// A message may have at most 400 bytes, and two requests run at once (four at a whole server), and they have two minutes after
+// the end. A file that says "server: whole" is said to a server with every capability; {{question}} and {{state}} stand for
+// the id of a request of the server and the requestState that came last.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/lines/*.txtar")
@@ -58,7 +61,7 @@ func TestLines(t *testing.T) {
 			}
 			changed := false
 			synctest.Test(t, func(t *testing.T) {
-				c := newLineClient(t)
+				c := newLineClient(t, bytes.Contains(a.Comment, []byte("server: whole")))
 				defer c.end()
 				for i := range a.Files {
 					step := &a.Files[i]
@@ -91,6 +94,8 @@ type lineClient struct {
 	cancel context.CancelFunc
 	ended  chan error
 	holds  bool
+	whole  *whole            // nil: a smaller server
+	values map[string]string // of {{name}}
 }
 
 // lineBuffer is what the server has written and nobody has looked at.
@@ -111,13 +116,20 @@ func (l *lineBuffer) Write(b []byte) (int, error) {
 	return l.b.Write(b)
 }
 
-func newLineClient(t *testing.T) *lineClient {
+func newLineClient(t *testing.T, everything bool) *lineClient {
 	in, w := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &lineClient{t: t, in: w, out: &lineBuffer{}, stop: make(chan struct{}), cancel: cancel, ended: make(chan error, 1)}
-	h := newLineServer(400)
+	c := &lineClient{t: t, in: w, out: &lineBuffer{}, stop: make(chan struct{}), cancel: cancel, ended: make(chan error, 1), values: map[string]string{}}
+	h, requests := newLineServer(400), 2
+	if everything {
+		c.whole = newWhole(mcp.HubOptions{})
+		requests = 4
+		methods, o := wholeServer(c.whole, mcp.Options{Name: "test", Version: "1.2.3", KeepAlive: -1})
+		o.Capabilities.Tools = true
+		h = mcp.NewHandler(methods, o)
+	}
 	go func() {
-		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: 2, Drain: 2 * time.Minute})
+		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: requests, Drain: 2 * time.Minute})
 	}()
 	return c
 }
@@ -129,6 +141,15 @@ func (c *lineClient) end() {
 	}
 	_ = c.in.Close()
 	synctest.Wait()
+	if c.whole == nil {
+		return
+	}
+	if err := c.whole.hub.Drain(c.t.Context()); err != nil {
+		c.t.Error(err)
+	}
+	if len(c.whole.watched) > 0 {
+		c.t.Errorf("still watched: %v", c.whole.watched)
+	}
 }
 
 func (c *lineClient) step(name, content string) (got string, compared bool) {
@@ -140,6 +161,9 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 			n, _ := strconv.Atoi(s[4 : len(s)-2])
 			return strings.Repeat(s[2:3], n)
 		})
+		for n, v := range c.values {
+			text = strings.ReplaceAll(text, "{{"+n+"}}", v)
+		}
 		if strings.HasPrefix(rest, "unended") {
 			text = strings.TrimSuffix(text, "\n")
 		}
@@ -152,6 +176,13 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 		if got != "" && !strings.HasSuffix(got, "\n") {
 			got += "(no end)\n"
 		}
+		for n, re := range remembered {
+			for _, m := range re.FindAllStringSubmatch(got, -1) {
+				c.values[n] = m[1]
+				got = strings.ReplaceAll(got, m[1], "{{"+n+"}}")
+			}
+		}
+		got = regexp.MustCompile(`"requestId":"[A-Z2-7]{26}"`).ReplaceAllString(got, `"requestId":"{{question}}"`)
 		return regexp.MustCompile(`reference [a-z2-7]{10}`).ReplaceAllString(got, "reference {{reference}}"), true
 	case "wait":
 		d, err := time.ParseDuration(rest)
@@ -172,6 +203,14 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 		c.holds = true
 	case "cancel":
 		c.cancel()
+	case "change":
+		for n, list := range map[string]mcp.List{"tools": mcp.ToolsList, "prompts": mcp.PromptsList} {
+			if strings.Contains(rest, n) {
+				c.whole.change(list)
+			}
+		}
+	case "updated":
+		c.whole.hub.Updated(rest)
 	case "ended":
 		select {
 		case err := <-c.ended:
