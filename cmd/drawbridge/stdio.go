@@ -32,7 +32,8 @@ standard input and output, one in each line, logs on standard error. Tell the ho
 
 The configuration is that of serve, but nothing listens: no port for clients, none for operators. Nobody is asked for a
 token, since who starts the program may do all that it can; 'auth' and scopes have no effect. What rules say of single
-calls holds: a 'condition' sees a caller without a name and without claims. Secrets are best given as ${NAME} or ${file:PATH}, the former from the "env" of the host's entry.
+calls holds: a 'condition' sees a caller without a name and without claims. Secrets are best
+given as ${NAME} or ${file:PATH}, the former from the "env" of the host's entry.
 
 Configuration and documents are watched and read anew as by serve. The end of the input, SIGTERM and SIGINT end the
 program when running calls have ended, at most server.drain_timeout later; a second signal ends it at once. SIGHUP
