@@ -64,21 +64,23 @@ func (qs *questions) drop(id string) {
 	delete(qs.open, id)
 }
 
-// deliver hands the response of a session to who waits for it. The first one counts.
-// One that nobody waits for (any more) is no error: it may have crossed the end.
-func (qs *questions) deliver(session [16]byte, message []byte) {
+// deliver hands the response of a session to who waits for it, if that is here. The
+// first one counts. One that nobody waits for (any more) is no error: it may have
+// crossed the end.
+func (qs *questions) deliver(session [16]byte, message []byte) (here bool) {
 	id, ok := text(jsonscan.Lookup(message, "id"))
 	if !ok {
-		return
+		return false
 	}
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	q := qs.open[id]
 	if q == nil || q.session != session {
-		return
+		return false
 	}
 	delete(qs.open, id)
 	q.answer <- clientAnswer{bytes.Clone(jsonscan.Lookup(message, "result"))}
+	return true
 }
 
 // askable tells whether the client can be asked over the request's stream.
@@ -199,7 +201,14 @@ func (x *exchange) answered(message []byte) *Error {
 	}
 	x.enter(ss)
 	x.event.Method = "response"
-	x.h.questions.deliver(ss.id, message)
+	x.answers(message)
 	x.out.empty(http.StatusAccepted)
 	return nil
+}
+
+// answers hands on the response of the request's session.
+func (x *exchange) answers(message []byte) {
+	if !x.h.questions.deliver(x.session.id, message) {
+		x.relay(relayed{Kind: relayAnswer, Message: message})
+	}
 }

@@ -135,7 +135,7 @@ func unpack(body []byte) (messages []envelope, fault *Error) {
 func (x *exchange) take(e *envelope) {
 	switch {
 	case e.response:
-		x.h.questions.deliver(x.session.id, e.whole)
+		x.answers(e.whole)
 	case e.id == nil:
 		x.cancels(e)
 	}

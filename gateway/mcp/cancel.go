@@ -60,13 +60,15 @@ func (c *calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 	}
 }
 
-// cancel ends a call. A call that is unknown or over is not an error: the
-// notification may have crossed the answer (2025-11-25 utilities/cancellation).
-func (c *calls) cancel(k callKey) {
+// cancel ends a call, and tells whether it is one of this replica. A call that is
+// unknown or over is not an error: the notification may have crossed the answer
+// (2025-11-25 utilities/cancellation).
+func (c *calls) cancel(k callKey) bool {
 	c.mu.Lock()
 	a := c.active[k]
 	c.mu.Unlock()
 	if a != nil {
 		a.cancel(errCancelled)
 	}
+	return a != nil
 }

@@ -21,6 +21,7 @@ type Handler struct {
 	calls     *calls
 	levels    levels
 	states    *Handles
+	relays    *Handles
 	questions questions
 	buffers   buffers
 	fixed     *fixedHeaders
@@ -58,7 +59,8 @@ func NewHandler(methods Methods, o Options) *Handler {
 		o:      o,
 		now:    o.Now,
 		sealer: newSealer(o.SealKeys),
-		states: newStates(o.SealKeys),
+		states: newHandles(o.SealKeys, askLabel),
+		relays: newHandles(o.SealKeys, relayLabel),
 		calls:  &calls{max: o.MaxCalls, active: make(map[callKey]*activeCall)},
 		fixed:  newFixedHeaders(),
 		stall:  10 * time.Second,
@@ -183,10 +185,9 @@ func (x *exchange) delete() *Error {
 	if err := x.h.o.Revoked.Revoke(r.Context(), ss.key(), ss.expiry); err != nil {
 		return x.internal("ending a session failed", http.StatusServiceUnavailable, slog.Any("error", err))
 	}
-	x.h.levels.forget(ss.id)
-	if x.h.o.Hub != nil {
-		x.h.o.Hub.forget(ss.id)
-	}
+	x.h.forget(ss.id)
+	x.session = ss
+	x.relay(relayed{Kind: relayEnd})
 	x.out.empty(http.StatusNoContent)
 	return nil
 }
@@ -296,7 +297,9 @@ func (x *exchange) sessionCall(e *envelope, m entry) *Error {
 func (x *exchange) cancels(e *envelope) {
 	if string(e.method) == `"notifications/cancelled"` {
 		if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
-			x.h.calls.cancel(newCallKey(&x.session, id))
+			if !x.h.calls.cancel(newCallKey(&x.session, id)) {
+				x.relay(relayed{Kind: relayCancel, Message: id})
+			}
 		}
 	}
 }

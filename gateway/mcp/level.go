@@ -138,6 +138,8 @@ func (h *Handler) setLevel(_ context.Context, req *Request, reply *Reply) error 
 	if level == 0 {
 		return InvalidParams("params.level must be one of %s", strings.Join(logLevels[:], ", "))
 	}
-	h.levels.put(&reply.x.session, level, h.now())
+	ss := &reply.x.session
+	h.levels.put(ss, level, h.now())
+	reply.x.relay(relayed{Kind: relayLevel, Level: level, Expiry: ss.expiry.Unix()})
 	return reply.Result()
 }

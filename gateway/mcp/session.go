@@ -92,11 +92,11 @@ func newSealer(secrets [][]byte) *sealer {
 	return &sealer{s}
 }
 
-// newStates panics only where [NewHandles] has an error.
-func newStates(secrets [][]byte) *Handles {
-	h, err := NewHandles(secrets, askLabel)
+// newHandles panics only where [NewHandles] has an error.
+func newHandles(secrets [][]byte, label string) *Handles {
+	h, err := NewHandles(secrets, label)
 	if err != nil {
-		panic(fmt.Sprintf("mcp: keys of states: %v", err))
+		panic(fmt.Sprintf("mcp: keys of %s: %v", label, err))
 	}
 	return h
 }

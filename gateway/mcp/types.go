@@ -65,6 +65,11 @@ type Options struct {
 	// Batch decides on the batches of 2025-03-26. nil: they are refused. Each request of
 	// a batch is observed on its own, and the batch besides, as the method "batch".
 	Batch BatchFunc
+	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
+	// level and the end of a legacy session may come to another replica than the one that
+	// holds the call or the stream. nil: there are no others, or each session always comes
+	// to the same.
+	Relay RelayFunc
 	// Spent remembers the states of questions that are good for one use ([Round].Once).
 	// nil: this process does, which is not enough where several replicas have the same
 	// keys.

@@ -1,0 +1,104 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"drawbridge/gateway/mcp"
+)
+
+// TestReplicas: D2. What a session sends to one replica reaches the one that holds its
+// call or its stream; without a relay it does not, and nobody is answered wrongly.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	for _, together := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var replicas [2]*mcp.Handler
+			var sent []string
+			for i := range replicas {
+				methods, o := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{Revoked: newRevoked(), SealKeys: [][]byte{[]byte("common")}})
+				o.Capabilities.Tools = true
+				if together {
+					o.Relay = func(_ context.Context, message []byte) error {
+						sent = append(sent, string(message))
+						return errors.Join(replicas[0].Relayed(message), replicas[1].Relayed(message))
+					}
+				}
+				replicas[i] = mcp.NewHandler(methods, o)
+			}
+			session := ""
+			open := func(replica int, method, body string) *talk {
+				r := newRequest(t, "mcp.example", body, "Accept", "application/json, text/event-stream", "Mcp-Session-Id", session)
+				r.Method = method
+				if method != http.MethodPost {
+					r.Body, r.ContentLength = nil, 0
+				}
+				ctx, leave := context.WithCancel(t.Context())
+				k := &talk{header: http.Header{}, leave: leave}
+				go func() {
+					defer leave()
+					replicas[replica].ServeHTTP(k, r.WithContext(ctx))
+					k.mu.Lock()
+					defer k.mu.Unlock()
+					k.over = true
+				}()
+				synctest.Wait()
+				return k
+			}
+			post := func(replica int, body string) *talk { return open(replica, http.MethodPost, body) }
+			said := func(k *talk) string {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				return k.body.String()
+			}
+			first := post(0, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}}`)
+			session = first.header.Get("Mcp-Session-Id")
+
+			asked := post(0, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask"}}`)
+			m := remembered["question"].FindStringSubmatch(said(asked))
+			if m == nil {
+				t.Fatalf("no question: %s", said(asked))
+			}
+			post(1, `{"jsonrpc":"2.0","id":"`+m[1]+`","result":{"action":"decline"}}`)
+			if got := strings.Contains(said(asked), `"said":"name: 2 "`); got != together {
+				t.Errorf("together %v: answered %v", together, got)
+			}
+			cancelled := post(0, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`)
+			post(1, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+			if got := strings.Contains(said(cancelled), "-32800"); got != together {
+				t.Errorf("together %v: cancelled %v", together, got)
+			}
+			post(1, `{"jsonrpc":"2.0","id":3,"method":"logging/setLevel","params":{"level":"debug"}}`)
+			logged := post(0, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"log"}}`)
+			if got := strings.Contains(said(logged), "notifications/message"); got != together {
+				t.Errorf("together %v: logged %v", together, got)
+			}
+			stream := open(0, http.MethodGet, "")
+			open(1, http.MethodDelete, "")
+			stream.mu.Lock()
+			over := stream.over
+			stream.mu.Unlock()
+			if over != together {
+				t.Errorf("together %v: the stream ended %v", together, over)
+			}
+			for _, k := range []*talk{asked, cancelled, stream} {
+				k.leave()
+			}
+			for _, message := range sent {
+				if strings.Contains(message, "decline") || strings.Contains(message, m[1]) {
+					t.Error("a message between replicas can be read")
+				}
+				if replicas[0].Relayed([]byte(message[:20]+flip(message[20:21])+message[21:])) == nil {
+					t.Error("an altered message was taken")
+				}
+			}
+			if together && len(sent) != 4 {
+				t.Errorf("%d messages between replicas", len(sent))
+			}
+		})
+	}
+}
