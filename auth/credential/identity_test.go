@@ -224,6 +224,18 @@ credential: an identity needs an audience`
 	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/", nil)); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "0" {
 		t.Error(w.Code, w.Header())
 	}
+	if w.Header().Get("Cache-Control") != "public, max-age=60" {
+		t.Error(w.Header())
+	}
+	var files []string
+	for range maxKeys + 1 {
+		files = append(files, writePEM(t, "", ecKey(t)))
+	}
+	for n, good := range map[int]bool{maxKeys: true, maxKeys + 1: false} {
+		if _, err := NewIdentity(IdentityOptions{Issuer: "http://mcp.example.com", Files: files[:n]}); (err == nil) != good {
+			t.Errorf("%d keys: %v", n, err)
+		}
+	}
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

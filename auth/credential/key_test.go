@@ -153,3 +153,14 @@ func TestNoCookies(t *testing.T) {
 		t.Error("the client of the options was changed, or used once", e.requests.Load())
 	}
 }
+
+// A plain-text origin has a port as well, and letters up to Z.
+func TestPlainOrigin(t *testing.T) {
+	o := Options{Kind: Bearer, Token: Fixed("t"), Origin: mustURL(t, "http://AZ.example.com")}
+	for target, good := range map[string]bool{"http://az.example.com/": true, "http://AZ.example.com:80/": true, "http://az.example.com:8080/": false, "http://az.example.com:443/": false, "https://az.example.com:80/": false} {
+		next := &record{}
+		if _, err := mustNew(t, o)(next).RoundTrip(request(t, "GET "+target)); err != nil || (len(next.request.Header) == 1) != good {
+			t.Errorf("%s: %v, %v", target, next.request.Header, err)
+		}
+	}
+}

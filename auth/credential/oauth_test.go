@@ -271,6 +271,60 @@ func TestTokenURL(t *testing.T) {
 	}
 }
 
+// How long a token is good, by what its answer says, and when it is replaced:
+// not by all replicas at once.
+func TestLifetimes(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	const form, object = "application/x-www-form-urlencoded", "application/json"
+	for _, c := range []struct {
+		kind, answer string
+		want         time.Duration
+	}{
+		{object, `{"access_token":"t"}`, defaultLife}, {object, `{"access_token":"t","expires_in":null}`, defaultLife},
+		{object, `{"access_token":"t","expires_in":90}`, 90 * time.Second}, {object, `{"access_token":"t","expires_in":"90"}`, 90 * time.Second},
+		{object, `{"access_token":"t","expires_in":0}`, 0}, {object, `{"access_token":"t","expires_in":-90}`, 0}, {object, `{"access_token":"t","expires_in":9223372036854775807}`, maxLife},
+		{form, `access_token=t`, defaultLife}, {form, `access_token=t&expires_in=90`, 90 * time.Second}, {form, `access_token=t&expires_in=90.5`, 90500 * time.Millisecond},
+		{form, `access_token=t&expires_in=1e2`, 100 * time.Second}, {form, `access_token=t&expires_in=soon`, defaultLife}, {form, `access_token=t&expires_in=NaN`, defaultLife},
+		{form, `access_token=t&expires_in=Inf`, maxLife}, {form, `access_token=t&expires_in=-Inf`, 0},
+	} {
+		e := &endpoint{handler: answers(200, c.kind, c.answer)}
+		o := clientCredentials("https://idp.example.com/", e.client())
+		o.Now = func() time.Time { return now }
+		g, err := newGrant(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		early := min(c.want/10, time.Minute)
+		first, last := c.want, time.Duration(0)
+		for range 100 {
+			got, err := g.fetch(t.Context(), "", fetchTime)
+			if err != nil {
+				t.Fatal(c.answer, err)
+			}
+			if life := got.expiry.Sub(now); life != c.want {
+				t.Errorf("%s: %s", c.answer, life)
+				break
+			}
+			refresh := got.refresh.Sub(now)
+			first, last = min(first, refresh), max(last, refresh)
+		}
+		if first < c.want-early*3/2 || last > c.want-early || c.want > 0 && first == last {
+			t.Errorf("%s: replaced from %s to %s", c.answer, first, last)
+		}
+	}
+	for length, good := range map[int]bool{maxToken: true, maxToken + 1: false} {
+		e := &endpoint{handler: answers(200, object, `{"access_token":"`+strings.Repeat("t", length)+`"}`)}
+		if _, err := send(t.Context(), t, mustNew(t, clientCredentials("https://idp.example.com/", e.client()))(&service{}), "GET", resource, nil); (err == nil) != good {
+			t.Errorf("a token of %d bytes: %v", length, err)
+		}
+	}
+	for scope, good := range map[string]bool{"a~!#[]": true, "a b": false, `a"`: false, `a\`: false, "ä": false, "a\x7f": false, "": false} {
+		if isScope(scope) != good {
+			t.Errorf("scope %q", scope)
+		}
+	}
+}
+
 // What is made of the answers of a token endpoint, the good and the odd ones.
 func TestTokenAnswers(t *testing.T) {
 	const prefix = `credential: client_credentials: token endpoint "idp.example.com" `
@@ -284,6 +338,7 @@ func TestTokenAnswers(t *testing.T) {
 		{"json", 200, "application/json", `{"access_token":"tok","token_type":"bearer","expires_in":"60"}`, "", 0},
 		{"form", 200, "application/x-www-form-urlencoded", `access_token=tok&token_type=bearer&expires_in=60`, "", 0},
 		{"no token type", 200, "application/json", `{"access_token":"tok"}`, "", 0},
+		{"as long as can be", 200, "application/json", `{"access_token":"tok"}` + strings.Repeat(" ", maxAnswer-len(`{"access_token":"tok"}`)), "", 0},
 		{"ends at once", 200, "application/json", `{"access_token":"tok","expires_in":-1}`, "", 0},
 		{"bound", 200, "application/json", `{"access_token":"tok","token_type":"DPoP"}`, "gave a token that can't be used, status 200: it is not a bearer token", Unusable},
 		{"line", 200, "application/json", `{"access_token":"to\r\nk"}`, "gave a token that can't be used, status 200: it holds a space or a character that can't stand in a header", Unusable},
@@ -495,6 +550,7 @@ func TestExchangeAnswers(t *testing.T) {
 		{"not asked for", "", "opaque", TypeIDToken, "N_A", "its issued_token_type is not what was asked for"},
 		{"other than asked", TypeJWT, "opaque", TypeAccessToken, "Bearer", "its issued_token_type is not what was asked for"},
 		{"no type", "", "opaque", "", "Bearer", "its issued_token_type is missing"},
+		{"bound, as asked", TypeJWT, "opaque", TypeJWT, "DPoP", "it is not a bearer token"},
 		{"not for use", "", "opaque", TypeAccessToken, "N_A", "it is not a bearer token"},
 		{"a jwt that is not for use", "", "opaque", TypeJWT, "N_A", "it is not a bearer token"},
 		{"bound", "", "opaque", TypeAccessToken, "DPoP", "it is not a bearer token"},

@@ -26,6 +26,8 @@ func TestPass(t *testing.T) {
 		"passed":               {"X-Tenant: acme\nAuthorization: Bearer s3cret\nX-Other: 1\nAccept-Language: de", "GET https://orders.example.com/", "GET https://orders.example.com/\nAccept-Language: de\nX-Tenant: acme"},
 		"arguments can't":      {"X-Tenant: acme", "GET https://orders.example.com/\nX-Tenant: evil\nx_tenant: evil\nX-Other: kept", "GET https://orders.example.com/\nX-Other: kept\nX-Tenant: acme"},
 		"nor without a caller": {"", "GET https://orders.example.com/\nX-Tenant: evil\nAccept_language: xx", "GET https://orders.example.com/"},
+		"nor by the name":      {"X-Tenant: acme", "GET https://orders.example.com/\nAccept-Language: xx", "GET https://orders.example.com/\nX-Tenant: acme"},
+		"as long as can be":    {"X-Tenant: " + strings.Repeat("a", maxPassed), "GET https://orders.example.com/", "GET https://orders.example.com/\nX-Tenant: " + strings.Repeat("a", maxPassed)},
 		"underscores":          {"X_Tenant: evil", "GET https://orders.example.com/", "GET https://orders.example.com/"}, // CVE-2025-64484
 		"another origin":       {"X-Tenant: acme", "GET https://billing.example.com/\nX-Tenant: kept", "GET https://billing.example.com/\nX-Tenant: kept"},
 		"twice":                {"X-Tenant: acme\nX-Tenant: other", "GET https://orders.example.com/", `credential: the caller's header "X-Tenant" is there 2 times`},
@@ -45,8 +47,12 @@ func TestPass(t *testing.T) {
 		before := print(req)
 		next := &record{}
 		got := ""
+		body := &closer{Reader: strings.NewReader("")}
+		req.Body = body
 		if _, err := wrap(next).RoundTrip(req); err != nil {
-			got = err.Error()
+			if got = err.Error(); !body.closed {
+				t.Errorf("%s: the body was left open", name)
+			}
 		} else {
 			got = print(next.request)
 		}

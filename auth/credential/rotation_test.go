@@ -192,6 +192,21 @@ func TestKeyFileKinds(t *testing.T) {
 	file := writePEM(t, filepath.Join(dir, "key.pem"), ecKey(t))
 	now := time.Now()
 	key := signingKey(t, KeyOptions{File: file, Now: func() time.Time { return now }})
+	other := ecKey(t)
+	id := func() string {
+		text, err := key.sign("JWT", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(text, ".")[0] // the header, with the ID
+	}
+	first := id()
+	if writePEM(t, file, other); id() != first {
+		t.Error("the file is read for each signature")
+	}
+	if now = now.Add(lookEvery); id() == first {
+		t.Error("the file is not read again")
+	}
 	for name, turn := range map[string]func() error{
 		"pipe":      func() error { return syscall.Mkfifo(file, 0o600) },
 		"directory": func() error { return os.Mkdir(file, 0o700) },

@@ -44,6 +44,9 @@ func (e *endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	req.Body.Close()
+	if req.Header.Get("Accept") != "application/json" { // some answer in a form to who does not ask for JSON
+		return nil, errors.New("the header Accept is missing")
+	}
 	if e.forms != nil {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
