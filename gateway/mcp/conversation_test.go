@@ -160,6 +160,23 @@ func startServer(t testing.TB, methods mcp.Methods, o mcp.Options) string {
 
 func newEndpoint(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler {
 	t.Helper()
+	return endpointOf(t, methods, o, func(h *mcp.Handler) http.Handler { return h })
+}
+
+// newOld serves the transport of 2024-11-05 in the same way.
+func newOld(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler {
+	t.Helper()
+	return endpointOf(t, methods, o, func(h *mcp.Handler) http.Handler {
+		old := mcp.NewOldTransport(h, "/messages")
+		mux := http.NewServeMux()
+		mux.HandleFunc("/sse", old.Stream)
+		mux.HandleFunc("/messages", old.Messages)
+		return mux
+	})
+}
+
+func endpointOf(t testing.TB, methods mcp.Methods, o mcp.Options, serve func(*mcp.Handler) http.Handler) http.Handler {
+	t.Helper()
 	origins, err := mcp.Origins(mcp.OriginOptions{
 		Hosts: []string{"mcp.example"}, Origins: []string{"https://app.example"}, Loopback: true,
 	})
@@ -175,7 +192,7 @@ func newEndpoint(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler 
 	if o.Principal == nil {
 		o.Principal = func(ctx context.Context) string { p, _ := ctx.Value(principalKey{}).(string); return p }
 	}
-	return behindOrigins(origins, mcp.NewHandler(methods, o))
+	return behindOrigins(origins, serve(mcp.NewHandler(methods, o)))
 }
 
 func behindOrigins(origins func(http.Handler) http.Handler, h http.Handler) http.Handler {

@@ -89,6 +89,7 @@ type dialogue struct {
 	t       *testing.T
 	whole   *whole
 	handler http.Handler
+	old     http.Handler // the transport of 2024-11-05, at /sse and /messages
 	open    map[string]*talk
 	values  map[string]string // of {{name}}
 }
@@ -130,7 +131,10 @@ func newDialogue(t *testing.T) *dialogue {
 		return time.Time{}
 	}})
 	methods, options := wholeServer(w, mcp.Options{Revoked: newRevoked()})
-	return &dialogue{t: t, whole: w, handler: newEndpoint(t, methods, options), open: map[string]*talk{}, values: map[string]string{}}
+	d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}}
+	d.handler = newEndpoint(t, methods, options)
+	d.old = newOld(t, methods, options)
+	return d
 }
 
 // end closes all that is still open, and holds that nothing is left behind.
@@ -151,6 +155,7 @@ var references = regexp.MustCompile(`reference [a-z2-7]{10}`)
 
 var remembered = map[string]*regexp.Regexp{
 	"question": regexp.MustCompile(`"id":"([A-Z2-7]{26})"`),
+	"stream":   regexp.MustCompile(`sessionId=([A-Z2-7]{26})`),
 	"state":    regexp.MustCompile(`"requestState":"([^"{]+)"`),
 }
 
@@ -238,7 +243,11 @@ func (d *dialogue) begin(who, raw string) {
 	k := &talk{leave: leave, header: http.Header{}}
 	d.open[who] = k
 	go func() {
-		d.handler.ServeHTTP(k, r.WithContext(ctx))
+		h := d.handler
+		if r.URL.Path != "/mcp" {
+			h = d.old
+		}
+		h.ServeHTTP(k, r.WithContext(ctx))
 		leave()
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -277,7 +286,8 @@ func (d *dialogue) got(k *talk) string {
 	for n, v := range d.values {
 		answer = strings.ReplaceAll(answer, v, "{{"+n+"}}")
 	}
-	for n, re := range remembered { // all but the last
+	for _, n := range []string{"question", "state"} { // all but the last
+		re := remembered[n]
 		answer = re.ReplaceAllStringFunc(answer, func(s string) string {
 			return s[:strings.Index(s, `:"`)+2] + "{{earlier " + n + "}}" + `"`
 		})

@@ -96,7 +96,7 @@ func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (grace
 		case <-over:
 			return true
 		case <-silent:
-			if x.out.comment() != nil {
+			if x.out.quiet() != nil {
 				return false
 			}
 		case <-l.wake:
@@ -146,6 +146,8 @@ func (l *listener) send(s *stream, method string, params []byte) error {
 		text = append(append(append(text, `"_meta":{`...), l.meta...), "},"...)
 	}
 	text = trimComma(append(text, params...))
+	s.live.mu.Lock() // the old transport has others that write here
+	defer s.live.mu.Unlock()
 	return s.message(func() { s.notification(method, Chunk{Bytes: text}) })
 }
 

@@ -65,6 +65,13 @@ func (s *stream) comment() error {
 	return s.err
 }
 
+// quiet is comment for who does not hold live.mu.
+func (s *stream) quiet() error {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	return s.comment()
+}
+
 // sealed ends a piece of the stream.
 func (s *stream) sealed() {
 	s.release()

@@ -56,7 +56,7 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 	x.listens = func(ctx context.Context) {
 		defer hub.leave(l)
 		defer hub.detach(ss.id, l.watcher, l)
-		if x.out.comment() == nil {
+		if x.out.quiet() == nil {
 			l.run(ctx, x, until)
 		}
 		x.leave()

@@ -190,6 +190,9 @@ func wholeTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return reply.Task(mcp.Task{ID: "alice/1", Status: mcp.TaskWorking, Created: time.Unix(1_800_000_000, 0), Updated: time.Unix(1_800_000_000, 0)})
 	case "ask", "confirm", "rounds", "kinds", "picky":
 		return wholeAsks(ctx, req, reply)
+	case "wait":
+		<-ctx.Done()
+		return ctx.Err()
 	case "notify then fail":
 		if err := reply.Notify("notifications/test", mcp.Chunk{Bytes: []byte(`"text":"`)}, mcp.Chunk{Bytes: []byte("a\nb"), Escape: true}, mcp.Chunk{Bytes: []byte(`"`)}); err != nil {
 			return err
