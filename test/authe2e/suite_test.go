@@ -69,6 +69,7 @@ func TestAuth(t *testing.T) {
 		{"revocation", testRevocation},
 		{"proofs", testProofs},
 		{"outage", testOutage},
+		{"two issuers", testTwoIssuers},
 		{"inspector", testInspector},
 		{"browser", testBrowser},
 	} {

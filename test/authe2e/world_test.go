@@ -36,6 +36,7 @@ type setup struct {
 	dpop   bool          // tokens must be bound to a key
 	nonce  bool          // proofs of that must carry one of the gateway
 	origin string        // a page's origin that is let in
+	second bool          // another issuer beside it, with opaque tokens
 }
 
 // world is a gateway with everything it talks to, and an ear on all that it writes and sends. When the test ends, all of
@@ -46,6 +47,7 @@ type world struct {
 	admin    string
 	issuer   string
 	auth     authority // nil: the demo has its own
+	second   *own      // nil: there is none
 	secrets  secrets
 
 	requests record // what reached the service
@@ -101,7 +103,7 @@ const configuration = `server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2
 admin: {listen: %q}
 telemetry: {log_level: debug, otlp_endpoint: %q}
 auth:
-  issuers: [{issuer: %q, skew: 1s%s}]
+  issuers: [%s]
   dpop_nonce: %t
   default_scopes: [orders:read]
   implies:
@@ -159,6 +161,12 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 		}
 	})
 	w.issuer = w.auth.issuer()
+	if want.second {
+		if w.second, err = startOwn(terms, nil); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.second.close() })
+	}
 
 	dir := t.TempDir()
 	keep := func(name, text string) string {
@@ -168,17 +176,22 @@ func newWorld(t *testing.T, s *suite, want setup) *world {
 		}
 		return file
 	}
-	issuer, server := "", ""
+	asked := fmt.Sprintf(`, tokens: opaque, introspection: {client_id: gateway, client_secret: "${file:%s}"}`, keep("introspection", secret))
+	issuers, server := fmt.Sprintf("{issuer: %q, skew: 1s", w.issuer), ""
 	if want.opaque {
-		issuer += fmt.Sprintf(`, tokens: opaque, introspection: {client_id: gateway, client_secret: "${file:%s}"}`, keep("introspection", secret))
+		issuers += asked
 	}
 	if want.dpop {
-		issuer += ", dpop: require"
+		issuers += ", dpop: require"
+	}
+	issuers += "}"
+	if w.second != nil {
+		issuers += fmt.Sprintf(", {issuer: %q%s}", w.second.issuer(), asked)
 	}
 	if want.origin != "" {
 		server = fmt.Sprintf(", allowed_origins: [%q]", want.origin)
 	}
-	file := keep("gateway.yaml", fmt.Sprintf(configuration, listen, server, w.admin, collector.URL+"/v1/traces", w.issuer, issuer, want.nonce,
+	file := keep("gateway.yaml", fmt.Sprintf(configuration, listen, server, w.admin, collector.URL+"/v1/traces", issuers, want.nonce,
 		service.URL+demo.DocumentPath, keep("shop", demo.Key)))
 	log := filepath.Join(dir, "gateway.log")
 	// The shell gives all of the output to a file and becomes the gateway.
