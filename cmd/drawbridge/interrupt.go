@@ -15,11 +15,15 @@ func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		c.SetContext(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- run(c, args) }()
+		ended := make(chan struct{})
+		var err error // after ended
+		go func() {
+			defer close(ended)
+			err = run(c, args)
+		}()
 		var sig os.Signal
 		select {
-		case err := <-ended:
+		case <-ended:
 			return err
 		case sig = <-p.signals:
 		}

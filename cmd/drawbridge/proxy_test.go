@@ -34,3 +34,27 @@ func TestClientInLog(t *testing.T) {
 		}
 	}
 }
+
+// TestClientOfRefusedToken shows whose token was refused: who looks for a guesser needs the address, not the token.
+func TestClientOfRefusedToken(t *testing.T) {
+	service := newThings(t)
+	files := service.configuration("shutdown_delay: 0s, trusted_proxies: [127.0.0.1]")
+	files["drawbridge.yaml"] += "telemetry: {log_level: debug}\nauth: {issuers: [{issuer: 'http://127.0.0.1:1'}], default_scopes: [a], }\n"
+	files["drawbridge.yaml"] = strings.Replace(files["drawbridge.yaml"], "server: {", "server: {public_url: 'http://localhost:1', ", 1)
+	s := serve(t, files)
+	s.awaitReady()
+	r := httpGet(t, s.mcp)
+	r.Header.Set("Authorization", "Bearer canary-token-of-the-test")
+	r.Header.Set("X-Forwarded-For", "198.51.100.1")
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if line := s.await("token refused", 1); resp.StatusCode != http.StatusUnauthorized || line["client"] != "198.51.100.1" {
+		t.Errorf("%s, log record %v", resp.Status, line)
+	}
+	if strings.Contains(s.log.String(), "canary-token") {
+		t.Error("the token is in the log")
+	}
+}
