@@ -229,6 +229,30 @@ func TestProofSchemes(t *testing.T) {
 	}
 }
 
+// TestNormalizeTarget holds which spellings of a URL are one (RFC 9449 section 4.3).
+func TestNormalizeTarget(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://mcp.example.com":          "https://mcp.example.com/",
+		"HTTPS://MCP.example.com:443/":     "https://mcp.example.com/",
+		"http://localhost:80/mcp":          "http://localhost/mcp",
+		"https://mcp.example.com:80/mcp":   "https://mcp.example.com:80/mcp",
+		"https://[2001:DB8::1]:443/mcp":    "https://[2001:db8::1]/mcp",
+		"https://mcp.example.com/MCP/../x": "https://mcp.example.com/MCP/../x",
+		"https://mcp.example.com/%6dcp":    "https://mcp.example.com/%6dcp",
+		"https://mcp.example.com/mcp?":     "",
+		"https://mcp.example.com/mcp#":     "",
+		"https://a@mcp.example.com/mcp":    "",
+		"https:mcp.example.com/mcp":        "",
+		"//mcp.example.com/mcp":            "://mcp.example.com/mcp",
+		"/mcp":                             "",
+		"":                                 "",
+	} {
+		if got, ok := normalizeTarget(in); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", in, got, ok, want)
+		}
+	}
+}
+
 // TestConfirmations: a token that asks for another proof too, or in a way that nobody knows, is not proven by a key (T17).
 func TestConfirmations(t *testing.T) {
 	h := dpopHouse(t, DPoPAccept, DPoPAccept)
