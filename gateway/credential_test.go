@@ -181,8 +181,8 @@ func TestTokenTypes(t *testing.T) {
 	}
 }
 
-// exchanging is a gateway that exchanges the tokens of its callers.
-func exchanging(t *testing.T, scopes string) (*running, *authtest.Server, *recordingService) {
+// exchanging is a gateway that exchanges the tokens of its callers, if kind is token_exchange.
+func exchanging(t *testing.T, kind, scopes string) (*running, *authtest.Server, *recordingService) {
 	t.Helper()
 	idp, err := authtest.Start(authtest.Options{
 		DefaultResource: resource,
@@ -200,7 +200,7 @@ apis:
   - name: a
     spec: a.yaml
     base_url: ` + service.URL + `
-    credential: {type: token_exchange, token_url: "` + idp.Issuer() + `/token", client_id: gateway, client_secret: client-secret-canary-1d, audiences: [orders], scopes: [` + scopes + `]}
+    credential: {type: ` + kind + `, token_url: "` + idp.Issuer() + `/token", client_id: gateway, client_secret: client-secret-canary-1d, audiences: [orders], scopes: [` + scopes + `]}
 `})
 	r.served()
 	return r, idp, service
@@ -209,7 +209,7 @@ apis:
 // The service gets a token for the caller: with its subject, for the service's audience, never the caller's own (T1), and
 // never that of another caller (P9).
 func TestTokenExchange(t *testing.T) {
-	r, idp, service := exchanging(t, "orders")
+	r, idp, service := exchanging(t, "token_exchange", "orders")
 	seen := map[string]string{}
 	for _, revision := range eras {
 		for _, name := range []string{"alice", "bob"} {
@@ -253,7 +253,7 @@ func TestTokenExchange(t *testing.T) {
 
 // What an authorization server says of a refusal is told in our words, counted apart, and not shown.
 func TestTokenFailures(t *testing.T) {
-	r, idp, service := exchanging(t, "admin")
+	r, idp, service := exchanging(t, "token_exchange", "admin")
 	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
 	if err != nil {
 		t.Fatal(err)
@@ -452,6 +452,25 @@ func TestCredentialChoice(t *testing.T) {
 	}
 }
 
+// A client certificate is what schemes of mutual TLS ask for.
+func TestCertifiedSchemes(t *testing.T) {
+	r := run(t, map[string]string{"client.pem": newCertificates(t).issue("gateway"), "a.yaml": schemes, "drawbridge.yaml": `apis:
+  - {name: a, spec: a.yaml, base_url: "https://127.0.0.1:1", client_certificate: {cert_file: client.pem, key_file: client.pem}}
+  - {name: b, spec: a.yaml, base_url: "https://127.0.0.1:1", client_certificate: {cert_file: client.pem, key_file: client.pem}, credentials: {user: {type: bearer, token: xxxxxxxxxx}}}
+`})
+	r.eventually("both are served", func() bool { return r.Status().Tools == 14 })
+	a, _ := r.Report("a")
+	if want := []string{"the document asks for user or other or key or (key and user) and no credential is configured"}; !slices.Equal(a.API.Notes, want) {
+		t.Errorf("notes %q", a.API.Notes)
+	}
+	b, _ := r.Report("b")
+	for _, p := range b.Problems {
+		if p.Code == codeCredentialMissing && strings.Contains(p.Message, `"cert"`) {
+			t.Error(p.Message)
+		}
+	}
+}
+
 func (p *Plan) attachedSchemes() []string {
 	if p.choice == nil {
 		return nil
@@ -582,7 +601,7 @@ func brokenKey(t *testing.T, text, key string) *config.Config {
 
 // A reload that brings the first token exchange makes the guard keep tokens for it, and takes that back.
 func TestReloadOfExchange(t *testing.T) {
-	r, idp, service := exchanging(t, "orders")
+	r, idp, service := exchanging(t, "client_credentials", "orders")
 	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
 	if err != nil {
 		t.Fatal(err)
@@ -591,9 +610,9 @@ func TestReloadOfExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := string(text)
-	without := strings.Replace(with, "type: token_exchange", "type: client_credentials", 1)
-	for _, text := range []string{without, with, without, with} {
+	without := string(text)
+	with := strings.Replace(without, "type: client_credentials", "type: token_exchange", 1)
+	for _, text := range []string{with, without, with} {
 		r.write(map[string]string{"drawbridge.yaml": text})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)

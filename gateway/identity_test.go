@@ -421,8 +421,14 @@ func TestSentEchoes(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	for name, answer := range map[string]string{"as most tokens are": "Token.canary_0123456789-ABCDEF~", "with signs that are escaped": "Token/canary+0123456789==<&>"} {
-		t.Run(name, func(t *testing.T) {
+	for _, tt := range []struct{ name, token string }{
+		{"as most tokens are", "Token.canary_0123456789-ABCDEF~"}, {"with signs that are escaped", "Token/canary+0123456789==<&>"}, {"an identity alone", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer, credential := tt.token, ", credential: {type: client_credentials, token_url: \""+tokens.URL+"/\", client_id: gw, client_secret: \"${S:-ssssssssss}\"}"
+			if answer == "" {
+				credential = ""
+			}
 			tokens.answer = func(w http.ResponseWriter, _ int) {
 				_ = json.NewEncoder(w).Encode(map[string]any{"access_token": answer, "token_type": "Bearer"})
 			}
@@ -431,13 +437,13 @@ server: {public_url: %s}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
 identity: {key_files: [key.pem]}
 apis:
-  - {name: s, spec: "%s/spec.json", base_url: "%s", identity: {}, credential: {type: client_credentials, token_url: "%s/", client_id: gw, client_secret: "${S:-ssssssssss}"}}
-`, publicURL, issuers(i), docs.URL, service.URL, tokens.URL)})
+  - {name: s, spec: "%s/spec.json", base_url: "%s", identity: {}%s}
+`, publicURL, issuers(i), docs.URL, service.URL, credential)})
 			r.served()
 			for _, revision := range eras {
 				c := newClient(t, r.Handler(), revision, i.token(t, nil))
 				for _, p := range r.Plans() {
-					if p.Tool.Name == "file" && strings.Contains(answer, "/") {
+					if p.Tool.Name == "file" && (answer == "" || strings.Contains(answer, "/")) {
 						continue // the name of a file is one segment: what is left is a part
 					}
 					told = nil
@@ -446,7 +452,7 @@ apis:
 					if len(told) != 2 || told[0] != answer || told[1] == "" {
 						t.Fatalf("%s: the service was told %q", p.Tool.Name, told)
 					}
-					leaks := canaries{"token": told[0], "identity": told[1][strings.LastIndexByte(told[1], '.')+1:]}
+					leaks := canaries{"token": answer, "identity": told[1][strings.LastIndexByte(told[1], '.')+1:]}
 					if names := leaks.found(text); len(names) > 0 || !strings.Contains(text, "redacted") && p.Tool.Name != "long" {
 						t.Errorf("%s %s: %v came out: %s", revision, p.Tool.Name, names, text)
 					}
