@@ -112,7 +112,7 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	if h.o.Observe != nil {
 		start := h.now()
 		defer func() {
-			x.event.HTTPStatus, x.event.ResponseBytes = x.out.status, x.out.size
+			x.event.HTTPStatus, x.event.ResponseBytes = int(x.out.status), x.out.size
 			x.event.Era, x.event.Revision = x.req.Era, x.req.Revision
 			x.event.Duration = h.now().Sub(start)
 			h.o.Observe(x.req.HTTP, x.event)

@@ -65,7 +65,7 @@ type stream struct {
 	lent     int         // bytes of all of them
 	place    [2]borrowed // of the first borrowed, so that they cost no allocation
 
-	status   int
+	status   int32
 	event    bool // the answer is an event of a text/event-stream
 	http1    bool
 	sent     bool  // the header is out
@@ -103,7 +103,7 @@ func newFixedHeaders() *fixedHeaders {
 func (s *stream) begin(status int) {
 	s.settle()
 	if !s.live.open { // else the status is out
-		s.status = status
+		s.status = int32(status)
 	}
 	s.start()
 }
@@ -215,7 +215,7 @@ func (s *stream) header(length int64) {
 	if length >= 0 {
 		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
 	}
-	s.w.WriteHeader(s.status)
+	s.w.WriteHeader(int(s.status))
 	s.sent = true
 }
 
@@ -281,6 +281,6 @@ func (s *stream) unfinished() bool { return s.sent && s.held != nil }
 
 // empty answers without a body.
 func (s *stream) empty(status int) {
-	s.status, s.sent, s.complete = status, true, true
+	s.status, s.sent, s.complete = int32(status), true, true
 	s.w.WriteHeader(status)
 }

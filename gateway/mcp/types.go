@@ -101,6 +101,8 @@ type Event struct {
 	// Method is the JSON-RPC method if the server knows it, else "": the value
 	// is from a closed set and may label a metric.
 	Method string
+	// Panicked tells that the method panicked.
+	Panicked bool
 	// Era and Revision are zero if the request failed before they were known.
 	Era      Era
 	Revision string
@@ -108,8 +110,6 @@ type Event struct {
 	Code int
 	// HTTPStatus is the status of the answer.
 	HTTPStatus int
-	// Panicked tells that the method panicked.
-	Panicked bool
 	// RequestBytes and ResponseBytes count bodies, as they were on the wire.
 	RequestBytes, ResponseBytes int64
 	// Duration is from the start of ServeHTTP to its end.
@@ -157,6 +157,8 @@ type Request struct {
 	ID json.RawMessage
 	// Params is the params object; nil if there is none.
 	Params json.RawMessage
+	// Client is what the client says it is able to do.
+	Client ClientCapabilities
 	// Era and Revision tell which protocol the client speaks.
 	Era      Era
 	Revision string
@@ -172,8 +174,6 @@ type Request struct {
 	Cursor string
 	// Meta is params._meta.
 	Meta Meta
-	// Client is what the client says it is able to do.
-	Client ClientCapabilities
 	// Principal is the result of Options.Principal.
 	Principal string
 	// HTTP is the HTTP request; its body has been read.
