@@ -83,6 +83,10 @@ type Server struct {
 	// upstream call if its method is safe (RFC 9110), finish lets all calls end, as those revisions have it. Newer
 	// clients always cancel.
 	LegacyDisconnect Disconnect `yaml:"legacy_disconnect" default:"cancel"`
+	// Serves a manifest at /.well-known/mcp/manifest and /manifest, for directories and gateways of agents: what the gateway is,
+	// how to get a token, and the tools that the caller's token allows. Without a token it lists tools only where auth asks
+	// for none.
+	Manifest bool `yaml:"manifest" default:"false"`
 	// Makes a secret that stands in the file in clear an error instead of a warning.
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }

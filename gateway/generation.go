@@ -20,6 +20,9 @@ type generation struct {
 	whole   *endpoint            // /mcp, which has all tools
 	parts   map[string]*endpoint // the others, by name
 	fates   map[string]*fates    // by the name of the API
+	// updated is when its tools became what they are.
+	updated   time.Time
+	manifests *manifests // nil: they are not served
 }
 
 // endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
@@ -135,12 +138,21 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		return
 	}
 	gen := g.build(d)
+	gen.updated = time.Now()
+	var diff catalog.Diff
+	if old != nil {
+		if diff = gen.catalog.Diff(old.catalog); diff.Empty() {
+			gen.updated = old.updated
+		}
+	}
+	if d.config.Server.Manifest {
+		gen.manifests = newManifests(g, gen.whole)
+	}
 	g.current.Store(gen)
 	g.speakers.keep(gen.parts)
 	g.speakers.changed(mcp.ToolsList)
 	g.logFates(gen, old)
 	if old != nil {
-		diff := gen.catalog.Diff(old.catalog)
 		g.logDiff(diff, gen.catalog, old.catalog)
 		for _, name := range diff.Removed {
 			old.whole.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
@@ -165,7 +177,7 @@ func (g *Gateway) logFates(gen, old *generation) {
 // logDiff tells what a new list of tools has that the old one had not (S10). Tools that may destroy something, and did not
 // before, are named in a warning of their own.
 func (g *Gateway) logDiff(diff catalog.Diff, next, old *catalog.Catalog) {
-	if len(diff.Added)+len(diff.Removed)+len(diff.Changed) == 0 {
+	if diff.Empty() {
 		return
 	}
 	g.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),

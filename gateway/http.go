@@ -31,6 +31,9 @@ func (g *Gateway) routes() (http.Handler, error) {
 	r.HandleFunc(protectedResource, g.metadata)
 	r.HandleFunc(protectedResource+"/*", g.metadata)
 	r.HandleFunc("/.well-known/jwks.json", g.keys)
+	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
+		r.With(origins).HandleFunc(path, g.serveManifest)
+	}
 	return r, nil
 }
 

@@ -94,3 +94,20 @@ func (c *compiler) exampleBody(op *Operation, m *model) *tree.Node {
 	}
 	return nil
 }
+
+// ExampleCall returns one set of arguments, as compact JSON: Example, else a small one that the input schema allows. It is
+// nil when none is found at once.
+func (o *Operation) ExampleCall() json.RawMessage {
+	if o.Example != nil {
+		return o.Example
+	}
+	if len(o.Input) > maxExampleOf {
+		return nil
+	}
+	for _, documented := range []bool{true, false} {
+		if text, ok := schema.Example(o.Input, schema.ExampleOptions{Documented: documented, Quick: true, MaxBytes: maxExample}); ok {
+			return text
+		}
+	}
+	return nil
+}

@@ -89,6 +89,9 @@ type Diff struct {
 	Changed        []string // the definition, the API, the method or the path is another
 }
 
+// Empty tells that nothing differs.
+func (d Diff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
+
 // Diff returns what has changed since old, which may be nil.
 func (c *Catalog) Diff(old *Catalog) Diff {
 	if old == nil {

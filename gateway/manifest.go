@@ -1,0 +1,242 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+)
+
+// manifestVersion is the version of the manifest's form.
+const manifestVersion = "1.0"
+
+// manifest is what the gateway tells of itself to those who are no MCP clients yet.
+type manifest struct {
+	SchemaVersion    string                `json:"schema_version"`
+	Name             string                `json:"name"`
+	Title            string                `json:"title"`
+	Description      string                `json:"description"`
+	Version          string                `json:"version"`
+	LastUpdated      time.Time             `json:"last_updated"`
+	ProtocolVersions []string              `json:"protocol_versions"`
+	Transports       []manifestTransport   `json:"transports"`
+	Capabilities     manifestCapabilities  `json:"capabilities"`
+	Authorization    manifestAuthorization `json:"authorization"`
+	Tools            []manifestTool        `json:"tools"`
+}
+
+type manifestTransport struct {
+	Type string `json:"type"`
+	URL  string `json:"url,omitempty"` // "": where public_url is not known
+}
+
+type manifestCapabilities struct {
+	Tools         manifestTools `json:"tools"`
+	Callback      bool          `json:"callback"`      // calls go on after their answer, and call back: not built
+	Notifications []string      `json:"notifications"` // that clients may listen to
+}
+
+type manifestTools struct {
+	ListChanged bool `json:"list_changed"`
+}
+
+// manifestAuthorization tells what a caller needs. Whose tokens are taken is told in the words of RFC 9728.
+type manifestAuthorization struct {
+	Required          bool            `json:"required"`
+	MetadataURL       string          `json:"metadata_url,omitempty"`
+	ProtectedResource json.RawMessage `json:"protected_resource,omitempty"`
+}
+
+type manifestTool struct {
+	Name        string              `json:"name"`
+	Title       string              `json:"title"`
+	Description string              `json:"description"`
+	InputSchema json.RawMessage     `json:"input_schema"`
+	Returns     manifestReturns     `json:"returns"`
+	Annotations manifestAnnotations `json:"annotations"`
+	Example     *manifestExample    `json:"example,omitempty"`
+}
+
+type manifestReturns struct {
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // of structuredContent
+}
+
+type manifestAnnotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+type manifestExample struct {
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// manifests are the manifests of one generation, each serialized when the first caller asks for it. They are safe for
+// concurrent use.
+type manifests struct {
+	g       *Gateway
+	e       *endpoint
+	visible *visibility // nil: nobody needs a token
+
+	mu    sync.Mutex
+	views map[auth.View]func() *servedManifest
+}
+
+// maxManifests bounds the manifests that are kept; another is made anew for each who asks.
+const maxManifests = 64
+
+type servedManifest struct {
+	body []byte
+	etag string
+}
+
+func newManifests(g *Gateway, e *endpoint) *manifests {
+	m := &manifests{g: g, e: e, views: map[auth.View]func() *servedManifest{}}
+	if e.guard != nil {
+		m.visible = newVisibility(e.guard, e.gen, e.plans)
+	}
+	return m
+}
+
+// of returns the manifest for a caller; nil is one without a token. It has the tools that the caller may call, whether or
+// not tools/list hides the others.
+func (m *manifests) of(caller *auth.Principal) *servedManifest {
+	var view auth.View // has nothing
+	if m.visible != nil && caller != nil {
+		view = m.visible.views.Of(caller)
+	}
+	m.mu.Lock()
+	build := m.views[view]
+	if build == nil {
+		build = sync.OnceValue(func() *servedManifest { return m.build(view) })
+		if len(m.views) < maxManifests {
+			m.views[view] = build
+		}
+	}
+	m.mu.Unlock()
+	return build()
+}
+
+func (m *manifests) build(view auth.View) *servedManifest {
+	g, e := m.g, m.e
+	resource := g.o.Config.Resource()
+	doc := manifest{
+		SchemaVersion: manifestVersion, Name: "drawbridge", Title: "Drawbridge",
+		Description: "REST services as tools, by way of their OpenAPI documents.",
+		Version:     g.o.Version, LastUpdated: e.gen.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
+		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
+		Capabilities: manifestCapabilities{
+			Tools: manifestTools{ListChanged: true}, Notifications: []string{"notifications/tools/list_changed"},
+		},
+		Tools: []manifestTool{},
+	}
+	if e.guard != nil {
+		w := &recorder{header: http.Header{}}
+		e.guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
+		doc.Authorization = manifestAuthorization{
+			Required: true, ProtectedResource: w.body.Bytes(),
+			MetadataURL: origin(resource) + e.guard.MetadataPaths()[0],
+		}
+	}
+	for _, t := range e.gen.catalog.All() {
+		if t.Hidden || m.visible != nil && !m.visible.has(view, t) {
+			continue
+		}
+		input, output := t.Operation.Published(openapi.ProfileFull)
+		tool := manifestTool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: input,
+			Returns: manifestReturns{Description: t.Operation.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
+		}
+		if arguments := t.Operation.ExampleCall(); arguments != nil {
+			tool.Example = &manifestExample{arguments}
+		}
+		doc.Tools = append(doc.Tools, tool)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil { // schemas and examples are JSON
+		panic("gateway: manifest: " + err.Error())
+	}
+	sum := sha256.Sum256(b.Bytes())
+	return &servedManifest{body: b.Bytes(), etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}
+}
+
+// origin returns scheme and host of a URL.
+func origin(text string) string {
+	u, err := url.Parse(text)
+	if err != nil { // the configuration has made it of one
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// serveManifest answers GET /.well-known/mcp/manifest. Without a token it tells how to get one, and of the tools only those
+// that need none; a token that is not good is refused like everywhere.
+func (g *Gateway) serveManifest(w http.ResponseWriter, r *http.Request) {
+	gen := g.current.Load()
+	switch {
+	case gen == nil:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
+	case gen.manifests == nil:
+		http.NotFound(w, r)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
+	default:
+		var h http.Handler = gen.manifests
+		if guard := gen.whole.guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+			h = guard.Protect(h)
+		}
+		h.ServeHTTP(w, r)
+	}
+}
+
+// ServeHTTP answers with the manifest for the caller in the request's context.
+func (m *manifests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	caller := auth.FromContext(r.Context())
+	s := m.of(caller)
+	h := w.Header()
+	// Always asked anew, since a token or a reload changes it; nobody between may keep what a token was needed for.
+	h.Set("Cache-Control", "private, no-cache")
+	if caller == nil {
+		h.Set("Cache-Control", "public, no-cache")
+	}
+	h.Add("Vary", "Authorization")
+	h.Set("ETag", s.etag)
+	if matches(r.Header["If-None-Match"], s.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(s.body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(s.body) // the connection's error; there is nobody left to tell
+	}
+}
+
+// matches tells whether If-None-Match names the entity (RFC 9110 section 13.1.2, weak comparison).
+func matches(values []string, etag string) bool {
+	for _, value := range values {
+		for item := range strings.SplitSeq(value, ",") {
+			if item = strings.TrimSpace(item); item == "*" || strings.TrimPrefix(item, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
