@@ -55,6 +55,20 @@ func rules() []rule {
 			true,
 		},
 		{
+			"colon", `":name", the name of a path parameter, is left in the path`,
+			`OAS "Path Templating": a variable has braces; a path parameter must be one of the path`,
+			func(d *difference, x *exchange) bool {
+				segment := x.segment(d.name)
+				name, ok := strings.CutPrefix(segment, ":")
+				if !ok || d.kind != "path" || !slices.Equal(d.theirs, []string{segment}) {
+					return false
+				}
+				want, err := x.fill("{" + name + "}")
+				return err == nil && slices.Equal(d.ours, []string{want})
+			},
+			true,
+		},
+		{
 			"unfilled", "of several variables, those after a value with a bracket are left in the path",
 			`OAS "Path Templating": variables are replaced; "{" can't stand in a URI (RFC 3986 section 2)`,
 			func(d *difference, x *exchange) bool {
