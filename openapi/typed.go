@@ -195,9 +195,14 @@ func (c *compiler) requestBody(m *model) error {
 	}
 	m.body = &requestBody{node: body, says: saidOf(node, body), contents: c.contents(body.Get("content"))}
 	for i := range m.body.contents {
-		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller.
+		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller. Before
+		// there was no such member, and documents gave the schema of a line in its place.
 		ct := &m.body.contents[i]
-		if item := ct.node.Get("itemSchema"); ct.schema == nil && item != nil && (isLines(mediaType(ct.media)) || isMultipart(mediaType(ct.media)) && !isFormData(ct)) {
+		item, lines := ct.node.Get("itemSchema"), isLines(mediaType(ct.media))
+		if lines && item == nil && c.schema.IsObject(ct.schema) {
+			ct.schema, item = nil, ct.schema
+		}
+		if ct.schema == nil && item != nil && (lines || isMultipart(mediaType(ct.media)) && !isFormData(ct)) {
 			ct.schema = tree.NewObject(ct.node)
 			ct.schema.Set("type", tree.NewString(ct.node, "array"))
 			ct.schema.Set("items", item)

@@ -81,7 +81,10 @@ func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawM
 func (c *Converter) merged(n *tree.Node) *tree.Node {
 	siblings := tree.NewObject(n)
 	for range maxRefChain {
-		ref := c.reference(n)
+		ref, wrapped := c.reference(n), ""
+		if ref == nil {
+			ref, wrapped = c.onlyPart(n), "allOf"
+		}
 		if ref == nil {
 			break
 		}
@@ -90,7 +93,7 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 			break
 		}
 		for name, v := range n.Members() {
-			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && siblings.Get(name) == nil {
+			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && name != wrapped && siblings.Get(name) == nil {
 				siblings.Set(name, v)
 			}
 		}
@@ -116,6 +119,14 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 		case r.annotation():
 			root.Set(name, v)
 		case r == typeRule, r == nullRule:
+		case r == namesRule && v.Kind() == tree.Array:
+			all := tree.NewArray(v)
+			for _, list := range []*tree.Node{n.Get(name), v} {
+				for _, item := range list.Items() {
+					all.Append(item)
+				}
+			}
+			root.Set(name, all)
 		default:
 			asserts.Set(name, v)
 		}
@@ -129,6 +140,20 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 		root.Set("allOf", all)
 	}
 	return root
+}
+
+// onlyPart returns the reference of a schema that is composed of one other and declares nothing itself: "allOf: [{$ref: …}]",
+// the way of 3.0 to give a reference siblings. It is nil for any other, and for a kind that takes over its base.
+func (c *Converter) onlyPart(n *tree.Node) *tree.Node {
+	all := n.Get("allOf")
+	if all.Len() != 1 || !c.pureRef(all.At(0)) || c.dynamic || n.Get("properties") != nil || n.Get("oneOf") != nil || c.anyOf(n) != nil {
+		return nil
+	}
+	ref := c.reference(all.At(0))
+	if target, _ := c.target(ref); target == nil || c.lists(target, n) {
+		return nil
+	}
+	return ref
 }
 
 // closing returns the keyword that keeps undeclared members out of a body: none if the schema declares no properties or
