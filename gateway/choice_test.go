@@ -159,4 +159,3 @@ apis:
 		t.Errorf("arguments: %s", got)
 	}
 }
-
