@@ -275,8 +275,12 @@ func TestNothingElseIsTouched(t *testing.T) {
 	for kind, wrap := range chain(t) {
 		next := &record{}
 		req := request(t, "GET https://orders.example.com/a%2Fb;c?x=%20+&y\nAccept: a\nX-Other: 1\nX-Other: 2").WithContext(fromAlice(t))
-		if _, err := wrap(next).RoundTrip(req); err != nil {
+		resp, err := wrap(next).RoundTrip(req)
+		if err != nil {
 			t.Fatal(kind, err)
+		}
+		if resp.Request != req {
+			t.Errorf("%s: the answer's request is the one with the credential", kind)
 		}
 		got := next.request
 		if got.URL.EscapedPath() != req.URL.EscapedPath() || !strings.HasPrefix(got.URL.RawQuery, req.URL.RawQuery) || got.Method != req.Method || got.Host != req.Host {

@@ -20,10 +20,11 @@ import (
 // pipes is a listener without sockets, so that what waits for a connection
 // waits in the time of the test.
 type pipes struct {
-	conns chan net.Conn
-	down  atomic.Bool
-	once  sync.Once
-	gone  chan struct{}
+	conns   chan net.Conn
+	down    atomic.Bool
+	dialled atomic.Int64
+	once    sync.Once
+	gone    chan struct{}
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -42,6 +43,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if p.down.Load() {
 		return nil, errors.New("connection refused")
 	}
+	p.dialled.Add(1)
 	here, there := net.Pipe()
 	select {
 	case p.conns <- there:

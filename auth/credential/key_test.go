@@ -164,3 +164,46 @@ func TestPlainOrigin(t *testing.T) {
 		}
 	}
 }
+
+// A key may stand in each of the forms that openssl writes; one that is encrypted is told from one that is broken.
+func TestKeyForms(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elliptic := ecKey(t)
+	sec1, err := x509.MarshalECPrivateKey(elliptic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs1 := x509.MarshalPKCS1PrivateKey(rsaKey)
+	encrypted := map[string]string{"DEK-Info": "AES-256-CBC,00", "Proc-Type": "4,ENCRYPTED"}
+	for _, c := range []struct {
+		block pem.Block
+		want  string // the end of the error; empty: it signs
+	}{
+		{pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1}, ""}, {pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1}, ""},
+		{pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1, Headers: encrypted}, "holds an encrypted key"},
+		{pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1, Headers: encrypted}, "holds an encrypted key"},
+		{pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: pkcs1}, "holds an encrypted key"},
+		{pem.Block{Type: "RSA PRIVATE KEY", Bytes: sec1}, "holds a private key that can't be read"},
+		{pem.Block{Type: "EC PRIVATE KEY", Bytes: pkcs1}, "holds a private key that can't be read"},
+		{pem.Block{Type: "PRIVATE KEY", Bytes: pkcs1[:100]}, "holds a private key that can't be read"},
+		{pem.Block{Type: "CERTIFICATE", Bytes: pkcs1}, "holds a certificate that can't be read"},
+		{pem.Block{Type: "PUBLIC KEY", Bytes: pkcs1}, "holds no private key in PEM form"},
+	} {
+		file := t.TempDir() + "/key.pem"
+		put(t, file, pem.EncodeToMemory(&c.block))
+		k, err := NewSigningKey(KeyOptions{File: file})
+		want := fmt.Sprintf("credential: key file %q %s", file, c.want)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.block.Type, err)
+			} else if _, err := k.sign("JWT", 1); err != nil {
+				t.Error(err)
+			}
+		} else if fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", c.block.Type, err, want)
+		}
+	}
+}

@@ -106,9 +106,11 @@ func TestTokenRequest(t *testing.T) {
 		{"assertion of a client", JWTAssertion, func(o *OAuth) { o.SigningKey = key }, url.Values{
 			"grant_type": {grantAssertion}, "basic": {"gateway:s3cret%2B+%2F%26"}, "assertion": {"JWT"},
 		}},
-		{"exchange", TokenExchange, func(o *OAuth) { o.Audiences, o.Exchange.Requested = []string{"orders"}, TypeJWT }, url.Values{
+		{"exchange", TokenExchange, func(o *OAuth) {
+			o.Audiences, o.Exchange.Requested, o.Exchange.SubjectType = []string{"orders"}, TypeJWT, TypeIDToken
+		}, url.Values{
 			"grant_type": {grantExchange}, "basic": {"gateway:s3cret%2B+%2F%26"}, "audience": {"orders"}, "subject_token": {"subject.token"},
-			"subject_token_type": {TypeAccessToken}, "requested_token_type": {TypeJWT},
+			"subject_token_type": {TypeIDToken}, "requested_token_type": {TypeJWT},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -243,6 +245,8 @@ func TestOAuthErrors(t *testing.T) {
 			"credential: a token exchange needs an audience or a resource"}},
 		"key": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: PrivateKeyJWT}}, []string{
 			"credential: private_key_jwt needs a signing key", "credential: client ID is missing"}},
+		"unknown": {Options{Kind: ClientCredentials, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientID: "g", ClientAuth: 99}}, []string{
+			"credential: unknown client authentication 99"}},
 		"assertion": {Options{Kind: JWTAssertion, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth,
 			Assertion: Assertion{Lifetime: time.Hour, Claims: map[string]string{"exp": "1"}}}}, []string{
 			"credential: a JWT assertion needs a signing key", "credential: a JWT assertion needs an issuer",

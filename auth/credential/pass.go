@@ -84,10 +84,8 @@ func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
 	in := p.inbound(req.Context())
 	own := req.WithContext(req.Context()) // a shallow copy
 	for i, name := range p.names {
-		if i == 0 || spelledOtherwise(own.Header, name) {
+		if i == 0 || holdsField(own.Header, name) {
 			own.Header = cloneHeader(own.Header, name)
-		} else {
-			delete(own.Header, name)
 		}
 		values := in[name] // net/http has made the name canonical, and left "_" as it was
 		if len(values) == 0 {

@@ -79,6 +79,15 @@ func TestPassNames(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for n, good := range map[int]bool{maxPassedNames: true, maxPassedNames + 1: false} {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf("X-%d", i))
+		}
+		if _, err := NewPass(PassOptions{Names: names, Inbound: inbound, Origin: origin0()}); (err == nil) != good {
+			t.Errorf("%d names: %v", n, err)
+		}
+	}
 	_, err := NewPass(PassOptions{Names: []string{"", "X Tenant", "X-T\r\nEvil: 1", "Cookie"}})
 	want := `credential: origin must be an absolute http or https URL
 credential: inbound headers are missing

@@ -193,14 +193,15 @@ func TestRetryOfBodies(t *testing.T) {
 		for name, reads := range map[string]bool{"reads": true, "does not": false} {
 			synctest.Test(t, func(t *testing.T) {
 				i := newIDP(t)
+				answer, dead := 20_000, "Bearer t1"
 				var got []int
-				_, client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if r.Header.Get("Authorization") == "Bearer t1" && r.Method == "POST" {
+				p, client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get("Authorization") == dead && r.Method == "POST" {
 						if reads {
 							_, _ = io.Copy(io.Discard, r.Body)
 						}
 						w.WriteHeader(401)
-						io.WriteString(w, strings.Repeat("no", 10_000))
+						io.WriteString(w, strings.Repeat("n", answer))
 						return
 					}
 					n, err := io.Copy(io.Discard, r.Body)
@@ -227,7 +228,44 @@ func TestRetryOfBodies(t *testing.T) {
 				if len(got) != 2 || got[1] != size {
 					t.Errorf("%d, %s: %d", size, name, got)
 				}
+				// What is short is read to its end, and its connection used on; a longer answer is not waited for.
+				dialled := p.dialled.Load()
+				answer = 100
+				for range 2 {
+					time.Sleep(renewAfter)
+					i.tell("ok")
+					dead = "Bearer t" + fmt.Sprint(i.requests.Load())
+					if status, err := send(t.Context(), t, rt, "POST", "http://orders.example.com/", strings.NewReader("b")); status != 200 || err != nil {
+						t.Errorf("%d, %v", status, err)
+					}
+				}
+				if n := p.dialled.Load() - dialled; reads && n > 1 {
+					t.Errorf("%d connections for two short answers", n)
+				}
 			})
 		}
 	}
+}
+
+// The answer that a repeated request makes void is closed.
+func TestRetryClosesAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t)
+		body := &closer{Reader: strings.NewReader("no")}
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(through(func(req *http.Request) (*http.Response, error) {
+			if req.Header.Get("Authorization") == "Bearer t1" && i.requests.Load() == 1 && req.Method == "POST" {
+				return &http.Response{StatusCode: 401, Body: body, ContentLength: -1}, nil
+			}
+			return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+		}))
+		for _, method := range []string{"GET", "POST"} {
+			if status, err := send(t.Context(), t, rt, method, resource, nil); status != 200 || err != nil {
+				t.Error(status, err)
+			}
+			time.Sleep(renewAfter)
+		}
+		if !body.closed {
+			t.Error("it is open")
+		}
+	})
 }

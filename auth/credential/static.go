@@ -91,7 +91,7 @@ func (a *attacher) attach(req *http.Request) (*http.Request, error) {
 // cloneHeader copies h without the field name, in any spelling that some
 // server takes for it: CGI and WSGI turn "-" into "_" (R6).
 func cloneHeader(h http.Header, name string) http.Header {
-	if _, ok := h[name]; !ok && !spelledOtherwise(h, name) {
+	if !holdsField(h, name) {
 		return maps.Clone(nonNil(h))
 	}
 	clone := make(http.Header, len(h)+1)
@@ -110,9 +110,10 @@ func nonNil(h http.Header) http.Header {
 	return h
 }
 
-func spelledOtherwise(h http.Header, name string) bool {
+// holdsField reports whether the field is there, in any spelling.
+func holdsField(h http.Header, name string) bool {
 	for k := range h {
-		if len(k) == len(name) && sameField(k, name) {
+		if sameField(k, name) {
 			return true
 		}
 	}
