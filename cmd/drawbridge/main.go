@@ -75,6 +75,7 @@ A document's URL or path may stand for a configuration everywhere.`,
 		return usageError{err, c}
 	})
 	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.versionCommand())
+	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
@@ -134,6 +135,24 @@ func (p *program) location(c *cobra.Command, args []string, after int) (string, 
 		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[after]), c}
 	}
 	return location, args, nil
+}
+
+// strictHelp makes help for what does not exist bad usage; cobra's own help takes it for a success.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() != "help" {
+			continue
+		}
+		show := help.Run
+		help.RunE = func(c *cobra.Command, args []string) error {
+			if topic, rest, err := root.Find(args); err != nil || topic == nil || len(rest) > 0 {
+				return usageError{fmt.Errorf("help: there is no command %q", strings.Join(args, " ")), root}
+			}
+			show(c, args)
+			return nil
+		}
+	}
 }
 
 // noArguments refuses arguments of a command that takes none; cobra would call them unknown commands.
