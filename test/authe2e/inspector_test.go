@@ -21,25 +21,23 @@ func testInspector(t *testing.T, s *suite) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, s, setup{server: server})
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			t.Cleanup(cancel)
-			token := w.look(ctx, t, w.enter(ctx, t, goSDK)).Access
+			token := w.look(t.Context(), t, w.enter(t.Context(), t, goSDK)).Access
 			t.Run("login", func(t *testing.T) {
 				t.Parallel()
 				s.table.note(t, "login by itself, call", server, inspector)
-				s.inspectAnew(ctx, t, w)
+				s.inspectAnew(t, w)
 			})
 			for _, era := range []string{"legacy", "modern"} {
 				t.Run(era, func(t *testing.T) {
 					t.Parallel()
 					s.table.note(t, "list and call with a token, "+era, server, inspector)
 					var list struct{ Tools []struct{ Name string } }
-					s.inspect(ctx, t, &list, w.endpoint, token, era, "--method", "tools/list")
+					s.inspect(t, &list, w.endpoint, token, era, "--method", "tools/list")
 					if len(list.Tools) != 14 {
 						t.Errorf("%d tools", len(list.Tools))
 					}
 					var result outcome
-					s.inspect(ctx, t, &result, w.endpoint, token, era, "--method", "tools/call", "--tool-name", reading.tool, "--tool-arg", "order_no=SO 1001")
+					s.inspect(t, &result, w.endpoint, token, era, "--method", "tools/call", "--tool-name", reading.tool, "--tool-arg", "order_no=SO 1001")
 					if result.IsError || !strings.Contains(result.text(), `"SO 1001"`) {
 						t.Errorf("isError %t, %.300s", result.IsError, result.text())
 					}
@@ -50,9 +48,11 @@ func testInspector(t *testing.T, s *suite) {
 }
 
 // inspect runs the Inspector with a token and decodes what it prints.
-func (s *suite) inspect(ctx context.Context, t *testing.T, out any, endpoint, token, era string, args ...string) {
+func (s *suite) inspect(t *testing.T, out any, endpoint, token, era string, args ...string) {
 	t.Helper()
 	defer s.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	c := s.inspector(ctx, t, endpoint, append([]string{"--header", "Authorization: Bearer " + token, "--protocol-era", era,
 		"--stored-auth-only", "--quiet"}, args...)...)
 	var stderr bytes.Buffer
@@ -78,8 +78,10 @@ func (s *suite) inspector(ctx context.Context, t *testing.T, endpoint string, ar
 // inspectAnew has the Inspector log in by itself: it names a page, the user goes there, and the answer comes to its door.
 // It does not get further than the scope of the first challenge: when a call is refused for another, version 2.12 of its
 // command line asks for the first once more.
-func (s *suite) inspectAnew(ctx context.Context, t *testing.T, w *world) {
+func (s *suite) inspectAnew(t *testing.T, w *world) {
 	defer s.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	user, err := newGoSession(w.endpoint, choices{})
 	if err != nil {
 		t.Fatal(err)
