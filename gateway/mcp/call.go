@@ -97,15 +97,8 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)
 		}
-		x.event.Panicked = true
-		// The value may hold arguments, so only its type is logged unless the runtime
-		// made it; the stack holds addresses (O10).
-		cause := fmt.Sprintf("%T", v)
-		if e, ok := v.(runtime.Error); ok {
-			cause = e.Error()
-		}
 		x.out.settle()
-		fault = x.internal("panic in a method", 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
+		fault = x.panicked("panic in a method", v)
 		if x.out.unfinished() {
 			// The answer is half out: only a broken connection tells the client.
 			panic(http.ErrAbortHandler)
@@ -138,6 +131,33 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		return e
 	}
 	return x.internal("a method failed", 0, slog.Any("error", err))
+}
+
+// panicked makes the answer to a panic, in the goroutine in which it is recovered.
+func (x *exchange) panicked(what string, v any) *Error {
+	x.event.Panicked = true
+	// The value may hold arguments, so only its type is logged unless the runtime
+	// made it; the stack holds addresses (O10).
+	cause := fmt.Sprintf("%T", v)
+	if e, ok := v.(runtime.Error); ok {
+		cause = e.Error()
+	}
+	return x.internal(what, 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
+}
+
+// listen goes on with a stream of changes to its end.
+func (x *exchange) listen() {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			x.event.Code = x.panicked("panic in a stream of changes", v).Code
+		}
+		panic(http.ErrAbortHandler) // only a broken connection tells the client
+	}()
+	x.listens(x.req.HTTP.Context())
 }
 
 // statusClientGone is reported, never sent: the client left before the answer.

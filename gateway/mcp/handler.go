@@ -124,7 +124,7 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	if x.listens != nil {
 		// Here, and not where the request was understood, since the stack of an idle
 		// stream is most of what it costs: from a call that is not deep it can shrink.
-		x.listens(x.req.HTTP.Context())
+		x.listen()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -303,5 +304,47 @@ func checkAcknowledged(t *testing.T, filter string, status int, body []byte) {
 	got.ResourceSubscriptions, asked.ResourceSubscriptions = nil, nil
 	if !cmp.Equal(got, asked) {
 		t.Fatalf("%s: %s", filter, data)
+	}
+}
+
+// TestPanicInAStream: a fault of ours ends the stream and nothing else, and is found in
+// the log.
+func TestPanicInAStream(t *testing.T) {
+	t.Parallel()
+	var events []mcp.Event
+	var log bytes.Buffer
+	asked, left := 0, 0
+	synctest.Test(t, func(t *testing.T) {
+		hub := mcp.NewHub(mcp.HubOptions{View: func(context.Context, mcp.Viewer, mcp.List) string {
+			if asked++; asked > 1 {
+				panic("a secret")
+			}
+			return ""
+		}})
+		h := newEndpoint(t, nil, mcp.Options{
+			Hub: hub, KeepAlive: -1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+		})
+		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
+			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			defer func() {
+				if v := recover(); v != any(http.ErrAbortHandler) {
+					t.Errorf("the connection is not broken off: %v", v)
+				}
+			}()
+			h.ServeHTTP(&talk{header: http.Header{}}, r)
+		})
+		synctest.Wait()
+		hub.Changed(mcp.ToolsList)
+		wg.Wait()
+		left = hub.Streams()
+	})
+	if len(events) != 1 || !events[0].Panicked || events[0].Code != mcp.CodeInternal || left != 0 {
+		t.Errorf("events %+v, %d streams", events, left)
+	}
+	if strings.Contains(log.String(), "a secret") || !strings.Contains(log.String(), "hub_test.go") {
+		t.Errorf("log %s", &log)
 	}
 }
