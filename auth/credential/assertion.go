@@ -48,7 +48,7 @@ func (a *assertion) mint() (string, error) {
 	now := a.now()
 	claims["iss"], claims["sub"], claims["aud"] = a.issuer, a.subject, a.audience
 	claims["iat"], claims["exp"], claims["jti"] = now.Unix(), now.Add(a.life).Unix(), rand.Text()
-	return a.key.sign("JWT", claims)
+	return a.key.sign(claims)
 }
 
 func (a *assertion) check() error {

@@ -69,13 +69,13 @@ func (k *SigningKey) Problem() error { return k.file.problem() }
 // Exposed returns the file if every user of the machine may read it (E8).
 func (k *SigningKey) Exposed() []string { return k.file.exposed() }
 
-// sign makes a JWT of that type.
-func (k *SigningKey) sign(kind string, claims any) (string, error) {
+// sign makes a JWT.
+func (k *SigningKey) sign(claims any) (string, error) {
 	s, err := k.file.get()
 	if err != nil {
 		return "", err
 	}
-	return s.sign(kind, claims)
+	return s.sign(claims)
 }
 
 // signer is one version of a key.
@@ -85,12 +85,12 @@ type signer struct {
 	digest    string // of the certificate; empty: there is none
 }
 
-func (s *signer) sign(kind string, claims any) (string, error) {
+func (s *signer) sign(claims any) (string, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		return "", errors.New("credential: the claims are not JSON")
 	}
-	o := (&jose.SignerOptions{}).WithType(jose.ContentType(kind))
+	o := (&jose.SignerOptions{}).WithType("JWT")
 	if s.digest != "" {
 		o = o.WithHeader("x5t#S256", s.digest)
 	}

@@ -54,7 +54,7 @@ func TestKeysAndAlgorithms(t *testing.T) {
 		k, err := NewSigningKey(KeyOptions{File: file, Algorithm: c.algorithm})
 		got := strings.TrimPrefix(fmt.Sprint(err), fmt.Sprintf("credential: key file %q ", file))
 		if err == nil {
-			text, err := k.sign("JWT", map[string]any{})
+			text, err := k.sign(map[string]any{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestDigestOfCertificate(t *testing.T) {
 		"none":   {string(private), nil},
 	} {
 		put(t, file, []byte(c.content))
-		text, err := signingKey(t, KeyOptions{File: file}).sign("JWT", map[string]any{})
+		text, err := signingKey(t, KeyOptions{File: file}).sign(map[string]any{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestKeyForms(t *testing.T) {
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.block.Type, err)
-			} else if _, err := k.sign("JWT", 1); err != nil {
+			} else if _, err := k.sign(1); err != nil {
 				t.Error(err)
 			}
 		} else if fmt.Sprint(err) != want {

@@ -94,5 +94,5 @@ func (r *keyring) sign(claims any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.sign("JWT", claims)
+	return s.sign(claims)
 }

@@ -85,7 +85,7 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	key := signingKey(t, KeyOptions{File: file, Now: fast()})
 	var seen sync.Map
 	churn(t, file, contents, 4, func() error {
-		text, err := key.sign("JWT", map[string]string{"a": "b"})
+		text, err := key.sign(map[string]string{"a": "b"})
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func TestKeyFileKinds(t *testing.T) {
 	key := signingKey(t, KeyOptions{File: file, Now: func() time.Time { return now }})
 	other := ecKey(t)
 	id := func() string {
-		text, err := key.sign("JWT", 1)
+		text, err := key.sign(1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestKeyFileKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = now.Add(lookEvery)
-		if _, err := key.sign("JWT", 1); err != nil {
+		if _, err := key.sign(1); err != nil {
 			t.Errorf("%s: the last good key does not sign: %v", name, err)
 		}
 		if diff := cmp.Diff(fmt.Sprintf("credential: %q is not a regular file", file), fmt.Sprint(key.Problem())); diff != "" {
