@@ -82,7 +82,7 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		}
 	}
 	if set, ok := e.valuesOfOthers(n.Get("enum"), f); ok {
-		e.warnf(n.Get("enum"), CodeSchemaType, "none of the values is of type %s; their own types count", strings.Join((f.types &^ nullType).names(), " or "))
+		e.warnf(n.Get("enum"), CodeSchemaType, "none of the values is of type %s; their own types count", strings.Join((f.types&^nullType).names(), " or "))
 		f.types = set
 	}
 	if p := n.Get("patternProperties"); p != nil {
