@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"drawbridge/config"
@@ -74,7 +77,7 @@ const maxShown = 600
 // question is what the user is asked: the tool's title, the operation and the arguments as they will be sent. What comes
 // from the caller stands behind what does not, so that it can't pass for the gateway's words.
 func (p *Plan) question(args json.RawMessage) []byte {
-	shown := jsonscan.AppendCompact(nil, args)
+	shown := visible(jsonscan.AppendCompact(nil, args))
 	if len(shown) > maxShown {
 		cut := maxShown
 		for !utf8.RuneStart(shown[cut]) {
@@ -85,6 +88,31 @@ func (p *Plan) question(args json.RawMessage) []byte {
 	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", p.title(), p.Operation.Method, p.Operation.Path, p.Tool.API, shown)
 	dst := jsonscan.AppendString([]byte(`"message":`), message)
 	return append(dst, `,"requestedSchema":{"type":"object","properties":{"go_ahead":{"type":"boolean","title":"Go ahead","default":false}},"required":["go_ahead"]}`...)
+}
+
+// visible writes the characters of a JSON text that a person doesn't see as escapes: arguments may come from a page that the
+// model has read, and what is sent must be what was shown (S8).
+func visible(text []byte) []byte {
+	if !bytes.ContainsFunc(text, unseen) {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if !unseen(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+// unseen tells of a character that has no picture of its own: control and format characters, of which some turn the order
+// of others around, selectors of variants, fillers, and what is not assigned.
+func unseen(r rune) bool {
+	return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
 // title is the tool's title, or else its name.
