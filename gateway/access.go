@@ -37,6 +37,39 @@ func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	return denied
 }
 
+// authorizeBatch tells whether the caller may call all tools of a batch, before any of them is called (Z3). The challenge
+// names what all of them need, so that the whole can be sent again. Where tools are hidden each call is answered by itself,
+// since one that may not be called does not exist.
+func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
+	e := endpointFrom(ctx)
+	if e.guard == nil || e.gen.config.Auth.HideUnauthorized {
+		return nil
+	}
+	caller := auth.FromContext(ctx)
+	var sets [][]string
+	var denied *mcp.Error
+	for _, req := range requests {
+		p := e.plans[req.Name]
+		if req.Method != "tools/call" || p == nil {
+			continue
+		}
+		if fault := e.authorize(caller, p); fault != nil {
+			p.metrics.count(outcomeScope)
+			denied = fault
+		}
+		if len(p.Scopes) == 0 {
+			return denied // no token will do
+		}
+		sets = append(sets, nearestScopes(caller, p.Scopes))
+	}
+	if denied == nil {
+		return nil
+	}
+	denied.Message = "insufficient scope for a tool of this batch; none of its calls was made"
+	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
+	return denied
+}
+
 // nearestScopes returns the set of which the caller lacks the fewest scopes, so that it need not ask for much.
 func nearestScopes(caller *auth.Principal, sets [][]string) []string {
 	if len(sets) == 1 || caller == nil {

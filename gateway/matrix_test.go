@@ -94,7 +94,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 						t.Errorf("%s: executed", where)
 					}
 					if token.name == "no scope" && strings.HasPrefix(call.label, "tools/call ") && call.label != "tools/call unknown" &&
-						code != http.StatusForbidden && !(form == "batch" && code == http.StatusBadRequest) { // batches are not served
+						code != http.StatusForbidden && !(form == "batch" && revision != "2025-03-26" && code == http.StatusBadRequest) {
 						t.Errorf("%s, want 403", where)
 					}
 				}
@@ -113,6 +113,39 @@ func TestAuthorizationMatrix(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), table.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestBatches is Z3 for batches: one call that the caller may not make refuses the whole, with a challenge for all of it.
+func TestBatches(t *testing.T) {
+	g, i, service := protected(t)
+	const list, purge, nobody = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"purge","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"nobody","arguments":{}}}`
+	for _, tt := range []struct {
+		scope, batch    string
+		status, reached int
+		challenge       string
+	}{
+		{"mcp:tools", "[" + list + "]", 200, 1, ""},
+		{"mcp:tools", "[" + list + "," + purge + "]", 403, 0, "mcp:tools orders:admin"},
+		{"mcp:tools", "[" + purge + "," + list + "]", 403, 0, "mcp:tools orders:admin"},
+		{"profile", "[" + purge + "," + list + "," + nobody + "]", 403, 0, "profile mcp:tools orders:admin"},
+		{"orders:all", "[" + list + "," + purge + "]", 200, 2, ""},
+		{"mcp:tools", "[" + list + "," + nobody + "]", 200, 1, ""},
+	} {
+		c := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"scope": tt.scope}))
+		c.send("tools/list", "", "")
+		header := c.header.Clone()
+		header.Set("Content-Type", "application/json")
+		header.Set("Accept", "application/json, text/event-stream")
+		header.Set("Mcp-Session-Id", c.session)
+		w := post(g.Handler(), header, tt.batch)
+		_, challenge, _ := strings.Cut(w.Header().Get("WWW-Authenticate"), ` scope="`)
+		challenge, _, _ = strings.Cut(challenge, `"`)
+		if reached := len(service.taken()); w.Code != tt.status || reached != tt.reached || !sameScopes(challenge, tt.challenge) {
+			t.Errorf("%s with %q = %d, %d calls, %q: %s", tt.batch, tt.scope, w.Code, reached, challenge, w.Body)
+		}
 	}
 }
 

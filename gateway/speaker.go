@@ -38,6 +38,7 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 		SealKeys:     keys,
 		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
 		Revoked:      state.NewTombstones(0, nil),
+		Batch:        authorizeBatch,
 		KeepAlive:    cmp.Or(time.Duration(c.Server.KeepAlive), -1),
 		Logger:       g.log,
 		Observe:      g.observe,
