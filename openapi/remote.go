@@ -228,16 +228,26 @@ func withoutFragment(u *url.URL) *url.URL {
 
 // originOf returns scheme, host and port of a URL in one form, the port always written (RFC 6454 section 4).
 func originOf(u *url.URL) string {
-	scheme := strings.ToLower(u.Scheme)
+	scheme := lower(u.Scheme)
 	port := u.Port()
 	if port == "" {
 		port = cmp.Or(map[string]string{"http": "80", "https": "443"}[scheme], "0")
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := strings.TrimSuffix(lower(u.Hostname()), ".")
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
 	return scheme + "://" + host + ":" + port
+}
+
+// lower turns ASCII letters only: [strings.ToLower] makes of some others an ASCII letter, and so of one host another.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 func sameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }
