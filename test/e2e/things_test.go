@@ -133,7 +133,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func connect(ctx context.Context, t *testing.T, endpoint, revision string, transport http.RoundTripper) *mcp.ClientSession {
 	t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "e2e", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: endpoint, HTTPClient: &http.Client{Transport: transport}, MaxRetries: -1,
+		Endpoint: endpoint, HTTPClient: &http.Client{Transport: transport},
 	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatalf("connect with %s: %v", revision, err)
