@@ -23,6 +23,7 @@ type settings struct {
 	rotate  time.Duration // from one new key to the next
 	phase   time.Duration // how long each part takes
 	kids    int           // tokens with unknown key ids
+	only    string        // the one part to run; "": all
 }
 
 func main() {
@@ -32,6 +33,7 @@ func main() {
 	flag.DurationVar(&s.rotate, "rotate", 5*time.Second, "time from one new key to the next")
 	flag.DurationVar(&s.phase, "phase", 20*time.Second, "how long each part takes, at least 20s")
 	flag.IntVar(&s.kids, "kids", 10_000, "tokens with unknown key ids, sent within half a phase")
+	flag.StringVar(&s.only, "only", "", "run one part: rotation, keys or outage")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,8 +55,14 @@ func run(ctx context.Context, s settings) error {
 	fmt.Printf("%d calls/s with good tokens, keys rotate every %s, %s for each part\n\n", s.rps, s.rotate, s.phase)
 	fmt.Printf("%-50s %-34s %s\n", "figure", "goal", "measured")
 	missed := 0
-	for _, part := range []func(context.Context) ([]figure, error){w.rotation, w.unknownKeys, w.outage} {
-		figures, err := part(ctx)
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) ([]figure, error)
+	}{{"rotation", w.rotation}, {"keys", w.unknownKeys}, {"outage", w.outage}} {
+		if s.only != "" && s.only != part.name {
+			continue
+		}
+		figures, err := part.run(ctx)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, w.gateway.Log())
 		}
