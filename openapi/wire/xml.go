@@ -48,7 +48,11 @@ func (n *XMLNode) Append(dst, v []byte) ([]byte, error) {
 	w := xmlWriter{dst: append(dst, xmlDeclaration...)}
 	root := *n
 	root.Kind, root.Wrapped = XMLElement, true
-	if err := w.node(&root, root.Name, v); err != nil {
+	write := func() error { return w.node(&root, root.Name, v) }
+	if jsonscan.KindOf(v) == jsonscan.Null { // which is left out elsewhere, but a document has a root (XML 1.0 section 2.1)
+		write = func() error { return w.element(&root, root.Name, nil, func() error { return nil }) }
+	}
+	if err := write(); err != nil {
 		return dst, err
 	}
 	return w.dst, nil

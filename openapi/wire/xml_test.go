@@ -142,10 +142,24 @@ func TestXMLRoundTrip(t *testing.T) {
 	}
 }
 
+// TestXMLOfNull: a document has one root, also that of nothing.
+func TestXMLOfNull(t *testing.T) {
+	n := &XMLNode{Name: "order", Prefix: "o", Namespace: "urn:orders"}
+	for value, want := range map[string]string{
+		`null`:   `<o:order xmlns:o="urn:orders"></o:order>`,
+		`[null]`: `<o:order xmlns:o="urn:orders"></o:order>`,
+		`{}`:     `<o:order xmlns:o="urn:orders"></o:order>`,
+	} {
+		if out, err := n.Append(nil, []byte(value)); err != nil || string(out) != xmlDeclaration+want {
+			t.Errorf("%s: %s, %v", value, out, err)
+		}
+	}
+}
+
 // FuzzXML: whatever the value, what is written is well-formed, or the value is refused with words for a model.
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{`{"a":"x","b":[1,{"c":null}],"d":{"e":true}}`, `{"a b":1}`, `{"a":"\u0001"}`, `[[1],[2]]`, `"<x>"`, `{"xml:a":1,"-":2}`,
-		`{"attr":"\"&<\n","text":"]]>","cdata":"]]>]]>"}`, `{"attr":{}}`, `{"list":[[[]]]}`} {
+		`{"attr":"\"&<\n","text":"]]>","cdata":"]]>]]>"}`, `{"attr":{}}`, `{"list":[[[]]]}`, `null`, `[null]`, `""`} {
 		f.Add(seed)
 	}
 	recursive := &XMLNode{Name: "root", Prefix: "p", Namespace: "urn:x"}
