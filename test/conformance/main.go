@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -26,16 +27,16 @@ func main() {
 	}
 }
 
-// run serves on the address that is the only argument, until the context ends.
+// run serves on an address until the context ends, and changes the document when it is asked to.
 func run(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("usage: conformance ADDRESS")
+	if len(args) != 2 {
+		return fmt.Errorf("usage: conformance ADDRESS DOCUMENT")
 	}
 	l, err := net.Listen("tcp", args[0])
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	server := &http.Server{Handler: service(), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: service(args[1]), ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); err != http.ErrServerClosed {
@@ -44,12 +45,21 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// service has one route for each tool in openapi.yaml.
-func service() http.Handler {
+// service has one route for each tool in openapi.yaml, of which document is a copy.
+func service(document string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /text", func(w http.ResponseWriter, r *http.Request) {
+	text := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		io.WriteString(w, "This is a simple text response for testing.")
+	}
+	mux.HandleFunc("GET /text", text)
+	mux.HandleFunc("GET /text/", text)
+	mux.HandleFunc("POST /change", func(w http.ResponseWriter, r *http.Request) {
+		if err := change(document); err != nil {
+			http.Error(w, "the document can't be changed", http.StatusInternalServerError)
+			return
+		}
+		io.WriteString(w, "The list of tools is about to change.")
 	})
 	mux.HandleFunc("GET /image", func(w http.ResponseWriter, r *http.Request) {
 		img := image.NewGray(image.Rect(0, 0, 8, 8))
@@ -71,6 +81,31 @@ func service() http.Handler {
 		io.WriteString(w, `{"ok":true}`)
 	})
 	return mux
+}
+
+// another is one more operation, at the end of the document.
+const another = `  /changed:
+    get:
+      operationId: test_changed
+      summary: A tool that comes and goes
+      responses: {"200": {description: Done, content: {text/plain: {}}}}
+`
+
+// change adds an operation to the document, or takes it out.
+func change(document string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	if before, found := bytes.CutSuffix(text, []byte(another)); found {
+		text = before
+	} else {
+		text = append(text, another...)
+	}
+	if err := os.WriteFile(document+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(document+".new", document)
 }
 
 // silence is a WAVE file (RIFF, PCM, one channel, 8 kHz, 8 bits) of ten milliseconds.
