@@ -96,7 +96,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		plans[t.Name] = p
 	}
-	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.of("", "", g.o.Config.Server.Instructions))
+	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole())
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
 		gen.parts[c.Name] = gen.part(n, d, g.speakers.of(c.Name, c.Title, c.Instructions))

@@ -40,15 +40,15 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		return errors.New("the gateway was not made for the one who runs it")
 	}
 	c := g.o.Config
-	title, instructions := "", c.Server.Instructions
+	speaker := g.speakers.whole()
 	if o.Endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
 		if n < 0 {
 			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
 		}
-		title, instructions = c.Endpoints[n].Title, c.Endpoints[n].Instructions
+		speaker = g.speakers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
-	return g.speakers.of(o.Endpoint, title, instructions).ServeLines(ctx, in, out, mcp.LineOptions{
+	return speaker.ServeLines(ctx, in, out, mcp.LineOptions{
 		Stop: o.Stop, Drain: time.Duration(c.Server.DrainTimeout),
 		Context: func(ctx context.Context) context.Context {
 			return context.WithValue(ctx, visitKey{}, &visit{name: o.Endpoint})

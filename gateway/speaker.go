@@ -49,6 +49,9 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 	return s
 }
 
+// whole returns the speaker of /mcp. What it says of itself changes with a restart only.
+func (s *speakers) whole() *speaker { return s.of("", "", s.g.o.Config.Server.Instructions) }
+
 // of returns the speaker of an endpoint, a new one if clients are to be told something else of it.
 func (s *speakers) of(name, title, instructions string) *speaker {
 	s.mu.Lock()

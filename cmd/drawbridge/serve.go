@@ -39,18 +39,26 @@ Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or confi
 	}
 	p.configFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		location, _, err := p.location(c, args, 0)
+		location, cfg, problems, err := p.running(c, args)
 		if err != nil {
 			return err
-		}
-		cfg, problems := config.Load(location, p.getenv)
-		if cfg == nil {
-			p.print(problems)
-			return exitError(exitUsage)
 		}
 		return p.serve(c.Context(), location, cfg, problems)
 	}
 	return c
+}
+
+// running loads the configuration of a command that runs until it is told to stop: warnings are for its log, errors are
+// printed.
+func (p *program) running(c *cobra.Command, args []string) (location string, cfg *config.Config, problems config.Problems, err error) {
+	if location, _, err = p.location(c, args, 0); err != nil {
+		return "", nil, nil, err
+	}
+	if cfg, problems = config.Load(location, p.getenv); cfg == nil {
+		p.print(problems)
+		return "", nil, nil, exitError(exitUsage)
+	}
+	return location, cfg, problems, nil
 }
 
 func (p *program) serve(ctx context.Context, location string, cfg *config.Config, problems config.Problems) error {

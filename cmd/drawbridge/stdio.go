@@ -47,14 +47,9 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
 	p.configFlag(c)
 	c.Flags().StringVar(&endpoint, "endpoint", "", "serve the tools of this endpoint of the configuration alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		location, _, err := p.location(c, args, 0)
+		location, cfg, problems, err := p.running(c, args)
 		if err != nil {
 			return err
-		}
-		cfg, problems := config.Load(location, p.getenv)
-		if cfg == nil {
-			p.print(problems)
-			return exitError(exitUsage)
 		}
 		return p.stdio(c.Context(), c.InOrStdin(), location, cfg, problems, endpoint)
 	}
