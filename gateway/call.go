@@ -46,31 +46,11 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	defer g.metrics.inFlight.Dec()
 
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
-	args := req.Arguments
-	if p.condition != nil || p.consent.needed {
-		var done bool
-		var err error
-		if args, done, err = c.permit(ctx, args); done {
-			return err
-		}
+	args, err := c.permit(ctx, req.Arguments)
+	if err != nil {
+		return c.conclude(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
-	defer cancel()
-	if req.Era == mcp.Legacy && p.safe && e.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
-		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
-		// nobody can read its answer any more, and the service is spared.
-		stop := context.AfterFunc(req.HTTP.Context(), cancel)
-		defer stop()
-	}
-	ctx, sent := p.attach(ctx, req.HTTP.Header)
-	c.ctx, c.sent = ctx, sent
-	if p.Timeout > silence {
-		reply.KeepAlive(silence)
-	}
-	if g.tracer != nil {
-		c.startSpan()
-		defer c.span.End()
-	}
+	defer c.begin()()
 	return c.run(args)
 }
 
@@ -86,10 +66,37 @@ type call struct {
 	caller   *auth.Principal // nil: nobody was asked for a token
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
+	start    time.Time      // of the request to the service
 	parts    []openapi.Part // of an answer with several, until the last of them is there
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
+}
+
+// begin gives the call its deadline, what is attached to its request and its span. It returns what ends them.
+func (c *call) begin() (end func()) {
+	p := c.plan
+	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
+	stop := func() bool { return false }
+	if c.req.Era == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
+		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
+		// nobody can read its answer any more, and the service is spared.
+		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
+	}
+	c.ctx, c.sent = p.attach(ctx, c.req.HTTP.Header)
+	if p.Timeout > silence {
+		c.reply.KeepAlive(silence)
+	}
+	if c.g.tracer != nil {
+		c.startSpan()
+	}
+	return func() {
+		if c.span != nil {
+			c.span.End()
+		}
+		stop()
+		cancel()
+	}
 }
 
 // run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
@@ -98,52 +105,67 @@ func (c *call) run(args json.RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.g.metrics.panics.Inc()
-			err = c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+			err = c.conclude(c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
 		}
 	}()
-	p := c.plan
-	httpReq, err := p.Operation.NewRequest(c.ctx, p.base, args)
+	resp, err := c.send(args)
 	if err != nil {
-		return c.unbuilt(err)
+		return c.conclude(err)
 	}
-	if err := c.tellRequest(); err != nil {
-		return err
-	}
-	start := time.Now()
-	resp, err := p.client.Do(httpReq) // ReadResponse closes the body
-	if err != nil {
-		return c.failed(err)
-	}
-	defer func() { p.metrics.duration.Observe(time.Since(start).Seconds()) }()
-	c.hideLocation(resp)
-	if err := c.tellAnswer(resp.StatusCode, time.Since(start)); err != nil {
-		_ = resp.Body.Close()
-		return err
-	}
+	defer c.observe()
 	switch {
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)
-	case isRedirect(resp.StatusCode) && p.Operation.Redirects():
+	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects():
 		err = c.redirected(resp)
 	default:
 		err = c.refused(resp)
 	}
 	if err != nil && !c.answered {
-		return c.failed(err)
+		err = c.failed(err)
 	}
-	return err
+	return c.conclude(err)
 }
 
-// permit looks at a call before anything of it is sent: whether the arguments are right, the condition of the plan holds,
-// and the user agrees. It has no deadline but the caller's, since a user takes time. done tells that the call has its
-// answer; else it goes on with args, which are what the condition and the user have seen.
-func (c *call) permit(ctx context.Context, args json.RawMessage) (_ json.RawMessage, done bool, err error) {
-	p := c.plan
-	if visitFrom(ctx).operator {
-		return args, false, nil
+// send makes the request and sends it. Who gets an answer closes its body, or has ReadResponse do so, and calls observe at
+// the end of it.
+func (c *call) send(args json.RawMessage) (*http.Response, error) {
+	req, err := c.plan.Operation.NewRequest(c.ctx, c.plan.base, args)
+	if err != nil {
+		return nil, c.unbuilt(err)
 	}
-	if args, err = p.Operation.Check(args); err != nil {
-		return nil, true, c.unbuilt(err)
+	if err := c.tellRequest(); err != nil {
+		return nil, err
+	}
+	c.start = time.Now()
+	resp, err := c.plan.client.Do(req)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	c.hideLocation(resp)
+	if err := c.tellAnswer(resp.StatusCode, time.Since(c.start)); err != nil {
+		_ = resp.Body.Close()
+		c.observe()
+		return nil, err
+	}
+	return resp, nil
+}
+
+// observe counts the time from the request to the end of its answer.
+func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).Seconds()) }
+
+// permit looks at a call before anything of it is sent: whether the arguments are right, the condition of the plan holds,
+// and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that
+// it returns, which are what the condition and the user have seen. The error is a *failure, or that of the answer, which
+// [mcp.ErrAsked] is too.
+func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	p := c.plan
+	if p.condition == nil && !p.consent.needed || visitFrom(ctx).operator {
+		return args, nil
+	}
+	args, err := p.Operation.Check(args)
+	if err != nil {
+		return nil, c.unbuilt(err)
 	}
 	if p.condition != nil {
 		caller := c.caller
@@ -151,39 +173,64 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (_ json.RawMess
 			caller = &auth.Principal{} // of whom nothing is known: what is said of arguments holds all the same
 		}
 		if allowed, err := p.permitted(ctx, caller, args); !allowed {
-			return nil, true, c.fail(outcomeCondition, err, notPermitted)
+			return nil, &failure{outcomeCondition, err, notPermitted}
 		}
 	}
 	if p.consent.needed {
-		o, text, err := c.confirm(ctx, args)
-		switch {
-		case errors.Is(err, mcp.ErrAsked):
-			c.done(outcomeAsked, nil)
-			return nil, true, err
-		case err != nil:
-			return nil, true, err
-		case o != "":
-			return nil, true, c.fail(o, nil, text)
+		if err := c.confirm(ctx, args); err != nil {
+			if errors.Is(err, mcp.ErrAsked) {
+				c.done(outcomeAsked, nil)
+			}
+			return nil, err
 		}
 	}
-	return args, false, nil
+	return args, nil
 }
 
-// unbuilt answers a call of which no request could be made.
+// failure is a call that came to nothing: what is counted, what is logged, and what the model reads.
+type failure struct {
+	outcome outcome
+	cause   error // nil: the outcome says it all
+	text    string
+}
+
+func (f *failure) Error() string {
+	if f.cause != nil {
+		return string(f.outcome) + ": " + f.cause.Error()
+	}
+	return string(f.outcome)
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// conclude makes a result with isError of a failure; what is none is the answer's own error.
+func (c *call) conclude(err error) error {
+	var f *failure
+	if errors.As(err, &f) && !c.answered {
+		return c.fail(f.outcome, f.cause, f.text)
+	}
+	return err
+}
+
+// unbuilt tells of a call of which no request could be made.
 func (c *call) unbuilt(err error) error {
 	var bad *openapi.ArgumentError
 	var homeless *openapi.BaseError
 	switch {
 	case errors.As(err, &bad):
-		return c.fail(outcomeArguments, nil, bad.ToolMessage())
+		return &failure{outcomeArguments, nil, bad.ToolMessage()}
 	case errors.As(err, &homeless):
-		return c.fail(outcomeNoBase, err, homeless.ToolMessage())
+		return &failure{outcomeNoBase, err, homeless.ToolMessage()}
 	}
 	return c.internal(err)
 }
 
-// failed answers a call that the service did not answer, or not to the end.
+// failed tells of a call that the service did not answer, or not to the end.
 func (c *call) failed(err error) error {
+	var f *failure
+	if errors.As(err, &f) {
+		return err
+	}
 	var e *upstream.Error
 	known := errors.As(err, &e)
 	var token *credential.TokenError
@@ -191,12 +238,12 @@ func (c *call) failed(err error) error {
 	switch {
 	case known && e.Kind == upstream.Canceled:
 	case errors.As(err, &token):
-		return c.fail(outcome("token_"+token.Failure.String()), err, c.tokenMessage(token))
+		return &failure{outcome("token_" + token.Failure.String()), err, c.tokenMessage(token)}
 	case errors.As(err, &header):
-		return c.fail(outcomeHeader, err, header.ToolMessage())
+		return &failure{outcomeHeader, err, header.ToolMessage()}
 	}
 	if known {
-		return c.fail(outcome(e.Kind.String()), err, e.ToolMessage())
+		return &failure{outcome(e.Kind.String()), err, e.ToolMessage()}
 	}
 	var broken *openapi.AnswerError
 	if errors.As(err, &broken) {
@@ -204,7 +251,7 @@ func (c *call) failed(err error) error {
 		if broken.Truncated {
 			kind = upstream.Truncated
 		}
-		return c.fail(outcome(kind.String()), err, broken.ToolMessage())
+		return &failure{outcome(kind.String()), err, broken.ToolMessage()}
 	}
 	return c.internal(err)
 }
@@ -219,7 +266,7 @@ func (c *call) tokenMessage(e *credential.TokenError) string {
 	return e.ToolMessage()
 }
 
-// internal answers what should not have happened: the model learns a reference, the log the cause.
+// internal tells of what should not have happened: the model learns a reference, the log the cause.
 func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	reference := newReference()
 	c.g.log.LogAttrs(c.ctx, slog.LevelError, "internal error in a call", append(attrs,
@@ -227,8 +274,8 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	if c.answered {
 		return fmt.Errorf("answer was begun: %w", cause)
 	}
-	return c.fail(outcomeInternal, nil, "Internal error of the gateway, reference "+reference+
-		". The operator finds the cause in the log under this reference; calling again with other arguments may help.")
+	return &failure{outcome: outcomeInternal, text: "Internal error of the gateway, reference " + reference +
+		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
 }
 
 // fail answers with isError and a text for the model, and writes the log line of the call.

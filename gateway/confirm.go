@@ -39,30 +39,30 @@ const (
 		"Tell the user that the call has to be made in another way."
 )
 
-// confirm asks the user for consent to a call whose arguments are right. It returns the outcome and a text for the model
-// if there is none; an error of the answer, which [mcp.ErrAsked] is too, comes as it is.
-func (c *call) confirm(ctx context.Context, args json.RawMessage) (outcome, string, error) {
+// confirm asks the user for consent to a call whose arguments are right. Without it the error is a *failure; that of the
+// answer, which [mcp.ErrAsked] is too, comes as it is.
+func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	p := c.plan
 	if len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt) {
-		return "", "", nil
+		return nil
 	}
 	answers, err := c.reply.Ask(ctx, mcp.Round{Once: true, Questions: []mcp.Question{{Key: "confirm", Kind: mcp.Elicit, Params: p.question(args)}}})
 	var unable *mcp.UnableError
 	switch {
 	case errors.As(err, &unable) && p.consent.refuse:
-		return outcomeUnconfirmed, notAskable, nil
+		return &failure{outcome: outcomeUnconfirmed, text: notAskable}
 	case errors.As(err, &unable):
-		return "", "", nil
+		return nil
 	case err != nil:
-		return "", "", err
+		return err
 	}
 	switch a := answers["confirm"]; {
 	case a.Action == mcp.Declined, a.Action == mcp.Accepted && !agreed(a.Value):
-		return outcomeUnconfirmed, notConfirmed, nil
+		return &failure{outcome: outcomeUnconfirmed, text: notConfirmed}
 	case a.Action != mcp.Accepted:
-		return outcomeUnconfirmed, notAsked, nil
+		return &failure{outcome: outcomeUnconfirmed, text: notAsked}
 	}
-	return "", "", nil
+	return nil
 }
 
 // agreed reads the form. A form without the box was accepted as a whole.

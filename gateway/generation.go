@@ -73,26 +73,15 @@ func (g *Gateway) build(d *deployment) *generation {
 	}
 	labels := 0
 	for _, t := range gen.catalog.All() {
-		s := sources[t.API]
-		set := settings[t.Operation]
 		label := t.Name
 		if labels++; labels > maxToolLabels {
 			label = "other"
 		}
-		p := &Plan{
-			Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
-			consent: consentOf(d.config, set, t.Annotations.Destructive),
-			Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
-			longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
-			short: s.config.Answers == config.AnswersStructured,
-			safe:  safeMethod(t.Operation.Method), metrics: g.metrics.call(s.name, label), source: s,
-		}
-		if set.Timeout > 0 {
-			p.Timeout = time.Duration(set.Timeout)
-		}
+		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
+		p.metrics = g.metrics.call(t.API, label)
 		if len(p.Scopes) == 0 {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
-				"api", s.name, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
+				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
 		}
 		plans[t.Name] = p
 	}

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
+	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -42,6 +43,22 @@ type Plan struct {
 	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
 	metrics       callMetrics
 	source        *source
+}
+
+// newPlan works out what a tool's calls need. defaults are the scopes where nothing else says which.
+func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
+	p := &Plan{
+		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
+		consent: consentOf(d.config, set, t.Annotations.Destructive),
+		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
+		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
+		short: s.config.Answers == config.AnswersStructured,
+		safe:  safeMethod(t.Operation.Method), source: s,
+	}
+	if set.Timeout > 0 {
+		p.Timeout = time.Duration(set.Timeout)
+	}
+	return p
 }
 
 // Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't

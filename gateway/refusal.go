@@ -19,7 +19,7 @@ import (
 // more in their second page.
 const maxErrorBody = 8 << 10
 
-// refused passes on an answer with a status of 300 or more as isError: what the service said, what the document says of
+// refused makes a failure of an answer with a status of 300 or more: what the service said, what the document says of
 // the status, and what to try next.
 func (c *call) refused(resp *http.Response) error {
 	var body []byte
@@ -84,7 +84,7 @@ func (c *call) refused(resp *http.Response) error {
 	case resp.StatusCode < 500:
 		o = outcomeClientError
 	}
-	return c.fail(o, nil, b.String())
+	return &failure{outcome: o, text: b.String()}
 }
 
 const (

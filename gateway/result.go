@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/base64"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -34,10 +33,7 @@ var (
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		if c.hide(&part) {
-			c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
-				slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
-		}
+		c.cleaned(&part)
 		if part.More || c.parts != nil {
 			c.parts = append(c.parts, part)
 			if part.More {

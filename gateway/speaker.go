@@ -32,7 +32,7 @@ type speakers struct {
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 	s := &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
-		Capabilities: mcp.Capabilities{Tools: true, Logging: true},
+		Capabilities: capabilities(),
 		MaxBody:      int64(c.Limits.MaxBody),
 		MaxDepth:     c.Limits.MaxDepth,
 		SealKeys:     keys,
@@ -67,10 +67,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	o.Hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
 	})
-	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(mcp.Methods{
-		"tools/list": g.listTools,
-		"tools/call": g.callTool,
-	}), o)}
+	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if old := s.byName[name]; old != nil {
 		old.end()
 	}

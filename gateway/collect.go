@@ -1,0 +1,42 @@
+package gateway
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+
+	"drawbridge/openapi"
+)
+
+// collect executes the plan for who needs the whole answer at hand: it returns the parts of one with a status below 300,
+// without the gateway's secrets, and the answer itself, whose body has been read. All other answers are a *failure.
+func (c *call) collect(args []byte) (parts []openapi.Part, resp *http.Response, err error) {
+	if resp, err = c.send(args); err != nil {
+		return nil, nil, err
+	}
+	defer c.observe()
+	if resp.StatusCode >= 300 {
+		if err = c.refused(resp); err != nil {
+			err = c.failed(err)
+		}
+		return nil, resp, err
+	}
+	err = c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		c.cleaned(&part)
+		part.Data = bytes.Clone(part.Data)
+		parts = append(parts, part)
+		return nil
+	})
+	if err != nil {
+		return nil, resp, c.failed(err)
+	}
+	return parts, resp, nil
+}
+
+// cleaned takes the service's own credential out of a part of its answer.
+func (c *call) cleaned(part *openapi.Part) {
+	if c.hide(part) {
+		c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
+			slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
+	}
+}
