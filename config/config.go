@@ -253,6 +253,9 @@ type API struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// Servers, besides the document's own origin, that a document from a URL may send calls to: scheme://host[:port].
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none besides"`
+	// Obeys the extensions of the document's operations that stand for settings of rules, such as x-mcp-confirm. They count
+	// as rules before all others, so a rule wins over them. Whoever writes the document then decides on what they say.
+	TrustExtensions bool `yaml:"trust_extensions" default:"false"`
 	// Origins, besides the document's own, from which the document may take parts by reference: scheme://host[:port].
 	AllowRefs []Origin `yaml:"allow_refs,omitempty" absent:"none besides"`
 	// Networks (CIDR) or addresses on which every host of this API may stand. Without it, hosts that this file names
@@ -467,15 +470,15 @@ func (c *Config) Wrong(key string, err error) error {
 	return errors.New(Problem{File: c.file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
 }
 
-// Settings returns what the rules say of an operation: for each setting the value of the last rule that matches the
-// operation and has the setting. Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
+// Settings returns what is said of an operation: for each setting the value of the last rule that matches the operation and
+// has the setting, else that of own, what the document says of itself (see [ParseExtension]). Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
 // and empty but not nil when a rule asks for no scopes.
-func (c *Config) Settings(s Subject) Settings {
-	var set Settings
+func (c *Config) Settings(s Subject, own Settings) Settings {
+	set := own
 	for i := range c.Rules {
 		r := &c.Rules[i]
 		if r.Match.Match(s) {
-			set.apply(r.Set)
+			set.Apply(r.Set)
 		}
 	}
 	return set
@@ -493,7 +496,8 @@ func (s *Settings) empty() bool {
 	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0
 }
 
-func (s *Settings) apply(later Settings) {
+// Apply puts the settings that later has in the place of those that were there.
+func (s *Settings) Apply(later Settings) {
 	if later.Name != "" {
 		s.Name = later.Name
 	}

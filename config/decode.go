@@ -43,7 +43,7 @@ func fieldsOf(t reflect.Type) []field {
 // reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
 func reserved(place string) bool {
 	switch place {
-	case "state", "prompts", "overlays", "server.state_dir", "apis[].trust_extensions":
+	case "state", "prompts", "overlays", "server.state_dir":
 		return true
 	}
 	return false
@@ -229,7 +229,10 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.mismatch(n, v.Type(), key)
 		return
 	}
-	e, errs := l.expand(n.Value)
+	e, errs := expansion{text: n.Value, literal: true}, []error(nil)
+	if !l.foreign {
+		e, errs = l.expand(n.Value)
+	}
 	for _, err := range errs {
 		l.errorf(key, "%s", err)
 	}
@@ -245,7 +248,13 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.errorf(key, "is empty")
 		return
 	}
-	if _, ok := v.Interface().(Secret); ok {
+	_, secret := v.Interface().(Secret)
+	files, path := v.Addr().Interface().(resolver)
+	switch {
+	case l.foreign && (secret || path):
+		l.errorf(key, "can't be set by a document: only the configuration has secrets and files")
+		return
+	case secret:
 		l.exposed(key, e)
 	}
 	if !utf8.ValidString(e.text) {
@@ -256,8 +265,8 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.errorf(key, "%s%s", err, shown(n, e, v))
 		return
 	}
-	if r, ok := v.Addr().Interface().(resolver); ok {
-		r.resolve(l.dir)
+	if path {
+		files.resolve(l.dir)
 	}
 	l.bounds(v, key, f)
 }

@@ -95,6 +95,7 @@ type loader struct {
 	files    []string            // files read
 	hidden   []hidden            // values that no message shows
 	values   int
+	foreign  bool // what is read is of a document, not the operator's
 }
 
 type position struct{ line, column int }

@@ -149,17 +149,17 @@ rules:
 		t.Error("the zero selector matches")
 	}
 
-	set := cfg.Settings(purge)
+	set := cfg.Settings(purge, Settings{})
 	if set.Title != "admin" || set.Name != "purge" || set.Description != "tagged" || set.Timeout.String() != "1s" || set.Scopes != nil {
 		t.Errorf("settings of all rules: %+v", set)
 	}
 	other := purge
 	other.Method = "DELETE"
-	if set := cfg.Settings(other); set.Title != "all" || set.Name != "" {
+	if set := cfg.Settings(other, Settings{}); set.Title != "all" || set.Name != "" {
 		t.Errorf("settings of an operation with another method: %+v", set)
 	}
 	other.Tags = nil
-	if set := cfg.Settings(other); set.Description != "" {
+	if set := cfg.Settings(other, Settings{}); set.Description != "" {
 		t.Errorf("settings of an operation without tags: %+v", set)
 	}
 }

@@ -49,7 +49,7 @@ func (gen *generation) part(n int, d *deployment, handler http.Handler) *endpoin
 		}
 		if len(c.DefaultScopes) > 0 {
 			own := *p
-			own.Scopes = p.source.scopesOf(p.Operation, gen.config.Settings(subject), c.DefaultScopes)
+			own.Scopes = p.source.scopesOf(p.Operation, gen.config.Settings(subject, p.source.loaded.extended.of[p.Operation]), c.DefaultScopes)
 			p = &own
 		}
 		plans[name] = p

@@ -50,7 +50,7 @@ func (g *Gateway) build(d *deployment) *generation {
 				if !s.config.Exposes(subject) {
 					return catalog.Choice{}, false
 				}
-				set := d.config.Settings(subject)
+				set := d.config.Settings(subject, s.loaded.extended.of[op])
 				settings[op] = set
 				return catalog.Choice{Name: set.Name, Title: set.Title, Description: set.Description}, true
 			}})

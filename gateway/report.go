@@ -26,6 +26,7 @@ type fates struct {
 	name     string
 	api      *openapi.API
 	choices  *choices
+	extended *extended
 	hidden   *strings.Replacer // see source.conceal
 	tools    map[*openapi.Operation]*catalog.Tool
 	counts   admin.Fates
@@ -35,7 +36,7 @@ type fates struct {
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
 func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -43,6 +44,9 @@ func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
 		}
 	}
 	for _, p := range f.choices.problems {
+		f.problems[p.Code]++
+	}
+	for _, p := range f.extended.problems {
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
@@ -97,6 +101,7 @@ func (f *fates) report(a admin.API) admin.Report {
 		p.Message = f.shown(p.Message)
 		r.Problems = append(r.Problems, p)
 	}
+	r.Problems = append(r.Problems, f.listed(f.extended.problems)...)
 	for _, op := range f.api.Operations {
 		o := f.operation(op)
 		for _, i := range o.Problems {
@@ -131,6 +136,9 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	o.Tool, o.Problems = t.Name, op.Problems
 	if at, lacks := f.choices.missing[op]; lacks {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
+	}
+	for _, at := range f.extended.faulty[op] {
+		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.problems)+at)
 	}
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,

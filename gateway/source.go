@@ -64,6 +64,7 @@ type loaded struct {
 	advice                   []openapi.Problem
 	client                   *upstream.Client
 	choices                  *choices
+	extended                 *extended
 	at                       time.Time
 }
 
@@ -197,6 +198,9 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
 		MaxDepth: s.limits.MaxDepth - argumentsDepth,
 	}
+	if s.config.TrustExtensions {
+		c.Extensions = config.Extensions()
+	}
 	if s.config.SchemaProfile == config.ProfilePortable {
 		c.Profile = openapi.ProfilePortable
 	}
@@ -215,7 +219,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		return nil, err
 	}
 	client := s.callClient(s.nameFor(doc.Title), api)
-	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, choices: s.choose(api), at: time.Now()}
+	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, choices: s.choose(api), extended: newExtended(api), at: time.Now()}
 	if s.g.o.Advise {
 		l.advice = doc.Report(ctx)
 	}

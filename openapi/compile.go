@@ -61,6 +61,8 @@ type CompileOptions struct {
 	ServerVariables map[string]string
 	// SlashParameters names the path parameters whose values may hold slashes (R2).
 	SlashParameters []string
+	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
+	Extensions []string
 	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
 	MaxDepth int
 }

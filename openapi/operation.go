@@ -57,6 +57,9 @@ type Operation struct {
 	// these refer to. At most 100 are kept.
 	Problems []int
 
+	// Extensions are those that CompileOptions.Extensions names.
+	Extensions []Extension
+
 	arguments []argument
 	index     map[string]int // argument name → place in arguments
 	template  *wire.Template
@@ -148,6 +151,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	}
 	c.output(op, m)
 	op.meanings, op.redirects = c.meanings(m.answers), onlyRedirects(m.answers)
+	op.Extensions = c.extensions(m)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)
 	}

@@ -35,6 +35,7 @@ const (
 	codeBodyKind          = "body-kind"                 // a request body that is not an object: left out
 	codeBodySeveral       = "body-several"              // more than one body: the first is sent
 	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
+	codeExtension         = "extension"                 // an extension that can't be used: left out
 	codeHeaderCase        = "header-case"               // a header again, in other letters: left out
 	codeHeaderForbidden   = "header-forbidden"          // a header that a caller may not set (R6): left out
 	codePage              = "page"                      // the location is a page: the document behind it is read

@@ -1,0 +1,57 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// extensions are the keys of [Settings] that an operation of a trusted document can give itself, by the names of the
+// extensions.
+func extensions() map[string]string {
+	return map[string]string{
+		"x-mcp-confirm": "confirm",
+	}
+}
+
+// Extensions returns the names of the extensions that are read of the operations of an API with trust_extensions, sorted.
+func Extensions() []string { return slices.Sorted(maps.Keys(extensions())) }
+
+// ParseExtension reads the value of an extension, as JSON, into settings that count as a rule before all others. Its problems
+// have as key the name of the extension and the path in its value, and no place. References to variables and files are
+// text like any other: the document is not the operator's.
+func ParseExtension(name string, value []byte) (Settings, Problems) {
+	const at = "set"
+	key := extensions()[name]
+	l := &loader{foreign: true}
+	content, _, err := documents(value)
+	if err != nil || content == nil {
+		l.errorf(join(at, key), "can't be read")
+		return Settings{}, l.renamed(join(at, key), name)
+	}
+	var set Settings
+	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, content}}
+	l.structure(node, reflect.ValueOf(&set).Elem(), at)
+	if len(l.failed) == 0 {
+		l.settings(&Config{}, at, &set)
+	}
+	if set.Confirm != nil && !*set.Confirm {
+		l.errorf(join(at, key), "is false: a document can ask for consent, and can't do without it")
+	}
+	return set, l.renamed(join(at, key), name)
+}
+
+// renamed returns the problems with the name of an extension in place of the key that it stands for.
+func (l *loader) renamed(key, name string) Problems {
+	for i := range l.problems {
+		p := &l.problems[i]
+		p.Line, p.Column = 0, 0
+		if rest, ok := strings.CutPrefix(p.Key, key); ok {
+			p.Key = name + rest
+		}
+	}
+	return l.report()
+}

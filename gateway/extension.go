@@ -1,0 +1,37 @@
+package gateway
+
+import (
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// codeExtension is the code of an extension that can't be used, as that of the document's problems.
+const codeExtension = "extension"
+
+// extended is what the operations of a trusted document say of themselves. It is immutable.
+type extended struct {
+	of       map[*openapi.Operation]config.Settings
+	problems []openapi.Problem
+	faulty   map[*openapi.Operation][]int // the places in problems that say what is wrong with those of an operation
+}
+
+func newExtended(api *openapi.API) *extended {
+	e := &extended{of: map[*openapi.Operation]config.Settings{}, faulty: map[*openapi.Operation][]int{}}
+	for _, op := range api.Operations {
+		for _, extension := range op.Extensions {
+			own, problems := config.ParseExtension(extension.Name, extension.Value)
+			for _, p := range problems {
+				e.faulty[op] = append(e.faulty[op], len(e.problems))
+				e.problems = append(e.problems, openapi.Problem{
+					Position: extension.Position, Pointer: extension.Pointer, Code: codeExtension, Message: p.Key + ": " + p.Message,
+				})
+			}
+			if len(problems.Errors()) == 0 {
+				set := e.of[op]
+				set.Apply(own)
+				e.of[op] = set
+			}
+		}
+	}
+	return e
+}
