@@ -197,3 +197,18 @@ func TestLogLevel(t *testing.T) {
 		}
 	}
 }
+
+func TestPointer(t *testing.T) {
+	for _, text := range []string{"/", "/a", "/a/0/b", "/a~1b~0c", "//", "/ä b"} {
+		var p Pointer
+		if err := p.parse(text); err != nil || p.String() != text {
+			t.Errorf("%q: %q, %v", text, p, err)
+		}
+	}
+	for _, text := range []string{"", "a", "#/a", "$.a", "/a~", "/a~2", "/~0~", "/" + strings.Repeat("a", maxPointer)} {
+		var p Pointer
+		if err := p.parse(text); err == nil {
+			t.Errorf("%q is taken for a JSON Pointer", text)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package jsonscan
+
+import "strings"
+
+// At returns the value to which a JSON Pointer (RFC 6901) leads, as it was written, nil if there is none. "" leads to
+// data itself. A member that stands twice is the first of them.
+func At(data []byte, pointer string) []byte {
+	for pointer != "" {
+		if pointer[0] != '/' {
+			return nil
+		}
+		token, rest := pointer[1:], ""
+		if i := strings.IndexByte(token, '/'); i >= 0 {
+			token, rest = token[:i], token[i:]
+		}
+		switch KindOf(data) {
+		case Object:
+			if strings.IndexByte(token, '~') >= 0 {
+				token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+			}
+			data = Lookup(data, token)
+		case Array:
+			data = element(data, token)
+		default:
+			return nil
+		}
+		if data == nil {
+			return nil
+		}
+		pointer = rest
+	}
+	return data
+}
+
+// element returns the element whose index is written in a token of a pointer: digits without zeros before them.
+func element(array []byte, token string) []byte {
+	const most = 9 // digits; no text has more elements
+	if token == "" || len(token) > most || token[0] == '0' && len(token) > 1 {
+		return nil
+	}
+	index := 0
+	for _, c := range []byte(token) {
+		if c < '0' || c > '9' {
+			return nil
+		}
+		index = index*10 + int(c-'0')
+	}
+	for value := range Elements(array) {
+		if index == 0 {
+			return value
+		}
+		index--
+	}
+	return nil
+}
