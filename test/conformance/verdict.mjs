@@ -1,0 +1,49 @@
+// What came of a run of the conformance suite, scenario by scenario, held against its baseline. The suite gives a verdict
+// of its own on what it scores; this one is on everything that was run. Called by the script run with
+//
+//   node verdict.mjs RESULTS BASELINE
+//
+// Exits with 1 if a check has failed that is not in the baseline, or if an entry of the baseline has passed.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [results, baseline] = process.argv.slice(2);
+const expected = [...readFileSync(baseline, "utf8").matchAll(/^ *- (\S+)/gm)].map((m) => m[1]);
+
+const scenarios = new Map(); // name → checks
+for (const folder of readdirSync(results).sort()) {
+  const name = folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "");
+  scenarios.set(name, [...(scenarios.get(name) ?? []), ...JSON.parse(readFileSync(join(results, folder, "checks.json"), "utf8"))]);
+}
+
+const wrong = [];
+const used = new Set();
+let green = 0;
+let checks = 0;
+for (const [name, all] of scenarios) {
+  const count = (status) => all.filter((c) => c.status === status).length;
+  const bad = all.filter((c) => c.status === "FAILURE" || c.status === "WARNING");
+  checks += count("SUCCESS");
+  if (bad.length === 0) {
+    green++;
+  }
+  const rest = ["FAILURE", "WARNING", "SKIPPED", "INFO"].filter((s) => count(s) > 0).map((s) => `, ${count(s)} ${s}`).join("");
+  console.log(`  ${bad.length === 0 ? "✓" : "✗"} ${name}: ${count("SUCCESS")} SUCCESS${rest}`);
+  for (const check of bad) {
+    const entry = [name, `${name}:${check.id}`].find((e) => expected.includes(e));
+    if (entry === undefined) {
+      wrong.push(`failed: ${name}:${check.id}: ${check.errorMessage ?? check.description}`);
+    }
+    used.add(entry);
+  }
+}
+for (const entry of expected) {
+  if (!used.has(entry)) {
+    wrong.push(`in the baseline, and has not failed: ${entry}`);
+  }
+}
+for (const line of wrong) {
+  console.log(`  ${line}`);
+}
+console.log(`  ${green} of ${scenarios.size} scenarios without a failure or a warning, ${checks} checks`);
+process.exit(wrong.length > 0 || scenarios.size === 0 ? 1 : 0);
