@@ -78,6 +78,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 			return usageError{err, nil}
 		}
 	}
+	tuneMemory(p.getenv, growthReading)
 	load := p.reloader(location, log)
 	g, err := gateway.New(gateway.Options{
 		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider,
@@ -92,7 +93,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 		return usageError{err, nil}
 	}
 	s := &server{gateway: g, config: cfg, certificate: own, log: log, signals: p.signals, onServing: func(context.Context) error {
-		tuneMemory(p.getenv)
+		tuneMemory(p.getenv, growthServing)
 		return nil
 	}}
 	if err := s.listen(ctx); err != nil {
