@@ -1,0 +1,235 @@
+package differential
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	_ "drawbridge/gateway" // so that go test runs again when the program has changed: it sees imports, not what we build
+	"drawbridge/test/process"
+)
+
+const document = `openapi: 3.1.0
+info: {title: Both, version: "1"}
+paths:
+  /say:
+    get:
+      operationId: say
+      summary: Says it again
+      parameters: [{name: text, in: query, required: true, schema: {type: string}}]
+      responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
+  /thing:
+    get:
+      operationId: thing
+      summary: A thing
+      responses: {"200": {description: A thing, content: {application/json: {schema: {type: object, properties: {id: {type: integer}}}}}}}
+  /picture:
+    get:
+      operationId: picture
+      summary: A picture
+      responses: {"200": {description: A picture, content: {image/png: {}}}}
+  /refuse:
+    post:
+      operationId: refuse
+      summary: Always refused
+      responses: {"204": {description: Never}}
+  /wait:
+    get:
+      operationId: wait
+      summary: Waits until nobody waits for it
+      responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
+`
+
+// picture is not one, which nobody looks at.
+var picture = []byte("not really a PNG")
+
+const pageSize = 3
+
+// newGateway starts the gateway in front of a service.
+func newGateway(t *testing.T) *server {
+	t.Helper()
+	s := &server{client: client(t), working: make(chan struct{}, 10)}
+	mux := http.NewServeMux()
+	text := func(w http.ResponseWriter, text string) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, text)
+	}
+	mux.HandleFunc("GET /say", func(w http.ResponseWriter, r *http.Request) { text(w, r.URL.Query().Get("text")) })
+	mux.HandleFunc("GET /thing", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":7}`)
+	})
+	mux.HandleFunc("GET /picture", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write(picture)
+	})
+	mux.HandleFunc("POST /refuse", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	})
+	mux.HandleFunc("GET /wait", func(w http.ResponseWriter, r *http.Request) {
+		s.working <- struct{}{}
+		<-r.Context().Done()
+	})
+	service := httptest.NewServer(mux)
+	t.Cleanup(service.Close)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	dir := t.TempDir()
+	program, err := process.BuildGateway(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen, err := process.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := process.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s, page_size: %d}
+admin: {listen: %q}
+apis:
+  - {spec: both.yaml, base_url: %q}
+`, listen, pageSize, admin, service.URL)
+	for name, text := range map[string]string{"both.yaml": document, "gateway.yaml": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gateway, err := process.Start(context.WithoutCancel(ctx), program, "serve", "--config", filepath.Join(dir, "gateway.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := gateway.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the gateway's last words:\n%s", gateway.Log())
+		}
+	})
+	err = gateway.Await(ctx, func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		resp, err := s.client.Do(r)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return errors.New("/readyz: " + resp.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.endpoint = "http://" + listen + "/mcp"
+	return s
+}
+
+// client is an HTTP client whose connections end with the test.
+func client(t *testing.T) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// tools are the definitions that both servers have: those that the gateway gives.
+func tools(t *testing.T, gateway *server) []*mcp.Tool {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "differential", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: gateway.endpoint, HTTPClient: gateway.client, MaxRetries: -1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var all []*mcp.Tool
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, tool)
+	}
+	return all
+}
+
+// newSDK starts a server of the SDK that answers as the gateway and its service do. The SDK has one handler for each
+// era, between which its users choose.
+func newSDK(t *testing.T, gateway *server) *server {
+	t.Helper()
+	s := &server{client: client(t), working: make(chan struct{}, 10)}
+	text := func(text string) *mcp.CallToolResult {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+	}
+	handlers := map[string]mcp.ToolHandler{
+		"say": func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var args struct{ Text *string }
+			if err := json.Unmarshal(r.Params.Arguments, &args); err != nil || args.Text == nil {
+				result := text("text is missing")
+				result.IsError = true
+				return result, nil
+			}
+			return text(*args.Text), nil
+		},
+		"thing": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			result := text(`{"id":7}`)
+			result.StructuredContent = map[string]any{"id": 7}
+			return result, nil
+		},
+		"picture": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: picture, MIMEType: "image/png"}}}, nil
+		},
+		"refuse": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			result := text("no")
+			result.IsError = true
+			return result, nil
+		},
+		"wait": func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			s.working <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ServerOptions{PageSize: pageSize})
+	for _, tool := range tools(t, gateway) {
+		if handlers[tool.Name] == nil {
+			t.Fatalf("the tool %q is not known here", tool.Name)
+		}
+		server.AddTool(tool, handlers[tool.Name])
+	}
+	get := func(*http.Request) *mcp.Server { return server }
+	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+	legacy := mcp.NewStreamableHTTPHandler(get, nil)
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if r.Header.Get("MCP-Protocol-Version") >= "2026-07-28" || strings.Contains(string(body), "io.modelcontextprotocol/protocolVersion") {
+			modern.ServeHTTP(w, r)
+		} else {
+			legacy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(listener.Close)
+	s.endpoint = listener.URL + "/mcp"
+	return s
+}
