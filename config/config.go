@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -314,6 +315,27 @@ type Settings struct {
 	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
+	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
+	// stands for {}, and false for none, whatever earlier rules say.
+	Resource *Resource `yaml:"resource,omitempty" absent:"none"`
+}
+
+// Resource is how an operation is read as a resource.
+type Resource struct {
+	// The URI, or a template for URIs (RFC 6570): {name}, and {?a,b} at its end, are arguments of the operation.
+	URI URITemplate `yaml:"uri,omitempty" absent:"drawbridge://API and the path, with all arguments that stand in path and query"`
+	// The name, at most 200 bytes.
+	Name string `yaml:"name,omitempty" absent:"that of the tool"`
+	// The title, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"that of the tool"`
+	// The description, at most 4096 bytes.
+	Description string `yaml:"description,omitempty" absent:"that of the tool"`
+	// The media type that lists show, and that an answer without one is taken to be of.
+	MIMEType string `yaml:"mime_type,omitempty" absent:"from the document"`
+	// Whether the operation stays a tool too.
+	Tool bool `yaml:"tool" default:"true"`
+
+	off bool // written as false
 }
 
 // MCPEndpoint is a part of the tools under a URL of its own.
@@ -484,6 +506,17 @@ func (c *Config) Settings(s Subject, own Settings) Settings {
 	return set
 }
 
+// RuleOf returns the key of the settings of the rule that has the property; "" if none has: where to point at, for what
+// only those who use a setting can find out.
+func (c *Config) RuleOf(has func(*Settings) bool) string {
+	for i := range c.Rules {
+		if has(&c.Rules[i].Set) {
+			return fmt.Sprintf("rules[%d].set", i)
+		}
+	}
+	return ""
+}
+
 // Exposes reports whether the operation becomes a tool.
 func (a *API) Exposes(s Subject) bool {
 	if len(a.Tools.Include) > 0 && !a.Tools.Include.Match(s) {
@@ -493,7 +526,8 @@ func (a *API) Exposes(s Subject) bool {
 }
 
 func (s *Settings) empty() bool {
-	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0
+	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0 &&
+		s.Resource == nil
 }
 
 // Apply puts the settings that later has in the place of those that were there.
@@ -518,6 +552,9 @@ func (s *Settings) Apply(later Settings) {
 	}
 	if later.Timeout != 0 {
 		s.Timeout = later.Timeout
+	}
+	if later.Resource != nil {
+		s.Resource = later.Resource
 	}
 }
 

@@ -57,6 +57,9 @@ func (l *loader) mark(key string, n *yaml.Node) {
 	l.seen[key] = position{n.Line, n.Column}
 }
 
+// switched is a mapping for which true may stand, as for one without keys, and false.
+type switched interface{ turn(on bool) }
+
 // value reads a node into v. Problems are recorded; v is left at its zero value then.
 func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	l.mark(key, n)
@@ -87,6 +90,11 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	case reflect.Map:
 		l.mapping(n, v, key)
 	case reflect.Struct:
+		if s, ok := v.Addr().Interface().(switched); ok && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
+			l.defaults(v)
+			s.turn(n.Value == "true")
+			return
+		}
 		if _, ok := v.Addr().Interface().(parser); !ok {
 			l.structure(n, v, key)
 			return

@@ -308,7 +308,11 @@ func schemaOf(t reflect.Type, f field) object {
 		if isText(t) {
 			return text
 		}
-		return object{{"$ref", "#/$defs/" + t.Name()}}
+		ref := object{{"$ref", "#/$defs/" + t.Name()}}
+		if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
+			return object{{"anyOf", []object{{{"type", "boolean"}}, ref}}}
+		}
+		return ref
 	}
 }
 

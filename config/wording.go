@@ -63,6 +63,9 @@ func expected(t reflect.Type) string {
 	case reflect.TypeFor[Selectors]():
 		return "a selector or a list of selectors"
 	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
+		return "true, false or a mapping"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return expected(t.Elem())

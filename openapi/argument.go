@@ -1,0 +1,67 @@
+package openapi
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// An Argument is one of a call, for who makes arguments of something else than what a model writes.
+type Argument struct {
+	Name     string // in Operation.Input
+	In       string // where it goes: "path", "query", "header", "cookie" or "body"
+	Required bool
+	List     bool // its value is an array
+}
+
+// Arguments lists the arguments of a call by their places in the request. An operation whose body is made of all of them has
+// none here.
+func (o *Operation) Arguments() []Argument {
+	all := make([]Argument, 0, len(o.arguments))
+	properties := jsonscan.Lookup(o.Input, "properties")
+	for _, a := range o.arguments {
+		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: a.required, List: o.isArray(jsonscan.Lookup(properties, a.name))})
+	}
+	return all
+}
+
+// isArray tells whether a schema of Input, or the one that it refers to, is of arrays.
+func (o *Operation) isArray(schema []byte) bool {
+	if ref, ok := bytes.CutPrefix(jsonscan.Lookup(schema, "$ref"), []byte(`"#/$defs/`)); ok {
+		schema = jsonscan.Lookup(jsonscan.Lookup(o.Input, "$defs"), string(bytes.TrimSuffix(ref, []byte(`"`))))
+	}
+	kinds := jsonscan.Lookup(schema, "type")
+	if jsonscan.KindOf(kinds) != jsonscan.Array {
+		return string(kinds) == `"array"`
+	}
+	return slices.ContainsFunc(slices.Collect(jsonscan.Elements(kinds)), func(kind []byte) bool { return string(kind) == `"array"` })
+}
+
+// PathTemplate returns the path with the names of the arguments that its variables stand for: "/orders/{id}", escaped but for
+// these, and with the query that some documents put behind it.
+func (o *Operation) PathTemplate() string {
+	path, err := o.template.Append(nil, func(i int, dst []byte) ([]byte, error) {
+		name := o.template.Names()[i]
+		if i < len(o.variables) && o.variables[i] >= 0 {
+			name = o.arguments[o.variables[i]].name
+		}
+		return append(append(append(dst, '{'), name...), '}'), nil
+	})
+	if err != nil {
+		return o.Path // no name makes a dot segment in braces
+	}
+	if query := o.template.Query(); query != "" {
+		return string(path) + "?" + query
+	}
+	return string(path)
+}
+
+// AnswerType returns the media type of a successful answer if the document promises but one, without parameters; else "".
+func (o *Operation) AnswerType() string {
+	if strings.Contains(o.answer.media, "*") {
+		return ""
+	}
+	return o.answer.media
+}
