@@ -13,7 +13,8 @@ import (
 // extensions.
 func extensions() map[string]string {
 	return map[string]string{
-		"x-mcp-confirm": "confirm",
+		"x-mcp-confirm":  "confirm",
+		"x-mcp-resource": "resource",
 	}
 }
 

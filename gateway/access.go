@@ -49,8 +49,8 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	var sets [][]string
 	var denied *mcp.Error
 	for _, req := range requests {
-		p := e.plans[req.Name]
-		if req.Method != "tools/call" || p == nil {
+		p := e.planOf(req)
+		if p == nil {
 			continue
 		}
 		if fault := e.authorize(caller, p); fault != nil {

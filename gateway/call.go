@@ -27,7 +27,7 @@ import (
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
 func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := endpointFrom(ctx)
-	p := e.plans[req.Name]
+	p := e.tool(req.Name)
 	if p == nil {
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
@@ -334,9 +334,9 @@ func (c *call) startSpan() {
 		carrier.Set("tracestate", c.req.HTTP.Header.Get("tracestate"))
 	}
 	ctx := propagation.TraceContext{}.Extract(c.ctx, carrier)
-	c.ctx, c.span = c.g.tracer.Start(ctx, "tools/call "+c.plan.Tool.Name, trace.WithSpanKind(trace.SpanKindServer),
+	c.ctx, c.span = c.g.tracer.Start(ctx, c.req.Method+" "+c.plan.Tool.Name, trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithAttributes(
-			attribute.String("mcp.method.name", "tools/call"),
+			attribute.String("mcp.method.name", c.req.Method),
 			attribute.String("gen_ai.tool.name", c.plan.Tool.Name),
 			attribute.String("mcp.protocol.version", c.req.Revision),
 			attribute.String("drawbridge.api", c.plan.Tool.API),

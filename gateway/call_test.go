@@ -31,7 +31,8 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 //	config.yaml    the configuration; $SPEC and $BASE stand for the document's path and the service's address
 //	answer         the service's answer as raw HTTP; its line ends are made CRLF up to the empty line. None: the
 //	               connection is closed without an answer
-//	call           {"revision": …, "name": …, "arguments": …}
+//	call           {"revision": …, "name": …, "arguments": …}, or for another method than tools/call {"revision": …,
+//	               "method": …, "uri": …}
 //	request        expected: the request line, headers and body that the service saw; nothing if it saw none
 //	result         expected: the HTTP status if it is not 200, and the JSON-RPC answer's result or error, indented
 func TestCalls(t *testing.T) {
@@ -61,14 +62,20 @@ func runCallCase(t *testing.T, file string) {
 	g := start(t, string(section("api.yaml")), string(section("config.yaml")), service.url)
 
 	var in struct {
-		Revision, Name string
-		Arguments      json.RawMessage
+		Revision, Method, Name, URI string
+		Arguments                   json.RawMessage
 	}
 	if err := json.Unmarshal(section("call"), &in); err != nil {
 		t.Fatalf("call: %v", err)
 	}
-	status, answer := ask(t, g.Handler(), in.Revision, "tools/call", in.Name,
-		fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments)))
+	method, params := "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments))
+	if in.Method != "" {
+		method, params = in.Method, ""
+	}
+	if in.URI != "" {
+		params = fmt.Sprintf(`"uri":%q`, in.URI)
+	}
+	status, answer := ask(t, g.Handler(), in.Revision, method, in.Name+in.URI, params)
 	result := answer
 	var parts struct{ Result, Error json.RawMessage }
 	if json.Unmarshal(answer, &parts) == nil && parts.Result != nil {

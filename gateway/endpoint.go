@@ -6,19 +6,22 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
 
 // endpoint is what is served under one URL at one moment: all tools of a generation, or those that the configuration gives
 // it. It is immutable but for its views, which are made when the first client of a revision asks.
 type endpoint struct {
-	name    string // "" is the whole
-	gen     *generation
-	guard   *auth.Guard      // nil: nobody is asked for a token
-	entry   http.Handler     // the guard, then the handler of the protocol
-	plans   map[string]*Plan // of its tools
-	visible *visibility      // nil: everybody sees all of them
-	profile openapi.Profile  // the least that schemas are reduced to
+	name  string // "" is the whole
+	gen   *generation
+	guard *auth.Guard      // nil: nobody is asked for a token
+	entry http.Handler     // the guard, then the handler of the protocol
+	plans map[string]*Plan // of its tools, and of what can only be read
+	// resources are those of plans that can be read.
+	resources *resources
+	visible   *visibility     // nil: everybody sees all of them
+	profile   openapi.Profile // the least that schemas are reduced to
 
 	mu        sync.Mutex
 	views     map[viewKey]*view
@@ -27,7 +30,7 @@ type endpoint struct {
 
 // newEndpoint makes the endpoint of a generation for plans. The handler outlives the generation; a nil guard is nobody's.
 func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
-	e := &endpoint{gen: gen, guard: guard, entry: handler, plans: plans, views: map[viewKey]*view{}}
+	e := &endpoint{gen: gen, guard: guard, entry: handler, plans: plans, resources: newResources(gen, plans), views: map[viewKey]*view{}}
 	if guard != nil {
 		e.entry = guard.Protect(handler)
 		if gen.config.Auth.HideUnauthorized {
@@ -35,6 +38,25 @@ func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, han
 		}
 	}
 	return e
+}
+
+// tool returns the plan of a tool, nil if there is none, or it can only be read.
+func (e *endpoint) tool(name string) *Plan {
+	if p := e.plans[name]; p != nil && !p.Tool.Hidden {
+		return p
+	}
+	return nil
+}
+
+// planOf returns the plan that a request wants to have executed, nil if there is none.
+func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
+	switch req.Method {
+	case "tools/call":
+		return e.tool(req.Name)
+	case "resources/read":
+		p, _ = e.resources.find(req.URI)
+	}
+	return p
 }
 
 // part makes the endpoint of the configuration that has number n. Its plans are those of the whole but for scopes, of which

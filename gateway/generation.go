@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -20,6 +21,9 @@ type generation struct {
 	whole   *endpoint            // /mcp, which has all tools
 	parts   map[string]*endpoint // the others, by name
 	fates   map[string]*fates    // by the name of the API
+	// readable are the names of the tools that are resources, in the order of the documents.
+	readable  []string
+	unusables map[string]*unusable // by the name of the API
 	// updated is when its tools became what they are.
 	updated   time.Time
 	manifests *manifests // nil: they are not served
@@ -36,7 +40,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}}
+	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	var apis []catalog.API
@@ -52,7 +56,10 @@ func (g *Gateway) build(d *deployment) *generation {
 				}
 				set := d.config.Settings(subject, s.loaded.extended.of[op])
 				settings[op] = set
-				return catalog.Choice{Name: set.Name, Title: set.Title, Description: set.Description}, true
+				return catalog.Choice{
+					Name: set.Name, Title: set.Title, Description: set.Description,
+					Hidden: set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
+				}, true
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
@@ -62,16 +69,11 @@ func (g *Gateway) build(d *deployment) *generation {
 	for _, s := range d.sources {
 		sources[s.name] = s
 	}
-	for _, s := range d.sources {
-		if s.loaded != nil {
-			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName)
-		}
-	}
 	var defaults []string
 	if d.guard != nil {
 		defaults = d.config.Auth.DefaultScopes
 	}
-	labels := 0
+	labels, byOperation := 0, map[*openapi.Operation]*Plan{}
 	for _, t := range gen.catalog.All() {
 		label := t.Name
 		if labels++; labels > maxToolLabels {
@@ -83,7 +85,13 @@ func (g *Gateway) build(d *deployment) *generation {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
 				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
 		}
-		plans[t.Name] = p
+		plans[t.Name], byOperation[t.Operation] = p, p
+	}
+	gen.makeReadable(g, d, byOperation, settings)
+	for _, s := range d.sources {
+		if s.loaded != nil {
+			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, gen.unusables[s.name])
+		}
 	}
 	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole())
 	for n := range d.config.Endpoints {
@@ -139,7 +147,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	g.current.Store(gen)
 	g.speakers.keep(gen.parts)
-	g.speakers.changed(mcp.ToolsList)
+	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList)
 	g.logFates(gen, old)
 	if old != nil {
 		g.logDiff(diff, gen.catalog, old.catalog)
@@ -190,7 +198,11 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
-		s.Tools = len(gen.catalog.All())
+		for _, t := range gen.catalog.All() {
+			if !t.Hidden {
+				s.Tools++
+			}
+		}
 	}
 	before := g.measured
 	g.measured = map[string]*fates{}

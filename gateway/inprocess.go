@@ -26,7 +26,9 @@ func (g *Gateway) Plans() []*Plan {
 	}
 	plans := make([]*Plan, 0, len(gen.whole.plans))
 	for _, p := range gen.whole.plans {
-		plans = append(plans, p)
+		if !p.Tool.Hidden {
+			plans = append(plans, p)
+		}
 	}
 	slices.SortFunc(plans, func(a, b *Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
 	return plans
@@ -35,7 +37,7 @@ func (g *Gateway) Plans() []*Plan {
 // Plan returns the plan of a tool, nil if there is none of that name.
 func (g *Gateway) Plan(tool string) *Plan {
 	if gen := g.current.Load(); gen != nil {
-		return gen.whole.plans[tool]
+		return gen.whole.tool(tool)
 	}
 	return nil
 }
@@ -54,7 +56,7 @@ func (g *Gateway) Definitions() json.RawMessage {
 // arguments that are not JSON.
 func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
 	gen := g.current.Load()
-	if gen == nil || gen.whole.plans[tool] == nil {
+	if gen == nil || gen.whole.tool(tool) == nil {
 		return nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {

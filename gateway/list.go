@@ -30,10 +30,31 @@ func features(revision string) catalog.Features {
 	}
 }
 
-// listTools answers tools/list from bytes that were serialized, and compressed, before.
-func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+// listKind is a list that clients ask for.
+type listKind uint8
+
+const (
+	toolsKind listKind = iota
+	resourcesKind
+	templatesKind // of resources
+)
+
+// member is the name of the list in its result.
+func (k listKind) member() string {
+	return [...]string{"tools", "resources", "resourceTemplates"}[k]
+}
+
+// list returns the method that answers with a list.
+func (g *Gateway) list(kind listKind) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return g.answerList(ctx, kind, req, reply)
+	}
+}
+
+// answerList answers from bytes that were serialized, and compressed, before.
+func (g *Gateway) answerList(ctx context.Context, kind listKind, req *mcp.Request, reply *mcp.Reply) error {
 	e := endpointFrom(ctx)
-	view := e.view(e.features(req.Revision), auth.FromContext(ctx))
+	view := e.view(kind, e.features(req.Revision), auth.FromContext(ctx))
 	page := 0
 	if req.Cursor != "" {
 		var err error
@@ -45,7 +66,7 @@ func (g *Gateway) listTools(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if len(view.pages) == 1 {
 		return reply.Static(view.static())
 	}
-	chunks := []mcp.Chunk{{Bytes: []byte(`"tools":`)}, {Bytes: view.pages[page]}}
+	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.pages[page]}}
 	if page+1 < len(view.pages) {
 		next := g.cursors.seal(page+1, req.Principal, view.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})

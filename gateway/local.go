@@ -62,10 +62,10 @@ func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
 		return methods
 	}
 	all := make(mcp.Methods, len(methods))
-	for name, serve := range methods {
-		all[name] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	for method, serve := range methods {
+		all[method] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			visit := ctx.Value(visitKey{}).(*visit) //nolint:errcheck // ServeLines has put it there
-			e, err := g.await(ctx, visit.name, name, req)
+			e, err := g.await(ctx, visit.name, req)
 			if err != nil {
 				return err
 			}
@@ -77,11 +77,9 @@ func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
 }
 
 // await returns the endpoint of a request when it is there.
-func (g *Gateway) await(ctx context.Context, name, method string, req *mcp.Request) (*endpoint, error) {
-	if method == "tools/call" {
-		if e := g.part(name); e != nil && e.plans[req.Name] != nil {
-			return e, nil
-		}
+func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint, error) {
+	if e := g.part(name); e != nil && e.planOf(req) != nil {
+		return e, nil
 	}
 	select {
 	case <-g.attempted:

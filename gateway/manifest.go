@@ -41,12 +41,14 @@ type manifestTransport struct {
 }
 
 type manifestCapabilities struct {
-	Tools         manifestTools `json:"tools"`
-	Callback      bool          `json:"callback"`      // calls go on after their answer, and call back: not built
-	Notifications []string      `json:"notifications"` // that clients may listen to
+	Tools         manifestList `json:"tools"`
+	Resources     manifestList `json:"resources"`
+	Callback      bool         `json:"callback"`      // calls go on after their answer, and call back: not built
+	Notifications []string     `json:"notifications"` // that clients may listen to
 }
 
-type manifestTools struct {
+// manifestList is what is told of a list.
+type manifestList struct {
 	ListChanged bool `json:"list_changed"`
 }
 
@@ -138,7 +140,8 @@ func (m *manifests) build(view auth.View) *servedManifest {
 		Version:     g.o.Version, LastUpdated: e.gen.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
-			Tools: manifestTools{ListChanged: true}, Notifications: []string{"notifications/tools/list_changed"},
+			Tools: manifestList{ListChanged: true}, Resources: manifestList{ListChanged: true},
+			Notifications: []string{"notifications/tools/list_changed", "notifications/resources/list_changed"},
 		},
 		Tools: []manifestTool{},
 	}

@@ -6,11 +6,15 @@ import "drawbridge/gateway/mcp"
 // is wrong (mcp-V2).
 func (g *Gateway) methods() mcp.Methods {
 	return mcp.Methods{
-		"tools/list": g.listTools,
+		"tools/list": g.list(toolsKind),
 		"tools/call": g.callTool,
+
+		"resources/list":           g.list(resourcesKind),
+		"resources/templates/list": g.list(templatesKind),
+		"resources/read":           g.readResource,
 	}
 }
 
 func capabilities() mcp.Capabilities {
-	return mcp.Capabilities{Tools: true, Logging: true}
+	return mcp.Capabilities{Tools: true, Resources: true, Logging: true}
 }

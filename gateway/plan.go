@@ -29,6 +29,7 @@ type Plan struct {
 
 	condition *auth.Condition // nil: there is none
 	consent   consent
+	resource  *readable // nil: it can't be read as one
 
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none

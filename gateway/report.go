@@ -27,6 +27,7 @@ type fates struct {
 	api      *openapi.API
 	choices  *choices
 	extended *extended
+	unusable *unusable
 	hidden   *strings.Replacer // see source.conceal
 	tools    map[*openapi.Operation]*catalog.Tool
 	counts   admin.Fates
@@ -35,8 +36,11 @@ type fates struct {
 }
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
-func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
+func newFates(s *source, tools []*catalog.Tool, maxName int, u *unusable) *fates {
+	if u == nil {
+		u = &unusable{}
+	}
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -46,7 +50,7 @@ func newFates(s *source, tools []*catalog.Tool, maxName int) *fates {
 	for _, p := range f.choices.problems {
 		f.problems[p.Code]++
 	}
-	for _, p := range f.extended.problems {
+	for _, p := range slices.Concat(f.extended.problems, f.unusable.problems) {
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
@@ -102,6 +106,7 @@ func (f *fates) report(a admin.API) admin.Report {
 		r.Problems = append(r.Problems, p)
 	}
 	r.Problems = append(r.Problems, f.listed(f.extended.problems)...)
+	r.Problems = append(r.Problems, f.listed(f.unusable.problems)...)
 	for _, op := range f.api.Operations {
 		o := f.operation(op)
 		for _, i := range o.Problems {
@@ -139,6 +144,9 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	}
 	for _, at := range f.extended.faulty[op] {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.problems)+at)
+	}
+	for _, at := range f.unusable.of[op] {
+		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.problems)+len(f.extended.problems)+at)
 	}
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,

@@ -136,7 +136,7 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {
 	visit, _ := ctx.Value(visitKey{}).(*visit)
 	gen := g.current.Load()
-	if visit == nil || gen == nil || list != mcp.ToolsList {
+	if visit == nil || gen == nil {
 		return ""
 	}
 	visit.endpoint = nil
@@ -144,8 +144,20 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 	if e == nil {
 		return ""
 	}
-	digest := e.view(e.features(v.Revision), auth.FromContext(ctx)).digest()
-	return string(digest[:])
+	var kinds []listKind
+	switch list {
+	case mcp.ToolsList:
+		kinds = []listKind{toolsKind}
+	case mcp.ResourcesList: // templates have no notification of their own
+		kinds = []listKind{resourcesKind, templatesKind}
+	case mcp.PromptsList:
+	}
+	var seen []byte
+	for _, kind := range kinds {
+		digest := e.view(kind, e.features(v.Revision), auth.FromContext(ctx)).digest()
+		seen = append(seen, digest[:]...)
+	}
+	return string(seen)
 }
 
 // expiry is when the caller's token begins to be refused, which ends the right to listen; zero without a token. Streams

@@ -9,9 +9,9 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// view is the list of tools as the callers of one kind see it, in one revision of the protocol.
+// view is a list as the callers of one kind see it, in one revision of the protocol.
 type view struct {
-	pages  [][]byte           // JSON arrays of tool definitions
+	pages  [][]byte           // JSON arrays of definitions
 	size   int                // of all pages, in bytes
 	static func() *mcp.Static // the only page, compressed too
 	digest func() [32]byte    // of the list, so that cursors of another one are recognized; worked out if there are pages
@@ -19,6 +19,7 @@ type view struct {
 
 // viewKey tells views apart.
 type viewKey struct {
+	kind     listKind
 	features catalog.Features
 	visible  auth.View // the zero View where everybody sees all tools
 }
@@ -30,8 +31,11 @@ const (
 )
 
 // view returns the list for a caller, nil without a guard.
-func (e *endpoint) view(f catalog.Features, caller *auth.Principal) *view {
-	key := viewKey{features: f}
+func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principal) *view {
+	if kind != toolsKind { // all that there is to know of the others
+		f = catalog.Features{Title: f.Title}
+	}
+	key := viewKey{kind: kind, features: f}
 	if e.visible != nil {
 		key.visible = e.visible.views.Of(caller)
 	}
@@ -57,7 +61,14 @@ func (e *endpoint) newView(key viewKey) *view {
 	visible := func(t *catalog.Tool) bool {
 		return e.plans[t.Name] != nil && (e.visible == nil || e.visible.has(key.visible, t))
 	}
-	v := &view{pages: e.gen.catalog.Pages(key.features, e.gen.config.Server.PageSize, visible)}
+	v := &view{}
+	size := e.gen.config.Server.PageSize
+	switch key.kind {
+	case toolsKind:
+		v.pages = e.gen.catalog.Pages(key.features, size, visible)
+	case resourcesKind, templatesKind:
+		v.pages = e.resources.pages(key.kind == templatesKind, key.features.Title, size, visible)
+	}
 	if len(v.pages) == 0 {
 		v.pages = [][]byte{[]byte("[]")}
 	}
@@ -65,7 +76,7 @@ func (e *endpoint) newView(key viewKey) *view {
 		v.size += len(page)
 	}
 	v.static = sync.OnceValue(func() *mcp.Static {
-		return mcp.NewStatic(append([]byte(`"tools":`), v.pages[0]...))
+		return mcp.NewStatic(append([]byte(`"`+key.kind.member()+`":`), v.pages[0]...))
 	})
 	v.digest = sync.OnceValue(func() (sum [32]byte) {
 		h := sha256.New()

@@ -28,7 +28,7 @@ type Choice struct {
 	Name        string // used without the API's prefix
 	Title       string
 	Description string
-	Hidden      bool // the tool can be called, but no view lists it
+	Hidden      bool // no view lists the tool
 }
 
 // Prefix says when tool names begin with the name of their API.

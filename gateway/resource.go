@@ -1,0 +1,233 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// codeResource is the code of an operation that can't be the resource that the configuration makes of it.
+const codeResource = "resource"
+
+// readable is an operation as something to be read. It is immutable.
+type readable struct {
+	uri                      config.URITemplate
+	name, title, description string
+	mimeType                 string          // "": it is not known before it is read
+	lists                    map[string]bool // the variables whose values are arrays
+	definition, untitled     []byte          // as lists show it
+}
+
+// newReadable makes a resource of an operation. The error tells what of the settings doesn't fit it; both are nil for an
+// operation that nobody meant.
+func newReadable(t *catalog.Tool, set *config.Resource) (*readable, error) {
+	op := t.Operation
+	if op.Method != http.MethodGet {
+		if set.URI.IsZero() {
+			return nil, nil //nolint:nilnil // a rule for many operations is for those that can be read
+		}
+		return nil, fmt.Errorf("only operations with the method GET can be read, and this one has %s", op.Method)
+	}
+	r := &readable{
+		uri: set.URI, name: cmp.Or(set.Name, t.Name), title: cmp.Or(set.Title, t.Title), description: cmp.Or(set.Description, t.Description),
+		mimeType: cmp.Or(set.MIMEType, op.AnswerType()), lists: map[string]bool{},
+	}
+	arguments := op.Arguments()
+	if r.uri.IsZero() {
+		var err error
+		if r.uri, err = usualURI(t, arguments); err != nil {
+			return nil, err
+		}
+	}
+	always, query := r.uri.Variables()
+	for _, name := range append(slices.Clip(always), query...) {
+		i := slices.IndexFunc(arguments, func(a openapi.Argument) bool { return a.Name == name })
+		if i < 0 {
+			var names []string
+			for _, a := range arguments {
+				names = append(names, a.Name)
+			}
+			return nil, fmt.Errorf("the URI has the variable %q, which is no argument of the operation%s", name, didYouMean(name, names))
+		}
+		if arguments[i].List {
+			r.lists[name] = true
+		}
+	}
+	for _, a := range arguments {
+		if a.Required && !slices.Contains(always, a.Name) && !slices.Contains(query, a.Name) {
+			return nil, fmt.Errorf("the argument %q is required (%s), and no variable of the URI stands for it", a.Name, a.In)
+		}
+	}
+	r.definition, r.untitled = r.define(true), r.define(false)
+	return r, nil
+}
+
+// usualURI is the URI of an operation for which the configuration has none.
+func usualURI(t *catalog.Tool, arguments []openapi.Argument) (config.URITemplate, error) {
+	text := "drawbridge://" + t.API + t.Operation.PathTemplate()
+	var query []string
+	for _, a := range arguments {
+		if a.In == "query" {
+			query = append(query, a.Name)
+		}
+	}
+	if len(query) > 0 && !strings.Contains(text, "?") {
+		text += "{?" + strings.Join(query, ",") + "}"
+	}
+	uri, err := config.ParseURITemplate(text)
+	if err != nil {
+		return uri, fmt.Errorf("no URI can be made of the path, %q: it %w; give it one with uri", text, err)
+	}
+	return uri, nil
+}
+
+func didYouMean(name string, names []string) string {
+	if near := config.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// define writes the resource as lists show it (2025-11-25 and 2026-07-28 server/resources, Data Types).
+func (r *readable) define(titled bool) []byte {
+	key := `{"uriTemplate":`
+	if r.uri.Fixed() {
+		key = `{"uri":`
+	}
+	b := jsonscan.AppendString([]byte(key), r.uri.String())
+	b = jsonscan.AppendString(append(b, `,"name":`...), r.name)
+	if titled {
+		b = jsonscan.AppendString(append(b, `,"title":`...), r.title)
+	}
+	b = jsonscan.AppendString(append(b, `,"description":`...), r.description)
+	if r.mimeType != "" {
+		b = jsonscan.AppendString(append(b, `,"mimeType":`...), r.mimeType)
+	}
+	return append(b, '}')
+}
+
+// arguments makes the arguments of a call of the values in a URI. They are strings, as in every URI; what the operation
+// wants to be a number is made one when the arguments are checked.
+func (r *readable) arguments(values map[string]string) []byte {
+	b := []byte{'{'}
+	always, query := r.uri.Variables()
+	for _, name := range append(slices.Clip(always), query...) {
+		value, given := values[name]
+		if !given {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(jsonscan.AppendString(b, name), ':')
+		if !r.lists[name] {
+			b = jsonscan.AppendString(b, value)
+			continue
+		}
+		b = append(b, '[')
+		for i, item := range strings.Split(value, ",") {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = jsonscan.AppendString(b, item)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// resources are those of an endpoint, in the order of the documents. They are immutable.
+type resources struct {
+	all   []*Plan
+	fixed map[string]*Plan
+}
+
+func newResources(gen *generation, plans map[string]*Plan) *resources {
+	r := &resources{fixed: map[string]*Plan{}}
+	for _, name := range gen.readable {
+		p := plans[name]
+		if p == nil {
+			continue
+		}
+		r.all = append(r.all, p)
+		if p.resource.uri.Fixed() {
+			r.fixed[p.resource.uri.String()] = p
+		}
+	}
+	return r
+}
+
+// find returns the plan that reads a URI, and the arguments of its call; nil if nothing has the URI. One without variables
+// goes before templates that match it, and of these the first.
+func (r *resources) find(uri string) (p *Plan, args []byte) {
+	if p := r.fixed[uri]; p != nil {
+		return p, []byte("{}")
+	}
+	for _, p := range r.all {
+		if values, ok := p.resource.uri.Match(uri); ok {
+			return p, p.resource.arguments(values)
+		}
+	}
+	return nil, nil
+}
+
+// pages returns the resources, or the templates, that are visible, as JSON arrays of at most size of them.
+func (r *resources) pages(templates, titled bool, size int, visible func(*catalog.Tool) bool) (pages [][]byte) {
+	page, n := []byte{'['}, 0
+	for _, p := range r.all {
+		if p.resource.uri.Fixed() == templates || !visible(p.Tool) {
+			continue
+		}
+		if n == size {
+			pages = append(pages, append(page, ']'))
+			page, n = []byte{'['}, 0
+		}
+		if n++; n > 1 {
+			page = append(page, ',')
+		}
+		if titled {
+			page = append(page, p.resource.definition...)
+		} else {
+			page = append(page, p.resource.untitled...)
+		}
+	}
+	return append(pages, append(page, ']'))
+}
+
+// makeReadable decides which of the plans of a new generation are resources. Of two with the same URI the first of the documents
+// is one.
+func (gen *generation) makeReadable(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
+	taken := map[string]*openapi.Operation{}
+	for _, s := range d.sources {
+		if s.loaded == nil {
+			continue
+		}
+		for _, op := range s.loaded.api.Operations {
+			p, set := plans[op], settings[op].Resource
+			if p == nil || !set.On() {
+				continue
+			}
+			r, err := newReadable(p.Tool, set)
+			if r != nil {
+				if first := taken[r.uri.Shape()]; first != nil {
+					err = fmt.Errorf("the URI is that of %s %s already", first.Method, first.Path)
+				}
+			}
+			switch {
+			case err != nil:
+				gen.unusable(g, s, op, codeResource, "resource", err.Error(), func(of *config.Settings) bool { return of.Resource == set })
+			case r != nil:
+				taken[r.uri.Shape()] = op
+				p.resource = r
+				gen.readable = append(gen.readable, p.Tool.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// readResource answers resources/read.
+func (g *Gateway) readResource(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	contents, err := g.read(ctx, req, reply, req.URI)
+	if err != nil {
+		return err
+	}
+	chunks := []mcp.Chunk{{Bytes: []byte(`"contents":[`)}}
+	for i := range contents {
+		if i > 0 {
+			chunks = append(chunks, mcp.Chunk{Bytes: comma})
+		}
+		chunks = contents[i].appendTo(chunks)
+	}
+	return reply.Result(append(chunks, mcp.Chunk{Bytes: listClose})...)
+}
+
+// content is one piece of what a resource holds.
+type content struct {
+	uri, mimeType string
+	text, blob    []byte // one of them; both nil: an empty text
+}
+
+// appendTo appends the content as a JSON object, as it stands in a list of contents and in an embedded resource.
+func (c *content) appendTo(chunks []mcp.Chunk) []mcp.Chunk {
+	head := jsonscan.AppendString([]byte(`{"uri":`), c.uri)
+	head = jsonscan.AppendString(append(head, `,"mimeType":`...), c.mimeType)
+	if c.blob != nil {
+		head = base64.StdEncoding.AppendEncode(append(head, `,"blob":"`...), c.blob)
+		return append(chunks, mcp.Chunk{Bytes: append(head, blockClose...)})
+	}
+	return append(chunks, mcp.Chunk{Bytes: append(head, `,"text":"`...)}, mcp.Chunk{Bytes: c.text, Escape: true}, mcp.Chunk{Bytes: blockClose})
+}
+
+// read reads a resource for the caller of a request, who must be allowed to call its operation. The error is for the client.
+func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, uri string) ([]content, error) {
+	e := endpointFrom(ctx)
+	p, args := e.resources.find(uri)
+	if p == nil {
+		return nil, req.ResourceNotFound(cut(uri, maxShownURI))
+	}
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e}
+	if e.guard != nil {
+		c.caller = auth.FromContext(ctx)
+		if denied := e.authorizeRead(c.caller, p, req); denied != nil {
+			p.metrics.count(outcomeScope)
+			return nil, denied
+		}
+	}
+	g.metrics.inFlight.Inc()
+	defer g.metrics.inFlight.Dec()
+
+	args, err := c.permit(ctx, args)
+	if err != nil {
+		return nil, c.unread(uri, nil, err)
+	}
+	defer c.begin()()
+	parts, resp, err := c.collect(args)
+	if err != nil {
+		return nil, c.unread(uri, resp, err)
+	}
+	c.done(outcomeOK, nil)
+	return contentsOf(uri, p.resource.mimeType, parts), nil
+}
+
+// authorizeRead is authorize for a resource.
+func (e *endpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Request) *mcp.Error {
+	denied := e.authorize(caller, p)
+	switch {
+	case denied == nil:
+	case e.gen.config.Auth.HideUnauthorized:
+		return req.ResourceNotFound(cut(req.URI, maxShownURI))
+	case len(p.Scopes) > 0:
+		denied.Message = "insufficient scope for this resource"
+	}
+	return denied
+}
+
+// maxShownURI is the most bytes of a URI that an error repeats.
+const maxShownURI = 1 << 10
+
+// contentsOf makes contents of the parts of an answer, each with a URI of its own if there are several. An answer without
+// any is an empty text: a resource is never a list of nothing (2026-07-28 server/resources, Error Handling).
+func contentsOf(uri, mimeType string, parts []openapi.Part) []content {
+	if len(parts) == 0 {
+		if mimeType == "" {
+			mimeType = "text/plain"
+		}
+		return []content{{uri: uri, mimeType: mimeType}}
+	}
+	contents := make([]content, 0, len(parts))
+	for i, part := range parts {
+		c := content{uri: uri, mimeType: part.MediaType}
+		if len(parts) > 1 {
+			c.uri += "#" + strconv.Itoa(i+1)
+		}
+		if c.mimeType == "" && len(parts) == 1 {
+			c.mimeType = mimeType
+		}
+		switch part.Kind {
+		case openapi.JSON, openapi.Text:
+			if c.text = part.Data; c.mimeType == "" {
+				c.mimeType = "text/plain"
+			}
+		case openapi.Image, openapi.Audio, openapi.Binary:
+			c.blob, c.mimeType = part.Data, orUnknown(c.mimeType)
+		}
+		if contents = append(contents, c); part.Events > 0 {
+			contents = append(contents, content{uri: uri + "#cut", mimeType: "text/plain", text: []byte(cutOff(part.Events))})
+		}
+	}
+	return contents
+}
+
+// unread makes the answer to a read that came to nothing. What the service does not have does not exist; all else is
+// told in the words that a call of the tool would be answered with.
+func (c *call) unread(uri string, resp *http.Response, err error) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	c.done(f.outcome, f.cause)
+	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
+		return c.req.ResourceNotFound(cut(uri, maxShownURI))
+	}
+	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), cut(uri, maxShownURI)), '}')}
+	if f.outcome == outcomeArguments || f.outcome == outcomeCondition {
+		e.Code = mcp.CodeInvalidParams
+	}
+	return e
+}
