@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, auth-e2e, corpus and judges also need npm, and install what they use below out/; proxy-e2e needs nginx.
+# conformance, interop, clients, auth-e2e, corpus and judges also need npm, and install what they use below out/; proxy-e2e needs nginx.
 
 GO            ?= go
 OUT           := out
@@ -101,6 +101,10 @@ tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS=
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
+
+.PHONY: clients
+clients: ## a table of features by official clients and revisions, with a loop as hosts have it
+	test/clients/run
 
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)

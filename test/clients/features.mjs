@@ -1,0 +1,106 @@
+// The features of the gateway from one of the official TypeScript clients. Called by the Go test with
+//
+//   node features.mjs ENDPOINT CONTROL MODEL CLIENT      CLIENT: ts-v1, ts-v2-legacy, ts-v2-auto, ts-v2-pinned
+//
+// CONTROL is where the service does what it is told to (see world_test.go), MODEL a chat endpoint (model_test.go). Prints the revision and the cells of the table.
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import * as v1 from "@modelcontextprotocol/sdk/types.js";
+import { loop } from "./loop.mjs";
+import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
+
+const [endpoint, control, model, kind] = process.argv.slice(2);
+const modes = { "ts-v2-legacy": "legacy", "ts-v2-auto": "auto", "ts-v2-pinned": { pin: "2026-07-28" } };
+const old = kind === "ts-v1";
+const modern = kind === "ts-v2-auto" || kind === "ts-v2-pinned";
+
+// told has what the server has told of, by method; awaitTold waits until it has.
+const told = {};
+const waiting = [];
+const hear = (method, params) => {
+  (told[method] ??= []).push(params);
+  waiting.forEach((look) => look());
+};
+const awaitTold = (method, enough = () => true) =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${method} has not come; told: ${JSON.stringify(told)}`)), 10_000);
+    const look = () => {
+      if (told[method]?.some(enough)) {
+        clearTimeout(timer);
+        resolve();
+      }
+    };
+    waiting.push(look);
+    look();
+  });
+
+const info = { name: "clients", version: "1" };
+const capabilities = { elicitation: {} };
+const client = old
+  ? new ClientV1(info, { capabilities })
+  : new ClientV2(info, {
+      capabilities,
+      versionNegotiation: { mode: modes[kind] },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => hear("notifications/tools/list_changed") } },
+    });
+const transport = new (old ? TransportV1 : TransportV2)(new URL(endpoint));
+const answer = async () => ({ action: "accept", content: { colour: "green" } });
+if (old) {
+  client.setNotificationHandler(v1.ToolListChangedNotificationSchema, () => hear("notifications/tools/list_changed"));
+  client.setNotificationHandler(v1.ResourceUpdatedNotificationSchema, (n) => hear("notifications/resources/updated", n.params));
+  client.setRequestHandler(v1.ElicitRequestSchema, answer);
+} else {
+  client.setNotificationHandler("notifications/resources/updated", (n) => hear("notifications/resources/updated", n.params));
+  client.setRequestHandler("elicitation/create", answer);
+}
+await client.connect(transport);
+
+const happen = (what) => fetch(`${control}/${what}`, { method: "POST" });
+const call = (name, args, options) =>
+  old ? client.callTool({ name, arguments: args }, undefined, options) : client.callTool({ name, arguments: args }, options);
+const demand = (fact, what) => {
+  if (!fact) throw new Error(JSON.stringify(what));
+};
+const names = async () => (await client.listTools(undefined, modern ? { cacheMode: "refresh" } : undefined)).tools.map((t) => t.name);
+
+const features = {
+  list: async () => {
+    const got = await names();
+    demand(got.includes("getThing"), got);
+  },
+  call: async () => {
+    const got = await call("getThing", { id: "T-1" });
+    demand(got.structuredContent.next === "T-2", got);
+  },
+  cancel: async () => {
+    const giveUp = new AbortController();
+    const slow = call("slow", {}, { signal: giveUp.signal }).then(() => "an answer", () => "gone");
+    await happen("slow");
+    giveUp.abort("no need");
+    demand((await slow) === "gone", "the call was not given up");
+    await happen("gone");
+  },
+  "list changed": async () => {
+    const before = await names();
+    await happen("change");
+    await awaitTold("notifications/tools/list_changed");
+    const after = await names();
+    demand(before.includes("another") !== after.includes("another"), { before, after });
+  },
+  "agent loop": async () => {
+    const got = await loop(model, "Order what comes after the last thing.", client, call);
+    demand(/^Your order O-\d+ is packed\.$/.test(got), got);
+  },
+};
+
+const cells = {};
+for (const [feature, attempt] of Object.entries(features)) {
+  try {
+    const missing = await attempt();
+    cells[feature] = missing ? `— ${missing}` : "ok";
+  } catch (e) {
+    cells[feature] = `FAIL ${e.message}`;
+  }
+}
+console.log(JSON.stringify({ revision: client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion, cells }));
+await client.close();

@@ -1,0 +1,172 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// goClient is a session of the Go SDK's client, and what it was told.
+type goClient struct {
+	w        *world
+	revision string
+	session  *mcp.ClientSession
+	changed  chan struct{}
+	progress chan *mcp.ProgressNotificationParams
+	updated  chan string
+}
+
+// missing is the error of a feature that the client does not have.
+type missing struct{ why string }
+
+func (m missing) Error() string { return m.why }
+
+// goSDK fills in the column of the Go SDK in a revision.
+func goSDK(t *testing.T, w *world, tb *table, revision string) {
+	column := "Go " + revision
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := &goClient{
+		w: w, revision: revision, changed: make(chan struct{}, 100),
+		progress: make(chan *mcp.ProgressNotificationParams, 100), updated: make(chan string, 100),
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "clients", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changed <- struct{}{} },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			c.progress <- r.Params
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { c.updated <- r.Params.URI },
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "green"}}, nil
+		},
+	})
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: w.endpoint, HTTPClient: &http.Client{Transport: transport}, MaxRetries: -1,
+	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatalf("%s: connect: %v", column, err)
+	}
+	defer session.Close()
+	if got := session.InitializeResult().ProtocolVersion; got != revision {
+		t.Errorf("%s: agreed on %q", column, got)
+	}
+	c.session = session
+	for _, f := range []struct {
+		feature string
+		try     func(context.Context) error
+	}{
+		{"list", c.list}, {"call", c.call}, {"cancel", c.cancel}, {"list changed", c.listChanged}, {"agent loop", c.loop},
+	} {
+		cell := ok
+		if err := f.try(ctx); err != nil {
+			cell = "FAIL " + err.Error()
+			var m missing
+			if errors.As(err, &m) {
+				cell = "— " + m.why
+			}
+		}
+		tb.set(t, column, f.feature, cell)
+	}
+}
+
+func (c *goClient) names(ctx context.Context) ([]string, error) {
+	list, err := c.session.ListTools(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	return names, nil
+}
+
+// called calls a tool and returns the text of its answer.
+func (c *goClient) called(ctx context.Context, params *mcp.CallToolParams) (string, error) {
+	result, err := c.session.CallTool(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(result.Content)
+	if result.IsError && err == nil {
+		err = errors.New("isError")
+	}
+	return string(text), err
+}
+
+func (c *goClient) list(ctx context.Context) error {
+	names, err := c.names(ctx)
+	if err == nil && !slices.Contains(names, "getThing") {
+		err = fmt.Errorf("tools: %q", names)
+	}
+	return err
+}
+
+func (c *goClient) call(ctx context.Context) error {
+	text, err := c.called(ctx, &mcp.CallToolParams{Name: "getThing", Arguments: map[string]any{"id": "T-1"}})
+	if err == nil && !strings.Contains(text, "T-2") {
+		err = fmt.Errorf("answer: %s", text)
+	}
+	return err
+}
+
+func (c *goClient) cancel(ctx context.Context) error {
+	one, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.session.CallTool(one, &mcp.CallToolParams{Name: "slow"})
+		done <- err
+	}()
+	if err := await(ctx, c.w.slow); err != nil {
+		return fmt.Errorf("the call has not arrived: %w", err)
+	}
+	giveUp()
+	if err := await(ctx, c.w.gone); err != nil {
+		return fmt.Errorf("the service still works on it: %w", err)
+	}
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("the call: %w", err)
+	}
+	return nil
+}
+
+func (c *goClient) listChanged(ctx context.Context) error {
+	before, err := c.names(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.w.change(); err != nil {
+		return err
+	}
+	if err := await(ctx, c.changed); err != nil {
+		return fmt.Errorf("nobody has told of the change: %w", err)
+	}
+	after, err := c.names(ctx)
+	if err == nil && slices.Contains(before, "another") == slices.Contains(after, "another") {
+		err = fmt.Errorf("before %q, after %q", before, after)
+	}
+	return err
+}
+
+// await waits for something to happen, for ten seconds at most.
+func await[T any](ctx context.Context, happened <-chan T) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	select {
+	case <-happened:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

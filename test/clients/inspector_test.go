@@ -1,0 +1,58 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inspector fills in the column of MCP Inspector's command line, which makes one request in each run.
+func inspector(t *testing.T, w *world, tb *table, folder, era string) {
+	column := "Inspector " + era
+	home := t.TempDir()
+	run := func(want string, args ...string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		main := filepath.Join(folder, "node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
+		c := exec.CommandContext(ctx, nodeIn(folder), append([]string{main, "--cli", w.endpoint, "--transport", "http", "--format", "json", "--quiet", "--protocol-era", era}, args...)...)
+		c.Env = append(os.Environ(), "HOME="+home, "MCP_INSPECTOR_SECRET_STORE=memory")
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		out, err := c.Output()
+		if err != nil {
+			return fmt.Errorf("%w: %s%s", err, out, stderr.String())
+		}
+		if !strings.Contains(string(out), want) {
+			return fmt.Errorf("%s is not in %s", want, out)
+		}
+		return nil
+	}
+	const once = "Inspector's command line ends with the answer to one request"
+	type cell struct {
+		feature string
+		err     error
+	}
+	for _, c := range []cell{
+		{"list", run(`"getThing"`, "--method", "tools/list")},
+		{"call", run(`T-2`, "--method", "tools/call", "--tool-name", "getThing", "--tool-arg", "id=T-1")},
+		{"cancel", missing{once}},
+		{"list changed", missing{once}}, {"agent loop", missing{once}},
+	} {
+		text := ok
+		if c.err != nil {
+			text = "FAIL " + c.err.Error()
+			var m missing
+			if errors.As(c.err, &m) {
+				text = "— " + m.why
+			}
+		}
+		tb.set(t, column, c.feature, text)
+	}
+}

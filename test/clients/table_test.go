@@ -1,0 +1,103 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// features are the rows of the table.
+var features = []string{"list", "call", "cancel", "list changed", "agent loop"}
+
+// ok is the cell of a feature that works.
+const ok = "ok"
+
+// table is what came of all features in all clients. It is safe for concurrent use.
+type table struct {
+	mu      sync.Mutex
+	columns []string
+	cells   map[string]map[string]string // column → feature → ok, "— " and the reason, or "FAIL " and what
+}
+
+// set fills in a cell.
+func (tb *table) set(t *testing.T, column, feature, cell string) {
+	t.Helper()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if tb.cells == nil {
+		tb.cells = map[string]map[string]string{}
+	}
+	if tb.cells[column] == nil {
+		tb.columns = append(tb.columns, column)
+		tb.cells[column] = map[string]string{}
+	}
+	if !slices.Contains(features, feature) {
+		t.Errorf("%s: %q is no row of the table", column, feature)
+	}
+	tb.cells[column][feature] = cell
+	if strings.HasPrefix(cell, "FAIL") {
+		t.Errorf("%s: %s: %s", column, feature, cell)
+	}
+}
+
+// print writes the table, with reasons as numbered notes, and fails for cells that are empty.
+func (tb *table) print(t *testing.T) {
+	var text strings.Builder
+	var notes []string
+	wide := len(slices.MaxFunc(features, func(a, b string) int { return len(a) - len(b) }))
+	fmt.Fprintf(&text, "\n%-*s", wide, "")
+	for _, column := range tb.columns {
+		fmt.Fprintf(&text, "  %s", column)
+	}
+	for _, feature := range features {
+		fmt.Fprintf(&text, "\n%-*s", wide, feature)
+		for _, column := range tb.columns {
+			cell, found := tb.cells[column][feature]
+			switch {
+			case !found:
+				t.Errorf("%s: %s: was not looked at", column, feature)
+				cell = "?"
+			case cell != ok:
+				mark, reason, _ := strings.Cut(cell, " ")
+				i := slices.Index(notes, reason)
+				if i < 0 {
+					i = len(notes)
+					notes = append(notes, reason)
+				}
+				cell = fmt.Sprintf("%s (%d)", mark, i+1)
+			}
+			// The dash takes three bytes and one place.
+			fmt.Fprintf(&text, "  %-*s", len(column)+len(cell)-len([]rune(cell)), cell)
+		}
+	}
+	for i, note := range notes {
+		fmt.Fprintf(&text, "\n(%d) %s", i+1, note)
+	}
+	t.Log(text.String())
+}
+
+// folderVariable names the folder into which make clients has installed the clients of npm; see the script run.
+const folderVariable = "CLIENTS"
+
+// TestClients fills in the table, one client after the other: they change the document under each other.
+func TestClients(t *testing.T) {
+	w := newWorld(t)
+	tb := &table{}
+	for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		goSDK(t, w, tb, revision)
+	}
+	if folder := os.Getenv(folderVariable); folder == "" {
+		t.Logf("%s is not set: without the clients of npm, which make clients installs", folderVariable)
+	} else {
+		for _, kind := range []string{"ts-v1", "ts-v2-legacy", "ts-v2-auto", "ts-v2-pinned"} {
+			typeScript(t, w, tb, folder, kind)
+		}
+		for _, era := range []string{"legacy", "modern"} {
+			inspector(t, w, tb, folder, era)
+		}
+	}
+	tb.print(t)
+}

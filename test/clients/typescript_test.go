@@ -1,0 +1,45 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// typeScript fills in the column of a TypeScript client.
+func typeScript(t *testing.T, w *world, tb *table, folder, kind string) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, nodeIn(folder), filepath.Join(folder, "features.mjs"), w.endpoint, w.control, w.model.URL, kind)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Errorf("%s: %v\n%s%s", kind, err, out, stderr.String())
+		return
+	}
+	var report struct {
+		Revision string
+		Cells    map[string]string
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Errorf("%s: %v: %s", kind, err, out)
+		return
+	}
+	want := map[string]string{"ts-v1": "2025-11-25", "ts-v2-legacy": "2025-11-25", "ts-v2-auto": "2026-07-28", "ts-v2-pinned": "2026-07-28"}[kind]
+	if report.Revision != want {
+		t.Errorf("%s: agreed on %q, want %q", kind, report.Revision, want)
+	}
+	for feature, cell := range report.Cells {
+		tb.set(t, kind, feature, cell)
+	}
+}
+
+// nodeIn is the Node that was installed with the clients: that of the system may be too old for the Inspector.
+func nodeIn(folder string) string {
+	return filepath.Join(folder, "node_modules", "node", "bin", "node")
+}
