@@ -318,6 +318,8 @@ type Settings struct {
 	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
 	// stands for {}, and false for none, whatever earlier rules say.
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`
+	// Where the events of a streamed answer tell how far the call is, for clients that want to know.
+	Progress *Progress `yaml:"progress,omitempty" absent:"each key of it has its own"`
 }
 
 // Resource is how an operation is read as a resource.
@@ -527,7 +529,7 @@ func (a *API) Exposes(s Subject) bool {
 
 func (s *Settings) empty() bool {
 	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0 &&
-		s.Resource == nil
+		s.Resource == nil && s.Progress == nil
 }
 
 // Apply puts the settings that later has in the place of those that were there.
@@ -555,6 +557,9 @@ func (s *Settings) Apply(later Settings) {
 	}
 	if later.Resource != nil {
 		s.Resource = later.Resource
+	}
+	if later.Progress != nil {
+		s.Progress = later.Progress
 	}
 }
 

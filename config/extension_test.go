@@ -15,6 +15,10 @@ func TestParseExtension(t *testing.T) {
 		{"x-mcp-confirm", `{"a":1}`, "x-mcp-confirm: expected true or false, got a mapping"},
 		{"x-mcp-confirm", `null`, "x-mcp-confirm: expected true or false, got nothing; give it a value or remove it"},
 		{"x-mcp-confirm", strings.Repeat("[", 100) + strings.Repeat("]", 100), "x-mcp-confirm: can't be read"},
+		{"x-mcp-progress", `{"progress":"/done","result":"/r"}`, ""},
+		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /job/state"},
+		{"x-mcp-progress", `{}`, "x-mcp-progress: is empty; leave it out"},
+		{"x-mcp-progress", `true`, "x-mcp-progress: expected a mapping, got true"},
 	} {
 		set, problems := ParseExtension(c.name, []byte(c.value))
 		var lines []string
@@ -24,7 +28,7 @@ func TestParseExtension(t *testing.T) {
 		if got := strings.Join(lines, "\n"); got != c.problems {
 			t.Errorf("%s: %.40s:\n%s\nwant\n%s", c.name, c.value, got, c.problems)
 		}
-		if c.problems == "" && (set.Confirm == nil || !*set.Confirm) {
+		if c.problems == "" && c.name == "x-mcp-confirm" && (set.Confirm == nil || !*set.Confirm) {
 			t.Errorf("%s: %s: %+v", c.name, c.value, set)
 		}
 	}

@@ -58,7 +58,8 @@ func (g *Gateway) build(d *deployment) *generation {
 				settings[op] = set
 				return catalog.Choice{
 					Name: set.Name, Title: set.Title, Description: set.Description,
-					Hidden: set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
+					Hidden:    set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
+					Shapeless: set.Progress != nil && set.Progress.Result != "",
 				}, true
 			}})
 	}

@@ -29,7 +29,8 @@ type Plan struct {
 
 	condition *auth.Condition // nil: there is none
 	consent   consent
-	resource  *readable // nil: it can't be read as one
+	resource  *readable   // nil: it can't be read as one
+	progress  *eventRules // nil: the usual ones
 
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
@@ -50,7 +51,7 @@ type Plan struct {
 func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
 	p := &Plan{
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
-		consent: consentOf(d.config, set, t.Annotations.Destructive),
+		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
 		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
 		short: s.config.Answers == config.AnswersStructured,

@@ -32,7 +32,9 @@ var (
 
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
+	c.watch(resp)
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		c.result(&part)
 		c.cleaned(&part)
 		if part.More || c.parts != nil {
 			c.parts = append(c.parts, part)
@@ -82,7 +84,7 @@ func emptyText(resp *http.Response, hidden func(string) string) string {
 
 // structured tells whether the client was told an output schema, so that it expects structuredContent (D8).
 func (c *call) structured() bool {
-	return c.plan.Operation.Output != nil && features(c.req.Revision).OutputSchema
+	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && features(c.req.Revision).OutputSchema
 }
 
 // part writes the result for the only part of an answer. The part's bytes go out as they are: escaped once into

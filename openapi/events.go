@@ -68,6 +68,9 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 		return Part{}, false, nil
 	}
 	p = r.array(e.media, append(out, ']'), root)
+	if asObjects {
+		p.row = rowOfEvents
+	}
 	if e.cut && !ended {
 		p.Events = count
 	}

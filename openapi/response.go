@@ -45,6 +45,8 @@ type Part struct {
 	Field string
 	// Events is how many events of a stream the part holds, if the deadline cut the stream off; else 0.
 	Events int
+
+	row row
 }
 
 // ReadResponse reads and closes resp.Body, and hands its parts to emit, in order. An empty answer has no part. The body is

@@ -57,7 +57,7 @@ func (r *answerReader) elements() (element *jsonscan.Shape, drift string) {
 // it was made in may have been left behind, should it have grown.
 func (r *answerReader) array(media string, data []byte, reasons ...string) Part {
 	r.spare[len(r.spare)-1].data = data
-	p := Part{Kind: JSON, MediaType: media, Data: data, Wrapped: r.known.wrapped}
+	p := Part{Kind: JSON, MediaType: media, Data: data, Wrapped: r.known.wrapped, row: rowOfValues}
 	for _, reason := range reasons {
 		if p.Drift == "" {
 			p.Drift = reason

@@ -29,6 +29,8 @@ type Choice struct {
 	Title       string
 	Description string
 	Hidden      bool // no view lists the tool
+	// Shapeless tells that the answer hasn't the shape that the document gives it: the tool has no output schema.
+	Shapeless bool
 }
 
 // Prefix says when tool names begin with the name of their API.
@@ -118,7 +120,7 @@ func (t *Tool) equal(old *Tool) bool {
 	input, output := t.Operation.Published(openapi.ProfileFull)
 	oldInput, oldOutput := old.Operation.Published(openapi.ProfileFull)
 	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
-		t.Hidden == old.Hidden && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
+		t.Hidden == old.Hidden && t.Shapeless == old.Shapeless && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
 		bytes.Equal(input, oldInput) && bytes.Equal(output, oldOutput) &&
 		t.Annotations == old.Annotations
 }

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"encoding/json"
+
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -14,6 +16,7 @@ type Tool struct {
 	Operation   *openapi.Operation
 	Annotations Annotations
 	Hidden      bool // no view lists it
+	Shapeless   bool // it has no output schema, whatever the operation has
 	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
 	Wanted string
 
@@ -27,7 +30,7 @@ type Tool struct {
 func newTool(c *candidate) *Tool {
 	t := &Tool{
 		Name: c.name, Title: title(c.op, c.choice), Description: describe(c.op, c.choice), API: c.api, Operation: c.op,
-		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden,
+		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless,
 	}
 	if t.Name != c.full {
 		t.Wanted = c.full
@@ -56,7 +59,7 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	if f.Title {
 		dst = append(append(dst, titleKey...), t.title...)
 	}
-	input, output := t.Operation.Published(f.Profile)
+	input, output := t.published(f.Profile)
 	dst = append(append(dst, t.middle...), input...)
 	if f.OutputSchema && output != nil {
 		dst = append(append(dst, outputKey...), output...)
@@ -75,7 +78,7 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 // size returns the length of appendDefinition in the profile that the API is configured with. In another one it is about
 // that, and good enough to make room.
 func (t *Tool) size(f Features) int {
-	input, output := t.Operation.Published(openapi.ProfileFull)
+	input, output := t.published(openapi.ProfileFull)
 	n := len(t.head) + len(t.middle) + len(input) + 1
 	if f.Title || f.Annotations {
 		n += len(titleKey) + len(t.title)
@@ -87,6 +90,14 @@ func (t *Tool) size(f Features) int {
 		n += len(t.annotate) + 1
 	}
 	return n
+}
+
+// published returns the schemas as clients see them; output is nil if the tool has none.
+func (t *Tool) published(p openapi.Profile) (input, output json.RawMessage) {
+	if input, output = t.Operation.Published(p); t.Shapeless {
+		output = nil
+	}
+	return input, output
 }
 
 const (

@@ -35,17 +35,22 @@ func (l Level) String() string {
 	return logLevels[l-1]
 }
 
-// logLevel decodes a level; 0 if it is none (mcp-M7).
-func logLevel(value []byte) Level {
-	if jsonscan.KindOf(value) == jsonscan.String {
-		name := jsonscan.Unquote(value)
-		for i, l := range logLevels {
-			if l == string(name) {
-				return Level(i + 1)
-			}
+// ParseLevel returns the level that MCP spells so, 0 if there is none.
+func ParseLevel(name string) Level {
+	for i, l := range logLevels {
+		if l == name {
+			return Level(i + 1)
 		}
 	}
 	return 0
+}
+
+// logLevel decodes a level; 0 if it is none (mcp-M7).
+func logLevel(value []byte) Level {
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return 0
+	}
+	return ParseLevel(string(jsonscan.Unquote(value)))
 }
 
 // Logs tells whether [Reply.Log] would send a message of this level: whoever makes

@@ -19,8 +19,9 @@ const (
 // told is what a reply has told the client before the answer. It is guarded by the
 // stream's lock.
 type told struct {
-	progress   float64
+	progress   float64 // the last that was told, or held back
 	progressed bool
+	held       []byte // params of the progress that came too fast, nil: none
 	steps      allowance
 	logs       allowance
 }
@@ -94,8 +95,9 @@ func (r *Reply) KeepAlive(after time.Duration) {
 
 // Progress tells how far the request is, if the client has asked for it: else it
 // does nothing. total is 0 if it is not known; message may be empty. What does not
-// go forward, or follows too fast, is dropped, but for the end: progress that has
-// reached its total. The error is that of [Reply.Notify].
+// go forward is dropped. What follows too fast is held back: the next that does not
+// takes its place, and the last goes out before the result. The error is that of
+// [Reply.Notify].
 func (r *Reply) Progress(progress, total float64, message string) error {
 	token := r.x.req.Meta.ProgressToken
 	if token == nil || !finite(progress) || !finite(total) {
@@ -104,23 +106,37 @@ func (r *Reply) Progress(progress, total float64, message string) error {
 	s := &r.x.out
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
-	switch t := r.talk(); {
-	case t.progressed && progress <= t.progress:
+	t := r.talk()
+	if t.progressed && progress <= t.progress {
 		return nil
-	case !t.steps.take(r.x.h.now(), progressBurst, progressRate) && (total <= 0 || progress < total):
-		return nil
-	default:
-		t.progressed, t.progress = true, progress
 	}
-	text := append(append([]byte(`"progressToken":`), token...), `,"progress":`...)
-	text = strconv.AppendFloat(text, progress, 'f', -1, 64)
+	t.progressed, t.progress = true, progress
+	text := append(append(t.held[:0], `"progressToken":`...), token...)
+	text = strconv.AppendFloat(append(text, `,"progress":`...), progress, 'f', -1, 64)
 	if total > 0 {
 		text = strconv.AppendFloat(append(text, `,"total":`...), total, 'f', -1, 64)
 	}
 	if message != "" && r.x.req.Revision >= revision20250326 { // the first with messages
 		text = jsonscan.AppendString(append(text, `,"message":`...), message)
 	}
+	if t.held = nil; !t.steps.take(r.x.h.now(), progressBurst, progressRate) {
+		t.held = text
+		return nil
+	}
 	return r.notify("notifications/progress", Chunk{Bytes: text})
+}
+
+// catchUp sends the progress that was held back. An error is the connection's, which
+// the answer meets too.
+func (r *Reply) catchUp() {
+	s := &r.x.out
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if r.told == nil || r.told.held == nil {
+		return
+	}
+	_ = r.notify("notifications/progress", Chunk{Bytes: r.told.held})
+	r.told.held = nil
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

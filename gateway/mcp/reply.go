@@ -47,6 +47,7 @@ func (r *Reply) result(kind string, meta []byte, chunks ...Chunk) error {
 		return errAnswered
 	}
 	r.answered = true
+	r.catchUp()
 	s := &r.x.out
 	s.begin(http.StatusOK)
 	size := 1 << 10
