@@ -36,17 +36,21 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.No
 	attempt := func(i int) json.RawMessage {
 		stage := stages[i]
 		e := &emitter{c: c, cut: stage, rename: rename}
-		write(e)
+		root := c.written(func(dst []byte) []byte {
+			e.out = dst
+			write(e)
+			return e.out
+		})
 		if i == 0 {
 			e.report()
 		}
-		a := assembly{c: c, rename: rename, own: own, root: &fragment{body: e.out, holes: e.holes}}
+		a := assembly{c: c, rename: rename, own: own, root: &fragment{body: root, holes: e.holes}}
 		a.collect(stage)
 		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
 			return nil
 		}
 		a.breakCycles()
-		out := a.write()
+		out := c.written(a.write)
 		if size = len(out); size > c.limits.MaxBytes {
 			return nil
 		}
@@ -259,7 +263,7 @@ func (a *assembly) fill(f *fragment, i int) *part {
 }
 
 // write writes the schema with its $defs.
-func (a *assembly) write() json.RawMessage {
+func (a *assembly) write(dst []byte) []byte {
 	whole := map[*part]bool{}
 	used := []*part{}
 	count := func(f *fragment) {
@@ -288,7 +292,7 @@ func (a *assembly) write() json.RawMessage {
 		size += len(p.body) + 2*len(p.name) + 24*len(p.holes)
 	}
 	a.openName = a.unique("Anything")
-	out := a.splice(make([]byte, 0, size), a.root)
+	out := a.splice(slices.Grow(dst, size), a.root)
 	comma := `,"$defs":{`
 	define := func(name string) {
 		out = append(append(out, comma...), '"')

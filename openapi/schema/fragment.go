@@ -82,8 +82,12 @@ func (c *Converter) fragment(key fragmentKey) *fragment {
 // convert makes a fragment. rename is that of the tool, if the fragment applies to its root value.
 func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragment, *emitter) {
 	e := &emitter{c: c, self: key.node, cut: key.cut, in: key.in, rename: rename}
-	e.schema(key.node, place{base: key.base, inPlace: true})
-	return &fragment{body: e.out, holes: e.holes}, e
+	body := c.written(func(dst []byte) []byte {
+		e.out = dst
+		e.schema(key.node, place{base: key.base, inPlace: true})
+		return e.out
+	})
+	return &fragment{body: body, holes: e.holes}, e
 }
 
 // target returns the schema that a reference stands for: chains of references that say nothing else are followed. It

@@ -46,13 +46,13 @@ func (c *Converter) output(n *tree.Node) *Output {
 			break
 		}
 		o := &Output{Shape: shape, Wrapped: shape.Kinds != jsonscan.Of(jsonscan.Object)}
-		var schema []byte
-		if o.Wrapped {
+		schema := c.written(func(dst []byte) []byte {
+			if !o.Wrapped {
+				return appendShape(dst, shape)
+			}
 			shape.Kinds |= jsonscan.Of(jsonscan.Null)
-			schema = append(appendShape([]byte(`{"type":"object","properties":{"result":`), shape), "}}"...)
-		} else {
-			schema = appendShape(nil, shape)
-		}
+			return append(appendShape(append(dst, `{"type":"object","properties":{"result":`...), shape), "}}"...)
+		})
 		if len(schema) > c.limits.MaxOutput {
 			break
 		}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"sync"
 
@@ -70,6 +71,21 @@ type converted struct {
 	scopes    sync.Map // what it binds → *scope
 	enums     sync.Map // enumKey → []byte
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
+	// scratch has a *[]byte for each goroutine, see written. It is a pointer because the runtime knows every pool until the second
+	// collection after its last use, and with it all that it is a part of.
+	scratch *sync.Pool
+}
+
+// written returns what write appends to an empty slice, in memory of its own that is no longer than it. Schemas are written
+// in many small steps, and what they need is known at the end only.
+func (c *converted) written(write func(dst []byte) []byte) []byte {
+	buffer, _ := c.scratch.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	out := write((*buffer)[:0])
+	defer func() { *buffer = out; c.scratch.Put(buffer) }()
+	return bytes.Clone(out)
 }
 
 // NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was
@@ -83,7 +99,7 @@ func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Li
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}
-	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), dynamic: hasAnchors(set, d), converted: &converted{}}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), dynamic: hasAnchors(set, d), converted: &converted{scratch: &sync.Pool{}}}
 }
 
 // For returns a converter for one owner of schemas, such as an operation, at the node at: what concerns all of a tool's
