@@ -35,6 +35,8 @@ type Config struct {
 	Rules []Rule `yaml:"rules,omitempty" absent:"none"`
 	// Further endpoints, each with a part of the tools, a resource identifier and scopes of its own. /mcp has all tools.
 	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" absent:"none but /mcp"`
+	// Templates of messages that users of clients pick and fill in.
+	Prompts []Prompt `yaml:"prompts,omitempty" absent:"none"`
 	// Bounds of time and size for every request and document.
 	Limits Limits `yaml:"limits"`
 	// Logs and traces.
@@ -44,6 +46,7 @@ type Config struct {
 	places      map[string]position // of the keys that the file gives
 	files       []string
 	directories []directory
+	promptDirs  []directory
 	entries     []int // of the file, for each of APIs
 }
 
@@ -484,14 +487,17 @@ func (c *Config) Origins() []string {
 }
 
 // Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the
-// file itself, secret files, certificates, directories of documents. A change of one of them is a reason to load again.
+// file itself, secret files, certificates, prompts, directories of documents and of prompts. A change of one of them is a reason to load again.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what
 // only those who use the value can find out.
 func (c *Config) Wrong(key string, err error) error {
-	at := nearestPlace(c.places, key)
-	return errors.New(Problem{File: c.file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
+	return wrong(c.file, nearestPlace(c.places, key), key, err)
+}
+
+func wrong(file string, at position, key string, err error) error {
+	return errors.New(Problem{File: file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
 }
 
 // Settings returns what is said of an operation: for each setting the value of the last rule that matches the operation and

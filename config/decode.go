@@ -43,7 +43,7 @@ func fieldsOf(t reflect.Type) []field {
 // reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
 func reserved(place string) bool {
 	switch place {
-	case "state", "prompts", "overlays", "server.state_dir":
+	case "state", "overlays", "server.state_dir":
 		return true
 	}
 	return false
@@ -70,12 +70,17 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 		}
 		return
 	}
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+	reader, reads := v.Addr().Interface().(nodeReader)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" && !reads {
 		l.errorf(key, "expected %s, got nothing; give it a value or remove it", expected(v.Type()))
 		return
 	}
 	if tag := n.ShortTag(); strings.HasPrefix(tag, "!") && !strings.HasPrefix(tag, "!!") {
 		l.errorf(key, "has the YAML tag %s; tags are not supported", tag)
+		return
+	}
+	if reads {
+		reader.read(l, n, key)
 		return
 	}
 	switch v.Kind() {
@@ -238,7 +243,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		return
 	}
 	e, errs := expansion{text: n.Value, literal: true}, []error(nil)
-	if !l.foreign {
+	if !l.foreign && !l.verbatim {
 		e, errs = l.expand(n.Value)
 	}
 	for _, err := range errs {

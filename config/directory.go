@@ -36,13 +36,16 @@ func (c *Config) KeyOf(i int) string {
 
 // Outdated reports whether a file has come into one of the directories, or gone, since the configuration was loaded.
 func (c *Config) Outdated() bool {
-	return slices.ContainsFunc(c.directories, func(d directory) bool {
-		names, err := documentNames(d.path)
-		return err == nil && !slices.Equal(names, d.names)
-	})
+	differs := func(wanted func(string) bool) func(directory) bool {
+		return func(d directory) bool {
+			names, err := regularNames(d.path, wanted)
+			return err == nil && !slices.Equal(names, d.names)
+		}
+	}
+	return slices.ContainsFunc(c.directories, differs(documentName)) || slices.ContainsFunc(c.promptDirs, differs(promptName))
 }
 
-// A directory of documents, as it was when the configuration was loaded.
+// A directory of documents or prompts, as it was when the configuration was loaded.
 type directory struct {
 	path  string
 	names []string
@@ -93,14 +96,17 @@ func isDirectory(path string) bool {
 
 // documentNames returns the names of the regular files directly in a directory that may be documents, links followed,
 // in order.
-func documentNames(dir string) ([]string, error) {
+func documentNames(dir string) ([]string, error) { return regularNames(dir, documentName) }
+
+// regularNames returns the names of the regular files directly in a directory that are wanted, links followed, in order.
+func regularNames(dir string, wanted func(name string) bool) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		if !documentName(e.Name()) {
+		if !wanted(e.Name()) {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {

@@ -87,6 +87,8 @@ type loader struct {
 	file   string // as given
 	dir    string // what relative paths in the file are relative to
 	getenv func(string) string
+	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
+	verbatim bool
 
 	problems Problems
 	count    [2]int              // of all problems, also those not kept, by severity
@@ -169,7 +171,7 @@ func (l *loader) ok(keys ...string) bool {
 }
 
 func (l *loader) report() Problems {
-	l.problems.sort()
+	l.problems.sort(l.file)
 	for s, n := range l.count {
 		if n > maxProblems {
 			l.problems = append(l.problems, Problem{

@@ -90,8 +90,15 @@ func (ps Problems) only(s Severity) Problems {
 	return out
 }
 
-func (ps Problems) sort() {
+// sort puts the problems of the main file first, then those of others by the names of their files.
+func (ps Problems) sort(main string) {
+	rank := func(p Problem) string {
+		if p.File == main {
+			return ""
+		}
+		return p.File
+	}
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Key, b.Key))
 	})
 }

@@ -150,7 +150,7 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "credential.go", "progress.go", "selector.go"} {
+	for _, name := range []string{"config.go", "credential.go", "progress.go", "prompt.go", "selector.go"} {
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -189,6 +189,9 @@ type member struct {
 }
 
 func (o object) MarshalJSON() ([]byte, error) {
+	if len(o) == 0 {
+		return []byte("{}"), nil
+	}
 	var b bytes.Buffer
 	for i, m := range o {
 		b.WriteByte("{,"[min(i, 1)])
@@ -254,7 +257,7 @@ func structs() []reflect.Type {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 			t = t.Elem()
 		}
-		if t.Kind() != reflect.Struct || isText(t) || slices.Contains(out, t) {
+		if t.Kind() != reflect.Struct || isText(t) || t == reflect.TypeFor[Value]() || slices.Contains(out, t) {
 			return
 		}
 		out = append(out, t)
@@ -287,6 +290,8 @@ func schemaOf(t reflect.Type, f field) object {
 	case reflect.TypeFor[ByteSize]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
+	case reflect.TypeFor[Value]():
+		return object{}
 	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
@@ -410,6 +415,8 @@ func valueWords(t reflect.Type, f field) string {
 		return "list of " + of
 	case reflect.Map:
 		switch t.Elem().Kind() {
+		case reflect.Struct:
+			return "mapping"
 		case reflect.Slice:
 			return "mapping of lists of strings"
 		case reflect.Pointer:

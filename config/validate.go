@@ -21,6 +21,7 @@ func (l *loader) validate(cfg *Config) {
 	l.tools(cfg)
 	l.rules(cfg)
 	l.endpoints(cfg)
+	l.prompts(cfg)
 }
 
 func (l *loader) server(cfg *Config) {

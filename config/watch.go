@@ -20,7 +20,7 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watcher notices changes of files, and of directories: of the names of the documents in them. It compares with what they held when it was made, so that nothing is missed if it
+// Watcher notices changes of files, and of directories: of the names of the documents and prompts in them. It compares with what they held when it was made, so that nothing is missed if it
 // is made before the files are read.
 type Watcher struct {
 	paths   []string
@@ -116,8 +116,11 @@ func (w *Watcher) run(ctx context.Context, events <-chan fsnotify.Event, errs <-
 func (w *Watcher) relevant(path string) bool {
 	name := filepath.Base(path)
 	return w.names[name] || strings.HasPrefix(name, "..") || // ..data of a ConfigMap
-		w.dirs[filepath.Dir(path)] && documentName(name)
+		w.dirs[filepath.Dir(path)] && watchedName(name)
 }
+
+// watchedName reports whether a file of a directory may be a document or a prompt, whichever the directory is for.
+func watchedName(name string) bool { return documentName(name) || promptName(name) }
 
 // check compares all files with what they were and reports those that differ, unless it is the first look.
 func (w *Watcher) check(first bool) {
@@ -165,7 +168,7 @@ func digestOf(path string) (digest, bool) {
 	defer func() { _ = f.Close() }() // nothing was written
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		names, err := documentNames(path)
+		names, err := regularNames(path, watchedName)
 		return sha256.Sum256([]byte(strings.Join(names, "\x00"))), err == nil
 	}
 	if err != nil || !info.Mode().IsRegular() {

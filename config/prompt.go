@@ -1,0 +1,83 @@
+package config
+
+// Prompt is a template of messages that a user picks and fills in, as prompts/list and prompts/get have it. It stands in the
+// configuration, or in a file of its own, which may be one of a directory.
+type Prompt struct {
+	// The name by which clients ask for it: letters, digits, _, - and ., at most 128, unlike all others.
+	Name string `yaml:"name,omitempty" absent:"required; in a file of its own, the name of the file"`
+	// The title that clients show, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"none"`
+	// What it is for, at most 4096 bytes.
+	Description string `yaml:"description,omitempty" absent:"none"`
+	// What its user fills in, at most 50.
+	Arguments []PromptArgument `yaml:"arguments,omitempty" absent:"none"`
+	// The messages that it becomes, at most 50.
+	Messages []PromptMessage `yaml:"messages,omitempty" absent:"required; in a Markdown file, its text as a message of the user"`
+	// A file with the prompt, .md, .yaml or .yml, or a directory of such files. Beside it only scopes and endpoints can stand,
+	// which then win over those of the files.
+	File File `yaml:"file,omitempty" absent:"the prompt stands here"`
+	// The scopes that its caller needs, besides those of the tools that it calls. An empty list needs auth.allow_unscoped.
+	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	// The names of the endpoints that have it, besides /mcp, which has all prompts. They must have the tools that it calls.
+	Endpoints []string `yaml:"endpoints,omitempty" absent:"/mcp alone"`
+
+	origin *promptOrigin
+}
+
+// PromptArgument is a text that the user of a prompt fills in.
+type PromptArgument struct {
+	// The name, as it stands in places: a letter or _, then letters, digits, _, - and ., at most 64.
+	Name string `yaml:"name" need:"true"`
+	// The title that clients show, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"none"`
+	// What to fill in, at most 1024 bytes.
+	Description string `yaml:"description,omitempty" absent:"none"`
+	// Whether the prompt can't be had without it. One that is left out is an empty text.
+	Required bool `yaml:"required" default:"false"`
+	// What clients offer while it is filled in, at most 1000. Other texts are taken too.
+	Values []string `yaml:"values,omitempty" absent:"those that the document has for the argument of a tool that is nothing but this"`
+}
+
+// PromptMessage is one message of a prompt. It has exactly one of text and tool. Each is a template: {{name}} in it stands for
+// the argument of that name, and {{{{ for {{ itself.
+type PromptMessage struct {
+	// Who says it.
+	Role PromptRole `yaml:"role" default:"user"`
+	// What is said, at most 65536 bytes.
+	Text Template `yaml:"text,omitempty" absent:"tool"`
+	// The name of a tool, as tools/list has it, that is called when the prompt is asked for; its answer is the message. Whoever may
+	// not call it can't have the prompt.
+	Tool string `yaml:"tool,omitempty" absent:"text"`
+	// The arguments of the call, whose texts are templates. One that is nothing but a place for an argument that was left out is
+	// left out too.
+	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
+}
+
+// PromptRole is who says a message.
+type PromptRole string
+
+// The values of [PromptRole].
+const (
+	RoleUser      PromptRole = "user"
+	RoleAssistant PromptRole = "assistant"
+)
+
+func (PromptRole) values() []string { return []string{"user", "assistant"} }
+
+// promptOrigin is where a prompt stands.
+type promptOrigin struct {
+	file   string
+	prefix string // of its key paths
+	places map[string]position
+}
+
+// Wrong returns an error of the value at a key path below the prompt, such as messages[0].tool, with its place in its file:
+// for what only those who use the prompt can find out.
+func (p *Prompt) Wrong(key string, err error) error {
+	o := p.origin
+	if o == nil {
+		return err
+	}
+	key = join(o.prefix, key)
+	return wrong(o.file, nearestPlace(o.places, key), key, err)
+}

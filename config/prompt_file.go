@@ -1,0 +1,246 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// maxPrompts is the most prompts of a configuration.
+const maxPrompts = 1000
+
+// prompts puts in the place of each entry that names a file or directory the prompts that are there, and checks all of them.
+func (l *loader) prompts(cfg *Config) {
+	if l.given("prompts") && len(cfg.Prompts) == 0 && l.ok("prompts") {
+		l.errorf("prompts", "is empty; leave it out")
+	}
+	var all []Prompt
+	for i := range cfg.Prompts {
+		p, key := &cfg.Prompts[i], fmt.Sprintf("prompts[%d]", i)
+		if !l.given(key + ".file") {
+			p.origin = &promptOrigin{l.file, key, l.seen}
+			l.prompt(cfg, key, p)
+			all = l.another(all, *p, key, key+".name")
+			continue
+		}
+		l.promptEntry(cfg, key, p)
+		if p.File == "" || !l.ok(key+".file") {
+			continue
+		}
+		for _, path := range l.promptFiles(cfg, key+".file", string(p.File)) {
+			if len(all) > maxPrompts {
+				break
+			}
+			if read, ok := l.promptFile(cfg, key, path, p); ok {
+				all = l.another(all, read, key, key+".file")
+			}
+		}
+	}
+	if len(all) > maxPrompts {
+		l.errorf("prompts", "has more than %d prompts", maxPrompts)
+	}
+	cfg.Prompts = all
+}
+
+// another appends a prompt unless its name is that of one before.
+func (l *loader) another(all []Prompt, p Prompt, entry, key string) []Prompt {
+	same := slices.IndexFunc(all, func(other Prompt) bool { return other.Name == p.Name && p.Name != "" })
+	if same < 0 {
+		return append(all, p)
+	}
+	other := all[same].origin
+	where := other.file
+	if other.prefix != "" {
+		where = other.prefix
+	}
+	if p.origin.prefix == entry {
+		l.errorf(key, "%s is already the name of the prompt of %s", quote(p.Name), where)
+	} else {
+		l.errorf(key, "the name %s of the prompt of %s is already that of the prompt of %s", quote(p.Name), p.origin.file, where)
+	}
+	return all
+}
+
+// promptEntry checks an entry whose prompts stand elsewhere.
+func (l *loader) promptEntry(cfg *Config, key string, p *Prompt) {
+	for _, other := range []string{"name", "title", "description", "arguments", "messages"} {
+		if k := key + "." + other; l.given(k) {
+			l.errorf(k, "can't stand beside file: it belongs into the file")
+		}
+	}
+	l.promptAccess(cfg, key, p)
+}
+
+// promptFiles returns the files of an entry, and has them watched.
+func (l *loader) promptFiles(cfg *Config, key, path string) []string {
+	l.files = append(l.files, path)
+	if !isDirectory(path) {
+		return []string{path}
+	}
+	names, err := promptNames(path)
+	switch {
+	case err != nil:
+		l.errorf(key, "the directory %q can't be read: %s", path, reason(err))
+	case len(names) == 0:
+		l.warnf(key, "the directory %q holds no .md, .yaml or .yml file yet", path)
+	}
+	cfg.promptDirs = append(cfg.promptDirs, directory{path, names})
+	var files []string
+	for _, name := range names {
+		files = append(files, filepath.Join(path, name))
+	}
+	l.files = append(l.files, files...)
+	return files
+}
+
+// promptNames returns the names of the regular files directly in a directory that may be prompts, links followed, in order.
+func promptNames(dir string) ([]string, error) {
+	return regularNames(dir, promptName)
+}
+
+func promptName(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md", ".yaml", ".yml":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}
+
+// promptFile reads the prompt of a file. Its problems have places in that file.
+func (l *loader) promptFile(cfg *Config, entry, path string, given *Prompt) (Prompt, bool) {
+	f := &loader{file: path, dir: filepath.Dir(path), verbatim: true}
+	data, _, err := readRegular(path)
+	if err != nil {
+		l.errorf(entry+".file", "%q can't be read: %s", path, err)
+		return Prompt{}, false
+	}
+	var p Prompt
+	f.readPrompt(data, &p)
+	if l.given(entry + ".scopes") {
+		p.Scopes = given.Scopes
+	}
+	if l.given(entry + ".endpoints") {
+		p.Endpoints = given.Endpoints
+	}
+	p.origin = &promptOrigin{file: path, places: f.seen}
+	if f.ok("") {
+		f.prompt(cfg, "", &p)
+	}
+	l.adopt(f)
+	return p, f.count[Error] == 0
+}
+
+// adopt takes over the problems of another file.
+func (l *loader) adopt(f *loader) {
+	for _, p := range f.problems {
+		if l.count[p.Severity]++; l.count[p.Severity] <= maxProblems {
+			l.problems = append(l.problems, p)
+		}
+	}
+}
+
+// readPrompt reads the text of a file of its own: YAML, or Markdown with YAML before it.
+func (l *loader) readPrompt(data []byte, p *Prompt) {
+	data = bytes.TrimPrefix(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\ufeff"))
+	name := filepath.Base(l.file)
+	extension := filepath.Ext(name)
+	l.defaults(reflect.ValueOf(p).Elem())
+	front, body, line := data, []byte(nil), 0
+	markdown := strings.EqualFold(extension, ".md")
+	if markdown {
+		front, body, line = frontMatter(data)
+	}
+	switch {
+	case !markdown || len(bytes.TrimSpace(front)) > 0:
+		root := l.parse(front)
+		if root == nil {
+			l.failedWhole()
+			return
+		}
+		l.value(root, reflect.ValueOf(p).Elem(), "", field{})
+		if !l.ok("") {
+			return
+		}
+	default:
+		l.mark("", &yaml.Node{Line: 1, Column: 1})
+	}
+	if l.given("file") {
+		l.errorf("file", "can't stand here: the prompt is in this file")
+	}
+	if !l.given("name") {
+		p.Name = strings.TrimSuffix(name, extension)
+		l.mark("name", &yaml.Node{Line: 1, Column: 1})
+	}
+	if markdown {
+		l.promptBody(p, body, line)
+	}
+}
+
+// failedWhole notes that nothing of the file could be read, so that nothing more is said of it.
+func (l *loader) failedWhole() {
+	if l.failed == nil {
+		l.failed = map[string]bool{}
+	}
+	l.failed[""] = true
+}
+
+// frontMatter takes apart a Markdown file: the YAML between two lines --- at its beginning, and the text, of which line is the
+// first line, from 1.
+func frontMatter(data []byte) (front, body []byte, line int) {
+	const fence = "---"
+	isFence := func(line []byte) bool { return string(bytes.TrimRight(line, " \t\n")) == fence }
+	end, n := 0, 0
+	for text := range bytes.Lines(data) {
+		if n == 0 && !isFence(text) {
+			break
+		}
+		end, n = end+len(text), n+1
+		if n > 1 && isFence(text) {
+			return data[:end-len(text)], data[end:], n + 1
+		}
+	}
+	return nil, data, 1
+}
+
+// promptBody makes the text of a Markdown file a message of the user. Line breaks around it are not part of it.
+func (l *loader) promptBody(p *Prompt, body []byte, line int) {
+	text := strings.TrimRight(string(body), " \t\n")
+	trimmed := strings.TrimLeft(text, "\n")
+	line += len(text) - len(trimmed)
+	text = trimmed
+	switch {
+	case l.given("messages") && text != "":
+		l.add(Error, position{line, 1}, "messages", "can't stand beside a text, which is the message")
+		return
+	case l.given("messages"):
+		return
+	case text == "":
+		l.add(Error, position{line, 1}, "messages", "the file has neither messages nor a text")
+		return
+	}
+	const key = "messages[0].text"
+	if l.seen == nil {
+		l.seen = map[string]position{}
+	}
+	l.seen["messages"], l.seen["messages[0]"], l.seen[key] = position{line, 1}, position{line, 1}, position{line, 1}
+	p.Messages = []PromptMessage{{Role: RoleUser}}
+	err := p.Messages[0].Text.parse(text)
+	if err == nil {
+		return
+	}
+	offset := 0
+	var bad *templateError
+	if errors.As(err, &bad) {
+		offset = bad.offset
+	}
+	before := text[:offset]
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	l.add(Error, position{line + strings.Count(before, "\n"), column}, key, "%s", err)
+}

@@ -1,0 +1,184 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Value is any value of a file, as JSON has it, whose texts are templates. The zero Value is null. It is immutable.
+type Value struct {
+	text    *Template
+	literal string // a number, true or false, as JSON
+	items   []Value
+	members []valueMember // in the order of the file
+	kind    yaml.Kind     // of a list or mapping
+}
+
+type valueMember struct {
+	name  string
+	value Value
+}
+
+// nodeReader is a type that reads itself from a node of any kind. It reports what is wrong.
+type nodeReader interface {
+	read(l *loader, n *yaml.Node, key string)
+}
+
+// AppendJSON appends the value as JSON, with what value returns for each name in its places. A member of an object that is
+// nothing but a place for which there is nothing is left out; elsewhere that place is an empty text.
+func (v Value) AppendJSON(dst []byte, value func(name string) (string, bool)) []byte {
+	switch {
+	case v.text != nil:
+		return v.text.appendJSON(dst, func(name string) string {
+			text, _ := value(name)
+			return text
+		})
+	case v.kind == yaml.SequenceNode:
+		dst = append(dst, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = item.AppendJSON(dst, value)
+		}
+		return append(dst, ']')
+	case v.kind == yaml.MappingNode:
+		return appendMembers(dst, v.members, value)
+	case v.literal != "":
+		return append(dst, v.literal...)
+	}
+	return append(dst, "null"...)
+}
+
+func appendMembers(dst []byte, members []valueMember, value func(name string) (string, bool)) []byte {
+	dst = append(dst, '{')
+	begin := len(dst)
+	for _, m := range members {
+		if m.value.text != nil {
+			if name, whole := m.value.text.Place(); whole {
+				if _, ok := value(name); !ok {
+					continue
+				}
+			}
+		}
+		if len(dst) > begin {
+			dst = append(dst, ',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil { // a string always has a JSON form
+			panic("config: " + err.Error())
+		}
+		dst = append(append(dst, name...), ':')
+		dst = m.value.AppendJSON(dst, value)
+	}
+	return append(dst, '}')
+}
+
+// Places returns the names of the places in all of its texts, each once.
+func (v Value) Places() (names []string) {
+	add := func(more []string) {
+		for _, name := range more {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if v.text != nil {
+		add(v.text.Places())
+	}
+	for _, item := range v.items {
+		add(item.Places())
+	}
+	for _, m := range v.members {
+		add(m.value.Places())
+	}
+	return names
+}
+
+// Place returns the name of the place if the whole value is one.
+func (v Value) Place() (name string, ok bool) {
+	if v.text == nil {
+		return "", false
+	}
+	return v.text.Place()
+}
+
+// MarshalYAML returns the value as it was written.
+func (v Value) MarshalYAML() (any, error) {
+	switch {
+	case v.text != nil:
+		return v.text.source, nil
+	case v.kind == yaml.SequenceNode:
+		return v.items, nil
+	case v.kind == yaml.MappingNode:
+		out := map[string]Value{}
+		for _, m := range v.members {
+			out[m.name] = m.value
+		}
+		return out, nil
+	case v.literal == "":
+		return nil, nil //nolint:nilnil // null
+	}
+	var out any
+	err := json.Unmarshal([]byte(v.literal), &out)
+	return out, err
+}
+
+var jsonNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
+
+func (v *Value) read(l *loader, n *yaml.Node, key string) {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		if len(n.Content) > maxItems {
+			l.errorf(key, "has more than %d items", maxItems)
+			return
+		}
+		v.kind, v.items = n.Kind, make([]Value, len(n.Content))
+		for i, item := range n.Content {
+			l.value(item, reflect.ValueOf(&v.items[i]).Elem(), key+"["+strconv.Itoa(i)+"]", field{})
+		}
+		return
+	case yaml.MappingNode:
+		v.kind = n.Kind
+		given := map[string]int{} // the line
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name, child := n.Content[i], n.Content[i+1]
+			at, path := position{name.Line, name.Column}, join(key, name.Value)
+			switch line, twice := given[name.Value]; {
+			case twice:
+				l.add(Error, at, path, "is given twice, first on line %d", line)
+				continue
+			case name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str":
+				l.add(Error, at, path, "expected a string as key, got %s", described(name))
+				continue
+			}
+			given[name.Value] = name.Line
+			var m Value
+			l.value(child, reflect.ValueOf(&m).Elem(), path, field{})
+			v.members = append(v.members, valueMember{name.Value, m})
+		}
+		return
+	}
+	switch n.ShortTag() {
+	case "!!null":
+	case "!!bool":
+		if v.literal = n.Value; n.Value != "true" && n.Value != "false" {
+			l.errorf(key, "expected true or false, got %s", quote(n.Value))
+		}
+	case "!!int", "!!float":
+		if v.literal = n.Value; !jsonNumber.MatchString(n.Value) {
+			l.errorf(key, "%s is not a number as JSON has it; write it in decimal digits, or put it in quotes", quote(n.Value))
+		}
+	case "!!str":
+		var t Template
+		l.scalar(n, reflect.ValueOf(&t).Elem(), key, field{})
+		v.text = &t
+	default:
+		l.errorf(key, "expected a value as JSON has it, got %s; put it in quotes", described(n))
+	}
+}
