@@ -155,7 +155,11 @@ func (l *loader) readPrompt(data []byte, p *Prompt) {
 	front, body, line := data, []byte(nil), 0
 	markdown := strings.EqualFold(extension, ".md")
 	if markdown {
-		front, body, line = frontMatter(data)
+		var ok bool
+		if front, body, line, ok = frontMatter(data); !ok {
+			l.add(Error, position{1, 1}, "", "begins with --- for keys, and no other line --- ends them")
+			return
+		}
 	}
 	switch {
 	case !markdown || len(bytes.TrimSpace(front)) > 0:
@@ -192,21 +196,21 @@ func (l *loader) failedWhole() {
 }
 
 // frontMatter takes apart a Markdown file: the YAML between two lines --- at its beginning, and the text, of which line is the
-// first line, from 1.
-func frontMatter(data []byte) (front, body []byte, line int) {
+// first line, from 1. ok is false if there is no second of these lines.
+func frontMatter(data []byte) (front, body []byte, line int, ok bool) {
 	const fence = "---"
 	isFence := func(line []byte) bool { return string(bytes.TrimRight(line, " \t\n")) == fence }
 	end, n := 0, 0
 	for text := range bytes.Lines(data) {
 		if n == 0 && !isFence(text) {
-			break
+			return nil, data, 1, true
 		}
 		end, n = end+len(text), n+1
 		if n > 1 && isFence(text) {
-			return data[:end-len(text)], data[end:], n + 1
+			return data[:end-len(text)], data[end:], n + 1, true
 		}
 	}
-	return nil, data, 1
+	return nil, data, 1, n == 0
 }
 
 // promptBody makes the text of a Markdown file a message of the user. Line breaks around it are not part of it.

@@ -49,6 +49,17 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	var sets [][]string
 	var denied *mcp.Error
 	for _, req := range requests {
+		if p := e.prompt(req.Name); req.Method == "prompts/get" && p != nil {
+			if fault := e.authorizePrompt(caller, p); fault != nil {
+				denied = fault
+			}
+			needs, ok := p.challenge(caller)
+			if !ok {
+				return denied
+			}
+			sets = append(sets, needs...)
+			continue
+		}
 		p := e.planOf(req)
 		if p == nil {
 			continue

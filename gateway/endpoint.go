@@ -22,6 +22,9 @@ type endpoint struct {
 	resources *resources
 	visible   *visibility     // nil: everybody sees all of them
 	profile   openapi.Profile // the least that schemas are reduced to
+	prompts   []*prompt       // in the order of the configuration
+	// promptScopes tells what callers have been granted of what prompts need, in their order; nil: everybody sees all of them.
+	promptScopes *auth.Views
 
 	mu        sync.Mutex
 	views     map[viewKey]*view

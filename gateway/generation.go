@@ -27,6 +27,8 @@ type generation struct {
 	// updated is when its tools became what they are.
 	updated   time.Time
 	manifests *manifests // nil: they are not served
+	// promptFaults are what keeps prompts from being had, with their places.
+	promptFaults []string
 }
 
 // endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
@@ -95,9 +97,14 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 	}
 	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole())
+	gen.addPrompts(gen.whole)
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
 		gen.parts[c.Name] = gen.part(n, d, g.speakers.of(c.Name, c.Title, c.Instructions))
+		gen.addPrompts(gen.parts[c.Name])
+	}
+	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
+		gen.promptFaults = nil // their tools may come
 	}
 	return gen
 }
@@ -148,8 +155,9 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	g.current.Store(gen)
 	g.speakers.keep(gen.parts)
-	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList)
+	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
+	g.logPrompts(gen, old)
 	if old != nil {
 		g.logDiff(diff, gen.catalog, old.catalog)
 		for _, name := range diff.Removed {

@@ -37,11 +37,12 @@ const (
 	toolsKind listKind = iota
 	resourcesKind
 	templatesKind // of resources
+	promptsKind
 )
 
 // member is the name of the list in its result.
 func (k listKind) member() string {
-	return [...]string{"tools", "resources", "resourceTemplates"}[k]
+	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
 // list returns the method that answers with a list.

@@ -12,9 +12,14 @@ func (g *Gateway) methods() mcp.Methods {
 		"resources/list":           g.list(resourcesKind),
 		"resources/templates/list": g.list(templatesKind),
 		"resources/read":           g.readResource,
+
+		"prompts/list": g.list(promptsKind),
+		"prompts/get":  g.getPrompt,
+
+		"completion/complete": g.complete,
 	}
 }
 
 func capabilities() mcp.Capabilities {
-	return mcp.Capabilities{Tools: true, Resources: true, Logging: true}
+	return mcp.Capabilities{Tools: true, Resources: true, Prompts: true, Completions: true, Logging: true}
 }

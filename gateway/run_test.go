@@ -77,6 +77,9 @@ func (r *running) write(files map[string]string) {
 	for name, text := range files {
 		// Written beside and moved, as editors and deployments do: a reader never sees half a file.
 		path := filepath.Join(r.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			r.t.Fatal(err)
+		}
 		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 			r.t.Fatal(err)
 		}

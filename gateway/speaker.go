@@ -151,6 +151,7 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 	case mcp.ResourcesList: // templates have no notification of their own
 		kinds = []listKind{resourcesKind, templatesKind}
 	case mcp.PromptsList:
+		kinds = []listKind{promptsKind}
 	}
 	var seen []byte
 	for _, kind := range kinds {

@@ -21,7 +21,7 @@ type listening struct {
 	cancel   context.CancelFunc
 }
 
-const listenBody = `{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+const listenBody = `{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true},` +
 	`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // listen opens a stream in one of the eras and returns when it is acknowledged.

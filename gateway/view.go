@@ -36,7 +36,11 @@ func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principa
 		f = catalog.Features{Title: f.Title}
 	}
 	key := viewKey{kind: kind, features: f}
-	if e.visible != nil {
+	switch {
+	case e.visible == nil:
+	case kind == promptsKind:
+		key.visible = e.promptScopes.Of(caller)
+	default:
 		key.visible = e.visible.views.Of(caller)
 	}
 	e.mu.Lock()
@@ -68,6 +72,8 @@ func (e *endpoint) newView(key viewKey) *view {
 		v.pages = e.gen.catalog.Pages(key.features, size, visible)
 	case resourcesKind, templatesKind:
 		v.pages = e.resources.pages(key.kind == templatesKind, key.features.Title, size, visible)
+	case promptsKind:
+		v.pages = e.promptPages(key.visible, key.features.Title, size)
 	}
 	if len(v.pages) == 0 {
 		v.pages = [][]byte{[]byte("[]")}

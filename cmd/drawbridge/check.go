@@ -23,8 +23,8 @@ func (p *program) checkCommand() *cobra.Command {
 exposed as the document has them, changed, excluded by the configuration or skipped because they can't be tools; then
 the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
 
-Exit codes: 0 when clean or with warnings only, 1 when an API can't be served (with --strict: or any operation is
-skipped), 2 on bad usage or configuration.`,
+Exit codes: 0 when clean or with warnings only, 1 when an API or a prompt can't be served (with --strict: or any operation
+is skipped), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
@@ -56,13 +56,15 @@ skipped), 2 on bad usage or configuration.`,
 			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && outcomes[i].Report.API.Skipped > 0
 		}
 		progress.stop()
+		failed = failed || len(g.PromptProblems()) > 0
 		if o.json {
-			err = p.printReportJSON(outcomes, g.PassedOver())
+			err = p.printReportJSON(outcomes, g)
 		} else {
 			text := reportText{w: printable{p.stdout}, checkOptions: o}
 			for i := range outcomes {
 				text.outcome(&outcomes[i], unusable[i])
 			}
+			text.prompts(g.PromptProblems())
 			text.passedOver(g.PassedOver())
 			err = text.err
 		}
@@ -117,12 +119,13 @@ func compileAll(o *gateway.Outcome) (unusable []int) {
 	return unusable
 }
 
-func (p *program) printReportJSON(outcomes []gateway.Outcome, passedOver []string) error {
+func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway) error {
 	var all struct {
 		APIs       []any    `json:"apis"`
+		Prompts    []string `json:"prompts,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
 	}
-	all.PassedOver = passedOver
+	all.Prompts, all.PassedOver = g.PromptProblems(), g.PassedOver()
 	for i := range outcomes {
 		report := outcomes[i].Report
 		report.API.LoadedAt = nil // the same documents give the same report

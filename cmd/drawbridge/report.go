@@ -72,6 +72,13 @@ func (t *reportText) passedOver(files []string) {
 	}
 }
 
+// prompts writes what keeps prompts from being had.
+func (t *reportText) prompts(problems []string) {
+	for _, problem := range problems {
+		t.printf("%s\n", problem)
+	}
+}
+
 // skipped writes the operations that can't be tools.
 func (t *reportText) skipped(o *gateway.Outcome) {
 	codes := o.Report.API.SkipCodes

@@ -1,0 +1,281 @@
+package gateway
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
+type prompt struct {
+	*config.Prompt
+	messages []promptMessage
+	// needs are what its caller must have been granted: for itself, and for each tool that it calls, one of several sets.
+	needs [][][]string
+	// values are offered for its arguments.
+	values [][]string
+}
+
+// promptMessage is one message: a text, or the answer of a tool.
+type promptMessage struct {
+	config.PromptMessage
+	plan *Plan // nil: it is a text
+}
+
+// newPrompts returns the prompts of an endpoint, in the order of the configuration, and tells of those that can't be had there,
+// with the place of what is wrong.
+func (e *endpoint) newPrompts() (all []*prompt, faults []error) {
+	for i := range e.gen.config.Prompts {
+		c := &e.gen.config.Prompts[i]
+		if e.name != "" && !slices.Contains(c.Endpoints, e.name) {
+			continue
+		}
+		p, wrong := e.newPrompt(c)
+		if len(wrong) == 0 {
+			all = append(all, p)
+		}
+		faults = append(faults, wrong...)
+	}
+	return all, faults
+}
+
+func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
+	p := &prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
+	for i, m := range c.Messages {
+		message := promptMessage{PromptMessage: m}
+		if m.Tool != "" {
+			key := fmt.Sprintf("messages[%d]", i)
+			wrong := func(name string, err error) { faults = append(faults, c.Wrong(key+"."+name, err)) }
+			if message.plan = e.tool(m.Tool); message.plan == nil {
+				wrong("tool", e.noTool(m.Tool))
+				continue
+			}
+			if message.plan.consent.needed {
+				wrong("tool", fmt.Errorf("the calls of %q wait for the user's consent, which a prompt can't ask for", m.Tool))
+			}
+			checkArguments(message.plan.Operation, c, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+			p.needs = append(p.needs, message.plan.Scopes)
+		}
+		p.messages = append(p.messages, message)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	for i := range c.Arguments {
+		p.values = append(p.values, p.valuesOf(&c.Arguments[i]))
+	}
+	return p, nil
+}
+
+// noTool says that an endpoint has no tool of a name.
+func (e *endpoint) noTool(name string) error {
+	if e.gen.whole != nil && e.gen.whole.plans[name] != nil {
+		return fmt.Errorf("the endpoint %q does not have the tool %q", e.name, name)
+	}
+	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.plans))); near != "" {
+		return fmt.Errorf("there is no tool %q; did you mean %q?", name, near)
+	}
+	return fmt.Errorf("there is no tool %q", name)
+}
+
+// checkArguments tells of what is wrong with the arguments of a prompt's call as far as it can be known without the values:
+// wrong is called with the key path below the arguments, "" for all.
+func checkArguments(op *openapi.Operation, c *config.Prompt, args map[string]config.Value, wrong func(key string, err error)) {
+	properties := jsonscan.Lookup(op.Input, "properties")
+	if closed(op.Input) {
+		var known []string
+		for name := range jsonscan.Members(properties) {
+			known = append(known, string(name))
+		}
+		for _, name := range slices.Sorted(maps.Keys(args)) {
+			if slices.Contains(known, name) {
+				continue
+			}
+			err := fmt.Errorf("the tool has no argument %q", name)
+			if near := config.Nearest(name, known); near != "" {
+				err = fmt.Errorf("%w; did you mean %q?", err, near)
+			}
+			wrong("."+name, err)
+		}
+	}
+	required := jsonscan.Lookup(op.Input, "required")
+	if jsonscan.KindOf(required) != jsonscan.Array {
+		return
+	}
+	for item := range jsonscan.Elements(required) {
+		name := string(jsonscan.Unquote(item))
+		value, ok := args[name]
+		if !ok {
+			wrong("", fmt.Errorf("the tool needs the argument %q", name))
+			continue
+		}
+		place, whole := value.Place()
+		optional := func(a config.PromptArgument) bool { return a.Name == place && !a.Required }
+		if whole && slices.ContainsFunc(c.Arguments, optional) {
+			wrong("."+name, fmt.Errorf("the tool needs it, and the argument %q of the prompt may be left out: make that required", place))
+		}
+	}
+}
+
+// closed tells whether a schema of arguments names all that there can be.
+func closed(input []byte) bool {
+	for _, key := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "then", "else"} {
+		if jsonscan.Lookup(input, key) != nil {
+			return false
+		}
+	}
+	additional := jsonscan.Lookup(input, "additionalProperties")
+	return additional == nil || string(additional) == "false"
+}
+
+// prompt returns a prompt of the endpoint, nil if there is none of that name.
+func (e *endpoint) prompt(name string) *prompt {
+	if i := slices.IndexFunc(e.prompts, func(p *prompt) bool { return p.Name == name }); i >= 0 {
+		return e.prompts[i]
+	}
+	return nil
+}
+
+// grants tells whether the caller has been granted what a prompt needs, at an endpoint with a guard.
+func (e *endpoint) grants(caller *auth.Principal, p *prompt) bool {
+	for _, sets := range p.needs {
+		if !slices.ContainsFunc(sets, func(set []string) bool { return e.guard.Allows(caller, set) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// authorizePrompt tells whether the caller may have a prompt, before any of its tools is called, as authorize does for tools.
+func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
+	if e.guard == nil || e.grants(caller, p) {
+		return nil
+	}
+	if e.gen.config.Auth.HideUnauthorized {
+		return unknownPrompt(p.Name)
+	}
+	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
+	sets, ok := p.challenge(caller)
+	if !ok {
+		denied.Message = "no scope suffices for a tool of this prompt: the operator must map those of its document"
+		return denied
+	}
+	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
+	return denied
+}
+
+// challenge returns the sets of scopes that the caller is to ask for; false if nothing would help.
+func (p *prompt) challenge(caller *auth.Principal) (sets [][]string, ok bool) {
+	for _, alternatives := range p.needs {
+		if len(alternatives) == 0 {
+			return nil, false
+		}
+		sets = append(sets, nearestScopes(caller, alternatives))
+	}
+	return sets, true
+}
+
+func unknownPrompt(name string) *mcp.Error {
+	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", cut(name, 128))
+}
+
+// promptPages returns the prompts that a caller may see, as JSON arrays of at most size of them.
+func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages [][]byte) {
+	page, n, set := []byte{'['}, 0, 0
+	for _, p := range e.prompts {
+		may := true
+		for _, sets := range p.needs {
+			one := e.promptScopes == nil
+			for range sets {
+				one = one || visible.Has(set)
+				set++
+			}
+			may = may && one
+		}
+		if !may {
+			continue
+		}
+		if n == size {
+			pages, page, n = append(pages, append(page, ']')), []byte{'['}, 0
+		}
+		if n++; n > 1 {
+			page = append(page, ',')
+		}
+		page = p.appendDefinition(page, titled)
+	}
+	return append(pages, append(page, ']'))
+}
+
+// appendDefinition appends a prompt as prompts/list has it.
+func (p *prompt) appendDefinition(dst []byte, titles bool) []byte {
+	dst = appendNamed(dst, p.Name, p.Title, p.Description, titles)
+	if len(p.Arguments) > 0 {
+		dst = append(dst, `,"arguments":[`...)
+		for i, a := range p.Arguments {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendNamed(dst, a.Name, a.Title, a.Description, titles)
+			if a.Required {
+				dst = append(dst, `,"required":true`...)
+			}
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// appendNamed appends the beginning of an object with a name.
+func appendNamed(dst []byte, name, title, description string, titles bool) []byte {
+	dst = jsonscan.AppendString(append(dst, `{"name":`...), name)
+	if titles && title != "" {
+		dst = jsonscan.AppendString(append(dst, `,"title":`...), title)
+	}
+	if description != "" {
+		dst = jsonscan.AppendString(append(dst, `,"description":`...), description)
+	}
+	return dst
+}
+
+// addPrompts makes the prompts of an endpoint, and keeps what is wrong with them.
+func (gen *generation) addPrompts(e *endpoint) {
+	var faults []error
+	e.prompts, faults = e.newPrompts()
+	for _, fault := range faults {
+		if text := fault.Error(); !slices.Contains(gen.promptFaults, text) {
+			gen.promptFaults = append(gen.promptFaults, text)
+		}
+	}
+	if e.visible == nil {
+		return
+	}
+	var all [][]string
+	for _, p := range e.prompts {
+		all = append(all, slices.Concat(p.needs...)...)
+	}
+	e.promptScopes = e.guard.Views(all)
+}
+
+// logPrompts tells once of each prompt that can't be had.
+func (g *Gateway) logPrompts(gen, old *generation) {
+	for _, fault := range gen.promptFaults {
+		if old == nil || !slices.Contains(old.promptFaults, fault) {
+			g.log.Warn("a prompt can't be had", "error", fault)
+		}
+	}
+}
+
+// PromptProblems returns what keeps prompts of the configuration from being had, with places in its files.
+func (g *Gateway) PromptProblems() []string {
+	if gen := g.current.Load(); gen != nil {
+		return slices.Clone(gen.promptFaults)
+	}
+	return nil
+}

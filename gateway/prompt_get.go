@@ -1,0 +1,233 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// maxPromptSize is the most bytes of the texts of a prompt with its arguments filled in; what tools answer is bounded by their APIs.
+const maxPromptSize = 1 << 20
+
+// getPrompt answers prompts/get: it finds the prompt, checks the caller's scopes for all that it needs, fills in the
+// arguments, and calls its tools, each like a tools/call of the caller. A call that fails fails the whole: a model must not
+// take a message about a failure for what the user wanted to say.
+func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	e := endpointFrom(ctx)
+	p := e.prompt(req.Name)
+	if p == nil {
+		if req.Name == "" {
+			return mcp.InvalidParams("params.name is missing: it must be the name of a prompt")
+		}
+		return unknownPrompt(req.Name)
+	}
+	caller := auth.FromContext(ctx)
+	if denied := e.authorizePrompt(caller, p); denied != nil {
+		return denied
+	}
+	given, err := req.TextArguments()
+	if err != nil {
+		return err
+	}
+	if err := p.check(given); err != nil {
+		return err
+	}
+	b := promptBuilder{g: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
+	if e.guard != nil {
+		b.caller = caller
+	}
+	if p.Description != "" {
+		b.raw(`"description":`)
+		b.chunks = append(b.chunks, mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Description)})
+		b.raw(",")
+	}
+	b.raw(`"messages":[`)
+	for i := range p.messages {
+		if err := b.add(ctx, &p.messages[i]); err != nil {
+			return err
+		}
+	}
+	b.raw("]")
+	return reply.Result(b.chunks...)
+}
+
+// check tells of all arguments that are missing or unknown, and of too much text.
+func (p *prompt) check(given map[string]string) error {
+	var faults []string
+	var missing []string
+	known := map[string]bool{}
+	for _, a := range p.Arguments {
+		known[a.Name] = true
+		if _, ok := given[a.Name]; a.Required && !ok {
+			missing = append(missing, a.Name)
+		}
+	}
+	if len(missing) > 0 {
+		faults = append(faults, "missing: "+joinQuoted(missing))
+	}
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !known[name] {
+			unknown = append(unknown, cut(name, 64))
+		}
+	}
+	if n := len(unknown); n > 10 {
+		unknown = append(unknown[:10], fmt.Sprintf("%d more", n-10))
+	}
+	if len(unknown) > 0 {
+		faults = append(faults, "unknown: "+joinQuoted(unknown))
+	}
+	if len(faults) > 0 {
+		takes := "it takes none"
+		if len(p.Arguments) > 0 {
+			var names []string
+			for _, a := range p.Arguments {
+				names = append(names, a.Name)
+			}
+			takes = "it takes " + joinQuoted(names)
+		}
+		return mcp.InvalidParams("the arguments of prompt %q are not right: %s; %s", p.Name, strings.Join(faults, "; "), takes)
+	}
+	size := 0
+	for i := range p.messages {
+		size += p.messages[i].Text.Size(func(name string) string { return given[name] })
+	}
+	if size > maxPromptSize {
+		return mcp.InvalidParams("prompt %q would have %d bytes with these arguments; at most %d are allowed", p.Name, size, maxPromptSize)
+	}
+	return nil
+}
+
+// promptBuilder makes the result of one prompts/get.
+type promptBuilder struct {
+	g        *Gateway
+	req      *mcp.Request
+	reply    *mcp.Reply
+	endpoint *endpoint
+	caller   *auth.Principal // nil: nobody was asked for a token
+	prompt   *prompt
+	given    map[string]string
+
+	chunks []mcp.Chunk
+	count  int // of messages
+}
+
+func (b *promptBuilder) raw(text string) {
+	b.chunks = append(b.chunks, mcp.Chunk{Bytes: []byte(text)})
+}
+
+// message appends a message; the content is a JSON object.
+func (b *promptBuilder) message(m *promptMessage, content ...mcp.Chunk) {
+	if b.count++; b.count > 1 {
+		b.raw(",")
+	}
+	b.raw(`{"role":"` + string(m.Role) + `","content":`)
+	b.chunks = append(b.chunks, content...)
+	b.raw("}")
+}
+
+func (b *promptBuilder) text(m *promptMessage, text []byte) {
+	b.message(m, mcp.Chunk{Bytes: blockOpen}, mcp.Chunk{Bytes: text, Escape: true}, mcp.Chunk{Bytes: blockClose})
+}
+
+// add appends what a message of the prompt becomes.
+func (b *promptBuilder) add(ctx context.Context, m *promptMessage) error {
+	if m.plan == nil {
+		b.text(m, []byte(m.Text.Fill(func(name string) string { return b.given[name] })))
+		return nil
+	}
+	args := m.appendArguments(nil, b.given)
+	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
+	parts, resp, err := c.answer(args)
+	if err != nil {
+		var f *failure
+		if errors.As(err, &f) {
+			code := mcp.CodeInternal
+			if f.outcome == outcomeArguments {
+				code = mcp.CodeInvalidParams
+			}
+			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.text)}
+		}
+		return err
+	}
+	if len(parts) == 0 {
+		b.text(m, []byte(emptyText(resp, c.hidden)))
+	}
+	for i, part := range parts {
+		n := 0
+		if len(parts) > 1 {
+			n = i + 1
+		}
+		b.part(&c, m, part, n)
+	}
+	return nil
+}
+
+// part appends a message of a part of an answer; n is its number among several, 0 if it is alone.
+func (b *promptBuilder) part(c *call, m *promptMessage, part openapi.Part, n int) {
+	if part.Kind != openapi.JSON && part.Kind != openapi.Text {
+		b.message(m, mcp.Chunk{Bytes: c.binaryBlock(part, n)})
+		return
+	}
+	text := part.Data
+	if part.Field != "" {
+		text = append([]byte(part.Field+": "), text...)
+	}
+	b.text(m, text)
+	if part.Events > 0 {
+		b.text(m, []byte(cutOff(part.Events)))
+	}
+}
+
+// appendArguments appends the arguments of a message's call, with what was given in their places.
+func (m *promptMessage) appendArguments(dst []byte, given map[string]string) []byte {
+	dst = append(dst, '{')
+	for _, name := range slices.Sorted(maps.Keys(m.Arguments)) {
+		value := m.Arguments[name]
+		if place, whole := value.Place(); whole {
+			if _, ok := given[place]; !ok {
+				continue
+			}
+		}
+		if dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
+		dst = append(jsonscan.AppendString(dst, name), ':')
+		dst = value.AppendJSON(dst, func(name string) (string, bool) {
+			text, ok := given[name]
+			return text, ok
+		})
+	}
+	return append(dst, '}')
+}
+
+// answer makes the call for who needs its parts at hand, from the look at its arguments to the log line. All that goes wrong
+// with the call itself is a *failure.
+func (c *call) answer(args []byte) (parts []openapi.Part, resp *http.Response, err error) {
+	defer func() {
+		var f *failure
+		switch {
+		case err == nil:
+			c.done(outcomeOK, nil)
+		case errors.As(err, &f):
+			c.done(f.outcome, f.cause)
+		}
+	}()
+	c.g.metrics.inFlight.Inc()
+	defer c.g.metrics.inFlight.Dec()
+	args, err = c.permit(c.ctx, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.begin()()
+	return c.collect(args)
+}

@@ -1,0 +1,269 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/config"
+)
+
+// TestPrompts runs the cases in testdata/prompts. A case is an archive whose comment says why it exists:
+//
+//	config.yaml  the configuration: $BASE is the service, and the document is api.yaml
+//	ask          requests, one a line: revision, method and params
+//	got          their answers, one a line: the status if it is not 200, and the result or error
+//	log          what check says of prompts
+//
+// Other files lie beside the configuration. The service answers with the file that has the name of the path below files/, as
+// text or, if it ends so, as a picture; with the query, if the path is /echo; else 404.
+func TestPrompts(t *testing.T) {
+	cases, err := filepath.Glob("testdata/prompts/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { runPromptCase(t, path) })
+	}
+}
+
+func runPromptCase(t *testing.T, path string) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/echo" {
+			_, _ = fmt.Fprintf(w, "%s %s", r.Method, r.URL.RawQuery)
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "files", filepath.FromSlash(filepath.Clean(r.URL.Path))))
+		if err != nil {
+			http.Error(w, "no such thing", http.StatusNotFound)
+			return
+		}
+		media := map[string]string{".png": "image/png", ".wav": "audio/wav", ".pdf": "application/pdf", ".json": "application/json"}[filepath.Ext(r.URL.Path)]
+		if media == "" {
+			media = "text/plain"
+		}
+		w.Header().Set("Content-Type", media)
+		_, _ = w.Write([]byte(strings.TrimSuffix(string(text), "\n")))
+	}))
+	defer service.Close()
+	want := map[string]string{}
+	var asked string
+	var kept []txtar.File
+	for _, f := range archive.Files {
+		switch f.Name {
+		case "got", "log":
+			want[f.Name] = string(f.Data)
+			continue
+		case "ask":
+			asked = string(f.Data)
+		}
+		kept = append(kept, f)
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(f.Data), "$BASE", service.URL)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, problems := config.Load(filepath.Join(dir, "config.yaml"), func(string) string { return "" })
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	g, err := New(Options{Config: c, Version: "1.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, problem := range g.PromptProblems() {
+		got["log"] += strings.ReplaceAll(problem, dir+string(filepath.Separator), "") + "\n"
+	}
+	for line := range strings.Lines(asked) {
+		revision, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		method, params, _ := strings.Cut(rest, " ")
+		var named struct{ Name string }
+		if err := json.Unmarshal([]byte(params), &named); err != nil {
+			t.Fatalf("%s: %v", params, err)
+		}
+		status, body := ask(t, g.Handler(), revision, method, named.Name, strings.TrimSuffix(strings.TrimPrefix(params, "{"), "}"))
+		var answer struct{ Result, Error json.RawMessage }
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		text := string(answer.Result) + string(answer.Error)
+		text = strings.Replace(text, `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"drawbridge","title":"Drawbridge","version":"1.0.0"}},`, "", 1)
+		if status != http.StatusOK {
+			text = fmt.Sprint(status, " ", text)
+		}
+		got["got"] += strings.ReplaceAll(text, service.URL, "$BASE") + "\n"
+	}
+	if *accept {
+		for _, name := range []string{"got", "log"} {
+			if text, ok := got[name]; ok {
+				kept = append(kept, txtar.File{Name: name, Data: []byte(text)})
+			}
+		}
+		archive.Files = kept
+		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+// promptNames returns the names of a prompts/list answer.
+func promptNames(t *testing.T, body []byte) []string {
+	t.Helper()
+	var answer struct {
+		Result struct{ Prompts []struct{ Name string } }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	names := []string{}
+	for _, p := range answer.Result.Prompts {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+const protectedPrompts = `prompts:
+  - {name: plain, messages: [{text: hello}]}
+  - {name: special, scopes: [special], messages: [{text: hello}]}
+  - {name: calling, messages: [{tool: list}, {tool: purge}]}
+`
+
+// TestPromptScopes: who may not call a tool can't have it called by a prompt, and is told of all scopes at once; where tools
+// are hidden, the prompt is too.
+func TestPromptScopes(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	for _, hide := range []bool{false, true} {
+		cfg := fmt.Sprintf(protectedConfig, issuers(i)) + protectedPrompts
+		if hide {
+			cfg = strings.Replace(cfg, "default_scopes", "hide_unauthorized: true\n  default_scopes", 1)
+		}
+		g := start(t, document("Shop", "list", "purge"), cfg, service.URL)
+		for _, revision := range eras {
+			for scope, want := range map[string][]string{
+				"mcp:tools":         {"plain"},
+				"special":           {"special"},
+				"orders:all":        {"plain", "calling"},
+				"mcp:tools special": {"plain", "special"},
+				"profile":           {},
+			} {
+				c := newClient(t, g.Handler(), revision, i.token(t, map[string]any{"scope": scope}))
+				listed := want
+				if !hide {
+					listed = []string{"plain", "special", "calling"}
+				}
+				if got := promptNames(t, c.send("prompts/list", "", "").Body.Bytes()); !slices.Equal(got, listed) {
+					t.Errorf("%s, %s: prompts %q, want %q", revision, scope, got, listed)
+				}
+				unknown := strings.ReplaceAll(c.send("prompts/get", "nothing", "{}").Body.String(), `"nothing\"`, "NAME")
+				for _, name := range []string{"plain", "special", "calling"} {
+					service.taken()
+					w := c.send("prompts/get", name, "{}")
+					switch body := w.Body.String(); {
+					case slices.Contains(want, name):
+						if w.Code != 200 || !strings.Contains(body, `"messages":[`) {
+							t.Errorf("%s, %s: %s = %d %s", revision, scope, name, w.Code, body)
+						}
+					case len(service.taken()) > 0:
+						t.Errorf("%s, %s: %s called a tool", revision, scope, name)
+					case hide:
+						if got := strings.ReplaceAll(body, `"`+name+`\"`, "NAME"); got != unknown {
+							t.Errorf("a hidden prompt answers\n%s\nan unknown one\n%s", got, unknown)
+						}
+					case w.Code != 403:
+						t.Errorf("%s, %s: %s = %d %s", revision, scope, name, w.Code, body)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPromptChallenge: the challenge names all that a prompt and its tools need.
+func TestPromptChallenge(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + "prompts: [{name: both, scopes: [special], messages: [{tool: purge}]}]\n"
+	g := start(t, document("Shop", "purge"), cfg, service.URL)
+	w := newClient(t, g.Handler(), eras[0], i.token(t, map[string]any{"scope": "profile"})).send("prompts/get", "both", "{}")
+	if got := w.Header().Get("WWW-Authenticate"); w.Code != 403 || !strings.Contains(got, `scope="profile special orders:admin"`) {
+		t.Errorf("challenge = %d %s", w.Code, got)
+	}
+}
+
+// TestPromptsChange: a file of a prompt that changes, comes or goes is noticed, and clients are told of it where they can have
+// the prompt.
+func TestPromptsChange(t *testing.T) {
+	files := map[string]string{
+		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\nendpoints: [{name: a}]\nprompts: [{file: one.md}, {file: prompts, endpoints: [a]}]\n",
+		"a.yaml":          document("A", "list"), "one.md": "One.\n", "prompts/two.md": "Two.\n",
+	}
+	r := run(t, files)
+	r.served()
+	server := httptest.NewServer(r.Handler())
+	defer server.Close()
+	defer func() {
+		if err := r.EndStreams(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	names := func(path string) []string {
+		w := httptest.NewRecorder()
+		req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+path, strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"*/*"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"prompts/list"}}
+		r.Handler().ServeHTTP(w, req)
+		return promptNames(t, w.Body.Bytes())
+	}
+	expect := func(path string, want ...string) {
+		t.Helper()
+		r.eventually(fmt.Sprint(path, " has ", want), func() bool { return slices.Equal(names(path), want) })
+	}
+	expect("/mcp", "one", "two")
+	expect("/mcp/a", "two")
+	const changed = "notifications/prompts/list_changed"
+	var streams []*listening
+	for _, revision := range eras {
+		streams = append(streams, listen(t, server, "/mcp/a", revision, ""))
+	}
+	r.write(map[string]string{"one.md": "---\nname: uno\n---\nOne.\n"})
+	expect("/mcp", "uno", "two")
+	r.write(map[string]string{"prompts/three.md": "Three.\n"})
+	expect("/mcp", "uno", "three", "two")
+	for _, l := range streams {
+		l.want(changed) // once: the first change was none here
+	}
+	if err := os.Remove(filepath.Join(r.dir, "prompts/two.md")); err != nil {
+		t.Fatal(err)
+	}
+	expect("/mcp/a", "three")
+	for _, l := range streams {
+		l.want(changed)
+	}
+	r.write(map[string]string{"prompts/three.md": "{{three\n"})
+	r.eventually("a broken prompt is told of", func() bool { return strings.Contains(r.Status().Config.Error, "three.md:1:1: messages[0].text: ") })
+	expect("/mcp", "uno", "three")
+}
