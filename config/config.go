@@ -323,6 +323,9 @@ type Settings struct {
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`
 	// Where the events of a streamed answer tell how far the call is, for clients that want to know.
 	Progress *Progress `yaml:"progress,omitempty" absent:"each key of it has its own"`
+	// How a call goes on whose answer is that the work has begun, which is that of status 202, or any of 2xx in which the job is
+	// found.
+	Job *Job `yaml:"job,omitempty" absent:"as a job of which nothing is said, if the answer has status 202 and names a place to ask"`
 }
 
 // Resource is how an operation is read as a resource.
@@ -535,7 +538,7 @@ func (a *API) Exposes(s Subject) bool {
 
 func (s *Settings) empty() bool {
 	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0 &&
-		s.Resource == nil && s.Progress == nil
+		s.Resource == nil && s.Progress == nil && s.Job == nil
 }
 
 // Apply puts the settings that later has in the place of those that were there.
@@ -566,6 +569,9 @@ func (s *Settings) Apply(later Settings) {
 	}
 	if later.Progress != nil {
 		s.Progress = later.Progress
+	}
+	if later.Job != nil {
+		s.Job = later.Job
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 // extensions.
 func extensions() map[string]string {
 	return map[string]string{
+		"x-mcp-async":    "job",
 		"x-mcp-confirm":  "confirm",
+		"x-mcp-job":      "job",
 		"x-mcp-resource": "resource",
 		"x-mcp-progress": "progress",
 	}

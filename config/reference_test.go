@@ -150,7 +150,7 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "credential.go", "progress.go", "prompt.go", "selector.go"} {
+	for _, name := range []string{"config.go", "credential.go", "job.go", "progress.go", "prompt.go", "selector.go"} {
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

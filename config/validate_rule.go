@@ -61,6 +61,9 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	}
 	l.resource(key+".resource", set.Resource)
 	l.progress(key+".progress", set.Progress)
+	if set.Job != nil {
+		l.job(key+".job", set.Job)
+	}
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {
 		l.errorf(condition, "needs auth.issuers: it is about callers, and nobody is asked who they are")

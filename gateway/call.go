@@ -68,6 +68,8 @@ type call struct {
 	answered bool
 	start    time.Time      // of the request to the service
 	parts    []openapi.Part // of an answer with several, until the last of them is there
+	location string         // the header of that name, as the service sent it; what is shown of it is its path
+	note     string         // what is said beside the answer; "": nothing
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -114,6 +116,8 @@ func (c *call) run(args json.RawMessage) (err error) {
 	}
 	defer c.observe()
 	switch {
+	case c.plan.mayBegin(resp.StatusCode):
+		err = c.accepted(args, resp)
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)
 	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects():
@@ -142,6 +146,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if err != nil {
 		return nil, c.failed(err)
 	}
+	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)
 	if err := c.tellAnswer(resp.StatusCode, time.Since(c.start)); err != nil {
 		_ = resp.Body.Close()
@@ -296,15 +301,15 @@ func (c *call) done(o outcome, cause error) {
 	c.tellOutcome(o)
 	level := slog.LevelInfo
 	switch o {
-	case outcomeOK, outcomeArguments, outcomeAsked:
+	case outcomeOK, outcomeArguments, outcomeAsked, outcomeJob:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcome(upstream.Canceled.String()):
+	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeJobFailed, outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}
 	if c.span != nil {
 		c.span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
-		if o != outcomeOK {
+		if o != outcomeOK && o != outcomeJob {
 			c.span.SetStatus(codes.Error, string(o))
 			c.span.SetAttributes(attribute.String("error.type", string(o)))
 		}

@@ -44,7 +44,8 @@ type Options struct {
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
 
-	now func() time.Time // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
+	jitter func(time.Duration) time.Duration // of the times between looks at jobs, for tests; nil: a tenth more or less
+	now    func() time.Time                  // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
 }
 
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
@@ -62,6 +63,8 @@ type Gateway struct {
 	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
+	guessed   *job                              // of which nothing is said
+	jitter    func(time.Duration) time.Duration // of the times between looks at jobs
 
 	current  atomic.Pointer[generation] // nil until the first API is served
 	guards   atomic.Pointer[guards]
@@ -90,10 +93,13 @@ func New(o Options) (*Gateway, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.jitter == nil {
+		o.jitter = about
+	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
-		replays: auth.NewReplayMemory(nil), serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		replays: auth.NewReplayMemory(nil), jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
@@ -110,6 +116,9 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.nonceKeys = nonceKeys(keys)
 	var err error
+	if g.guessed, err = newJob(nil, g.jitter, nil); err != nil {
+		return nil, err
+	}
 	if g.first, err = g.deploy(c, nil); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type Plan struct {
 	consent   consent
 	resource  *readable   // nil: it can't be read as one
 	progress  *eventRules // nil: the usual ones
+	job       *job        // what is known of the jobs that calls begin
 
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
@@ -55,7 +56,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
 		short: s.config.Answers == config.AnswersStructured,
-		safe:  safeMethod(t.Operation.Method), source: s,
+		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
 	}
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)

@@ -22,6 +22,11 @@ const maxErrorBody = 8 << 10
 // refused makes a failure of an answer with a status of 300 or more: what the service said, what the document says of
 // the status, and what to try next.
 func (c *call) refused(resp *http.Response) error {
+	return c.refusedOf(resp, c.plan.Operation.Meaning(resp.StatusCode))
+}
+
+// refusedOf is refused for an answer of whose status the document says meaning, which may be nothing.
+func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	var body []byte
 	lead, other, short := "", "", false
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
@@ -72,8 +77,8 @@ func (c *call) refused(resp *http.Response) error {
 	default:
 		b.WriteString(", without a body.")
 	}
-	if text := c.plan.Operation.Meaning(resp.StatusCode); text != "" {
-		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, text)
+	if meaning != "" {
+		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, meaning)
 	}
 	b.WriteByte('\n')
 	b.WriteString(hint(resp, c.plan.safe, time.Now()))
@@ -272,15 +277,8 @@ const longestWait = 24 * time.Hour
 // retryAfter reads the header of that name, in seconds or as a date (RFC 9110 section 10.2.3), and says it in a
 // sentence; "" where there is none.
 func retryAfter(resp *http.Response, now time.Time) string {
-	value := strings.TrimSpace(resp.Header.Get("Retry-After"))
-	var wait time.Duration
-	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
-		wait = time.Duration(min(seconds, math.MaxInt32)) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		wait = at.Sub(now)
-	} else if isDigits(value) {
-		wait = longestWait + 1 // more digits than a number has
-	} else {
+	wait, ok := retryHeader(resp, now)
+	if !ok {
 		return ""
 	}
 	switch {
@@ -294,6 +292,27 @@ func retryAfter(resp *http.Response, now time.Time) string {
 		return "Wait 1 second before the next call."
 	}
 	return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
+}
+
+// retryHeader reads the header Retry-After; false: there is none, or it says nothing.
+func retryHeader(resp *http.Response, now time.Time) (wait time.Duration, ok bool) {
+	value := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
+		return time.Duration(min(seconds, math.MaxInt32)) * time.Second, true
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return at.Sub(now), true
+	}
+	return longestWait + 1, isDigits(value) // more digits than a number has
+}
+
+// retryTime is the time that a service asks to wait, at most longestWait; 0: it does not ask.
+func retryTime(resp *http.Response, now time.Time) time.Duration {
+	wait, ok := retryHeader(resp, now)
+	if !ok {
+		return 0
+	}
+	return min(max(wait, time.Millisecond), longestWait)
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -54,7 +54,13 @@ func (c *call) succeed(resp *http.Response) error {
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp, c.hidden)), Escape: true}, {Bytes: textClose}}
+	return c.empty(resp)
+}
+
+// empty writes the result for an answer without a body.
+func (c *call) empty(resp *http.Response) error {
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp, c.hidden)), Escape: true}}
+	chunks = append(c.noted(chunks, textNext), mcp.Chunk{Bytes: textClose})
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}
@@ -91,7 +97,11 @@ func (c *call) structured() bool {
 // the text, and as they came in as structuredContent.
 func (c *call) part(p openapi.Part) error {
 	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
-		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}, {Bytes: listClose}}
+		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}}
+		if c.note != "" {
+			chunks = append(c.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
+		}
+		chunks = append(chunks, mcp.Chunk{Bytes: listClose})
 		if c.structured() {
 			return c.unexpected(chunks, p, notJSON(p), valueOf(p))
 		}
@@ -107,7 +117,7 @@ func (c *call) part(p openapi.Part) error {
 	if p.Events > 0 {
 		chunks = append(chunks, mcp.Chunk{Bytes: textNext}, mcp.Chunk{Bytes: []byte(cutOff(p.Events)), Escape: true})
 	}
-	chunks = append(chunks, mcp.Chunk{Bytes: textClose})
+	chunks = append(c.noted(chunks, textNext), mcp.Chunk{Bytes: textClose})
 	switch {
 	case !with:
 	case p.Kind == openapi.Text:
@@ -159,6 +169,9 @@ func (c *call) manyParts() error {
 			chunks = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true})
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: blockClose})
+	}
+	if c.note != "" {
+		chunks = append(c.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 	}
 	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
 	if !c.structured() {

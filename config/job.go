@@ -1,0 +1,77 @@
+package config
+
+import "reflect"
+
+// Job says how a call goes on whose answer is that the work has begun.
+type Job struct {
+	// Where the body of that answer names the job's URL. It must be of the origin that is called.
+	Location Pointer `yaml:"location,omitempty" absent:"the headers Operation-Location, Azure-AsyncOperation and Location, in this order"`
+	// What tells how the job stands.
+	Status *JobOperation `yaml:"status,omitempty" absent:"GET on the job's URL"`
+	// What gives the result of a job that has succeeded.
+	Result *JobOperation `yaml:"result,omitempty" absent:"GET where result_location points, else output"`
+	// What stops a job of which nobody wants the result any more.
+	Cancel *JobOperation `yaml:"cancel,omitempty" absent:"nothing: it is only not asked for any more"`
+	// Where an answer of status has the word for the job's state. A state can also be true, which is done, or false.
+	State Pointer `yaml:"state,omitempty" absent:"the first of /status, /state, /properties/provisioningState and /done that is a word, true or false"`
+	// The words for states, beside those that are common. What is none of them means that the job goes on.
+	States JobStates `yaml:"states,omitempty"`
+	// Where it says how far the job is: a number.
+	Progress Pointer `yaml:"progress,omitempty" absent:"the first of /progress, /percentComplete, /percent_complete and /percent that is a number"`
+	// Where it says how much there is to do: a number.
+	Total Pointer `yaml:"total,omitempty" absent:"100 if progress is absent or has no number beside it"`
+	// Where it says in words what goes on, or what went wrong.
+	Message Pointer `yaml:"message,omitempty" absent:"the first of /message, /statusMessage, /status_message, /detail and /error/message that is a text"`
+	// Where it has the result of a job that has succeeded.
+	Output Pointer `yaml:"output,omitempty" absent:"the first of /result, /response and /output, else all of it"`
+	// Where it has the URL of the result. It must be of the origin that is called.
+	ResultLocation Pointer `yaml:"result_location,omitempty" absent:"the first of /resourceLocation, /resultUrl and /result_url that is a text"`
+	// How long to wait before the next look at a job, where the service does not say (Retry-After). It grows as the job goes
+	// on, to ten times as much.
+	Interval Duration `yaml:"interval" default:"1s" min:"10ms" max:"1h"`
+	// How long a call waits for the end of its job, within its timeout, where the client can't take a task. Then it answers how
+	// the job stands.
+	Wait Duration `yaml:"wait" default:"30s" min:"1ms" max:"1h" zero:"true"`
+}
+
+// JobOperation is a request about a job: an operation of the same API with its arguments, or a method for the job's URL.
+type JobOperation struct {
+	// The operationId.
+	Operation string `yaml:"operation,omitempty" absent:"method, for the job's URL"`
+	// The method for the job's URL: GET, DELETE or POST. POST has no body.
+	Method JobMethod `yaml:"method,omitempty" absent:"the operation's"`
+	// Where the operation's arguments come from: JSON Pointers into the body of the answer that began the job, or runtime
+	// expressions of OpenAPI, such as $response.header.Location or $request.path.id. What is neither is the value itself.
+	Bind map[string]string `yaml:"bind,omitempty" absent:"none"`
+}
+
+// JobStates are further words for the states of a job. Case, spaces, - and _ don't count.
+type JobStates struct {
+	// The job has not ended.
+	Working []string `yaml:"working,omitempty" absent:"none but accepted, in progress, pending, processing, queued, running and the like"`
+	// It has done what was asked.
+	Succeeded []string `yaml:"succeeded,omitempty" absent:"none but complete, completed, done, finished, ok, ready, succeeded, success, successful and true"`
+	// It has not.
+	Failed []string `yaml:"failed,omitempty" absent:"none but aborted, error, errored, expired, failed, failure, rejected, timedout and timeout"`
+	// Somebody has stopped it.
+	Cancelled []string `yaml:"cancelled,omitempty" absent:"none but canceled, cancelled, stopped, terminated and revoked"`
+}
+
+// JobMethod is a method for the URL of a job.
+type JobMethod string
+
+// The values of [JobMethod].
+const (
+	JobGet    JobMethod = "GET"
+	JobDelete JobMethod = "DELETE"
+	JobPost   JobMethod = "POST"
+)
+
+func (JobMethod) values() []string { return []string{"GET", "DELETE", "POST"} }
+
+// DefaultJob is a job of which the configuration says nothing.
+func DefaultJob() *Job {
+	j := &Job{}
+	(&loader{}).defaults(reflect.ValueOf(j).Elem())
+	return j
+}

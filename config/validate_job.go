@@ -1,0 +1,95 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxJobWords bounds the words for one state, and the arguments of one request.
+const maxJobWords = 50
+
+func (l *loader) job(key string, j *Job) {
+	if l.given(key) && l.ok(key) && !l.faulty(key) && len(j.States.all()) == 0 && l.given(key+".states") {
+		l.errorf(key+".states", "is empty; leave it out")
+	}
+	for _, use := range []struct {
+		name      string
+		operation *JobOperation
+	}{{"status", j.Status}, {"result", j.Result}, {"cancel", j.Cancel}} {
+		if use.operation != nil {
+			l.jobOperation(key+"."+use.name, use.name, use.operation)
+		}
+	}
+	said := map[string]string{}
+	for _, words := range j.States.all() {
+		at := key + ".states." + words.name
+		if len(words.words) > maxJobWords {
+			l.errorf(at, "has more than %d words", maxJobWords)
+			continue
+		}
+		for i, word := range words.words {
+			plain := PlainWord(word)
+			switch before, twice := said[plain]; {
+			case plain == "":
+				l.errorf(at+"["+strconv.Itoa(i)+"]", "is no word")
+			case twice && before != words.name:
+				l.errorf(at+"["+strconv.Itoa(i)+"]", "%s stands among those of %s too", quote(word), before)
+			}
+			said[plain] = words.name
+		}
+	}
+}
+
+func (l *loader) jobOperation(key, use string, o *JobOperation) {
+	switch {
+	case !l.ok(key) || l.faulty(key):
+		return
+	case o.Operation == "" && o.Method == "":
+		l.errorf(key, "needs operation or method")
+	case o.Operation != "" && o.Method != "":
+		l.errorf(key+".method", "can't stand beside operation, which has its own")
+	case o.Operation == "" && len(o.Bind) > 0:
+		l.errorf(key+".bind", "needs operation: the job's URL has no arguments")
+	case use != "cancel" && o.Method != "" && o.Method != JobGet:
+		l.errorf(key+".method", "must be GET: a look changes nothing")
+	case use == "cancel" && o.Method == JobGet:
+		l.errorf(key+".method", "must be DELETE or POST")
+	}
+	if len(o.Bind) > maxJobWords {
+		l.errorf(key+".bind", "has more than %d arguments", maxJobWords)
+		return
+	}
+	for _, argument := range slices.Sorted(maps.Keys(o.Bind)) {
+		text := o.Bind[argument]
+		if l.most(key+".bind."+argument, text, maxPointer); strings.HasPrefix(text, "/") && len(text) <= maxPointer {
+			var p Pointer
+			if err := p.parse(text); err != nil {
+				l.errorf(key+".bind."+argument, "%s", err)
+			}
+		}
+	}
+}
+
+type jobWords struct {
+	name  string
+	words []string
+}
+
+// all returns the words of the states that have some, by the key of the state.
+func (s *JobStates) all() []jobWords {
+	return slices.DeleteFunc([]jobWords{
+		{"working", s.Working}, {"succeeded", s.Succeeded}, {"failed", s.Failed}, {"cancelled", s.Cancelled},
+	}, func(w jobWords) bool { return len(w.words) == 0 })
+}
+
+// PlainWord returns a word for a state as it is compared: in lower case, without spaces, - and _.
+func PlainWord(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' || r == '_' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(word))
+}

@@ -1,0 +1,193 @@
+package gateway
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// job is what the gateway knows of the jobs that calls of a plan begin. It is immutable.
+type job struct {
+	// declared tells that the configuration says something of them. Else what an answer of 202 looks like is all there is.
+	declared               bool
+	location               string      // where the answer names the job's URL; "": in its headers
+	status, result, cancel *jobRequest // nil: there is none of its own
+	states                 []string    // where the word for the state is looked for
+	stated                 bool        // the configuration says where it is, or which words there are
+	words                  map[string]jobState
+	progress, total        []string
+	message                []string
+	output, resultLocation []string
+	interval, wait         time.Duration
+	jitter                 func(time.Duration) time.Duration // of the time between two looks
+}
+
+// jobRequest is a request about a job.
+type jobRequest struct {
+	operation *openapi.Operation // nil: method, for the job's URL
+	method    string
+	bind      map[string]openapi.Expression
+	choice    *credential.Choice // what authenticates it; of one with an operation
+}
+
+// jobState is where a job stands.
+type jobState uint8
+
+const (
+	jobUnsaid jobState = iota // nothing is said of it
+	jobWorking
+	jobSucceeded
+	jobFailed
+	jobCancelled
+)
+
+// jobWords are the words for states that services have in common, as [config.PlainWord] gives them: those of Azure and
+// Google, of queues. "active" and "new" are not among them: things that are made by a job have these states for ever.
+func jobWords() map[string]jobState {
+	words := map[string]jobState{}
+	for state, list := range map[jobState][]string{
+		jobWorking: {
+			"accepted", "creating", "deleting", "executing", "false", "inprogress", "notstarted", "pending", "processing", "provisioning",
+			"queued", "running", "scheduled", "started", "starting", "submitted", "updating", "waiting", "working",
+		},
+		jobSucceeded: {"complete", "completed", "done", "finished", "ok", "ready", "succeeded", "success", "successful", "true"},
+		jobFailed:    {"aborted", "error", "errored", "expired", "failed", "failure", "rejected", "timedout", "timeout"},
+		jobCancelled: {"canceled", "cancelled", "revoked", "stopped", "terminated"},
+	} {
+		for _, word := range list {
+			words[word] = state
+		}
+	}
+	return words
+}
+
+// newJob compiles what a rule says of jobs; nil: nothing. operation finds an operation of the API and what authenticates it.
+// The error names the key below job and what is wrong with its value.
+func newJob(c *config.Job, jitter func(time.Duration) time.Duration, operation func(id string) (*openapi.Operation, *credential.Choice)) (*job, error) {
+	j := &job{declared: c != nil, words: jobWords()}
+	if c == nil {
+		c = config.DefaultJob()
+	}
+	var errs []error
+	use := func(key string, o *config.JobOperation) *jobRequest {
+		if o == nil {
+			return nil
+		}
+		r, err := newJobRequest(o, operation)
+		if err != nil {
+			errs = append(errs, &jobError{key, err})
+		}
+		return r
+	}
+	j.location = c.Location.String()
+	j.status, j.result, j.cancel = use("status", c.Status), use("result", c.Result), use("cancel", c.Cancel)
+	j.stated = c.State != ""
+	for state, words := range map[jobState][]string{
+		jobWorking: c.States.Working, jobSucceeded: c.States.Succeeded, jobFailed: c.States.Failed, jobCancelled: c.States.Cancelled,
+	} {
+		for _, word := range words {
+			j.words[config.PlainWord(word)], j.stated = state, true
+		}
+	}
+	places := func(own config.Pointer, others ...string) []string {
+		if own != "" {
+			return []string{own.String()}
+		}
+		return others
+	}
+	j.states = places(c.State, "/status", "/state", "/properties/provisioningState", "/done")
+	j.progress = places(c.Progress, "/progress", "/percentComplete", "/percent_complete", "/percent")
+	j.total = places(c.Total, "/total")
+	j.message = places(c.Message, "/message", "/statusMessage", "/status_message", "/detail", "/error/message")
+	j.output = places(c.Output, "/result", "/response", "/output")
+	j.resultLocation = places(c.ResultLocation, "/resourceLocation", "/resultUrl", "/result_url")
+	j.jitter = jitter
+	j.interval, j.wait = time.Duration(c.Interval), time.Duration(c.Wait)
+	return j, errors.Join(errs...)
+}
+
+// jobError is what is wrong with a value of a job's settings.
+type jobError struct {
+	key string
+	err error
+}
+
+func (e *jobError) Error() string { return "job." + e.key + ": " + e.err.Error() }
+func (e *jobError) Unwrap() error { return e.err }
+
+func newJobRequest(o *config.JobOperation, operation func(id string) (*openapi.Operation, *credential.Choice)) (*jobRequest, error) {
+	if o.Operation == "" {
+		return &jobRequest{method: cmp.Or(string(o.Method), http.MethodGet)}, nil
+	}
+	op, choice := operation(o.Operation)
+	if op == nil {
+		return nil, fmt.Errorf("the document has no operation %q", o.Operation)
+	}
+	r := &jobRequest{operation: op, choice: choice, method: op.Method, bind: map[string]openapi.Expression{}}
+	if r.choice == nil {
+		r.choice = &credential.Choice{} // of no set: what the API's default is, whatever the call that began the job has
+	}
+	var errs []error
+	for argument, text := range o.Bind {
+		if !op.Takes(argument) {
+			errs = append(errs, fmt.Errorf("bind: operation %q has no argument %q", o.Operation, argument))
+			continue
+		}
+		if text != "" && text[0] == '/' {
+			text = "$response.body#" + text
+		}
+		e, err := openapi.ParseExpression(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("bind.%s: %w", argument, err))
+		}
+		r.bind[argument] = e
+	}
+	for _, argument := range op.Required() {
+		if _, bound := r.bind[argument]; !bound {
+			errs = append(errs, fmt.Errorf("bind: operation %q needs the argument %q", o.Operation, argument))
+		}
+	}
+	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return r, errors.Join(errs...)
+}
+
+// jobOf returns what is known of the jobs of an operation. What a rule says and can't be used is logged with its place, and
+// counts as not said.
+func (g *Gateway) jobOf(d *deployment, s *source, op *openapi.Operation, set config.Settings) *job {
+	if set.Job == nil {
+		return g.guessed
+	}
+	j, err := newJob(set.Job, g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
+		for _, other := range s.loaded.api.Operations {
+			if other.ID == id {
+				return other, s.loaded.choices.of[other]
+			}
+		}
+		return nil, nil
+	})
+	if err == nil {
+		return j
+	}
+	key := ""
+	for n := range d.config.Rules {
+		if d.config.Rules[n].Set.Job == set.Job {
+			key = "rules[" + strconv.Itoa(n) + "].set."
+		}
+	}
+	for _, one := range single(err) {
+		var wrong *jobError
+		if errors.As(one, &wrong) && key != "" {
+			one = d.config.Wrong(key+"job."+wrong.key, wrong.err)
+		}
+		g.log.Warn("what is said of the jobs of an operation can't be used", "api", s.name, "method", op.Method, "path", op.Path, "error", one)
+	}
+	return g.guessed
+}

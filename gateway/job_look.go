@@ -1,0 +1,333 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// maxWord and maxSaid bound what a service says of a job, in bytes.
+const (
+	maxWord = 64
+	maxSaid = 600
+)
+
+// look is what was found when a service was asked how a job stands.
+type look struct {
+	state           jobState
+	word            string // the service's word for the state
+	message         string // what it says besides
+	progress, total float64
+	retry           time.Duration // how long it asks to wait; 0: it says nothing
+	body            []byte        // the JSON text in which all of that stands; nil: there is none
+
+	// Of a job that has succeeded: the parts of its result, and the answer with them; of one that has failed there are the same
+	// parts, if the service's words are all there is.
+	parts []openapi.Part
+	resp  *http.Response
+}
+
+// lookError is a look that found nothing.
+type lookError struct {
+	*failure
+	gone bool // the service does not know the job any more
+	// later tells that another look may find more, and retry after what time, if the service says so.
+	later bool
+	retry time.Duration
+}
+
+func (e *lookError) Unwrap() error { return e.failure }
+
+// look asks the service how a job stands. Of one that has succeeded it gets the result. The error is a *lookError, or, of a
+// result that can't be had, a *failure.
+func (c *call) look(ctx context.Context, b *begun) (*look, error) {
+	resp, location, err := c.askAbout(ctx, c.plan.job.status, b, b.status)
+	if err != nil {
+		return nil, c.lookFailed(err)
+	}
+	retry := retryTime(resp, time.Now())
+	switch {
+	case resp.StatusCode == http.StatusSeeOther || resp.StatusCode == http.StatusFound:
+		// The result is elsewhere (RFC 9110 section 15.4.4). It is the gateway that goes there, not the HTTP client: to the same
+		// origin, and no further.
+		_ = resp.Body.Close()
+		if b.result = b.place(location); b.result == nil {
+			return nil, &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
+				", which the gateway does not call."}
+		}
+		l := &look{state: jobSucceeded}
+		return l, c.fetch(ctx, b, l)
+	case resp.StatusCode >= 300:
+		status := resp.StatusCode
+		e := c.lookFailed(c.refusedOf(resp, ""))
+		e.gone = status == http.StatusNotFound || status == http.StatusGone
+		e.later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
+		e.retry = retry
+		return nil, e
+	}
+	parts, err := c.read(resp)
+	if err != nil {
+		return nil, c.lookFailed(err)
+	}
+	l := &look{retry: retry, parts: parts, resp: resp, body: jsonOf(parts)}
+	c.plan.job.read(l, c.hidden)
+	known := l.state != jobUnsaid // and true and false are
+	switch {
+	case resp.StatusCode == http.StatusAccepted && !known:
+		l.state = jobWorking
+	case known, l.word != "" && !b.plain:
+		// What is no known word for an end is one for going on, as Azure has it.
+		if !known {
+			l.state = jobWorking
+		}
+	case c.plan.job.stated:
+		return nil, &lookError{failure: &failure{outcome: outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
+			" answered the question how the job stands with something in which no state is."}}
+	default:
+		l.state = jobSucceeded // it is there, so it is done: the body is what was made
+		return l, nil
+	}
+	if l.state == jobSucceeded {
+		return l, c.fetch(ctx, b, l)
+	}
+	return l, nil
+}
+
+// askAbout sends one request about a job; location is the header of that name, as it came. r may be nil, which is GET on the
+// job's URL.
+func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.RawMessage) (resp *http.Response, location string, err error) {
+	if r != nil && r.operation != nil {
+		req, err := r.operation.NewRequest(r.choice.Context(ctx), c.plan.source.base(r.operation), args)
+		if err != nil {
+			var bad *openapi.ArgumentError
+			if errors.As(err, &bad) {
+				return nil, "", &failure{outcome: outcome(upstream.Protocol.String()), cause: err, text: c.plan.Tool.API +
+					" told of the job what does not fit the arguments of the operation that asks for it."}
+			}
+			return nil, "", c.unbuilt(err)
+		}
+		return c.exchange(req)
+	}
+	method := http.MethodGet
+	if r != nil {
+		method = r.method
+	}
+	return c.askAt(ctx, method, b.url)
+}
+
+// askAt sends a request for a URL that a service has named, which is of its origin.
+func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	if err != nil {
+		return nil, "", c.internal(err)
+	}
+	req.Header.Set("Accept", "application/json, */*;q=0.8")
+	return c.exchange(req)
+}
+
+func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
+	c.sentEchoes = nil // a token may be another one now
+	if resp, err = c.plan.client.Do(req); err != nil {
+		return nil, "", c.failed(err)
+	}
+	location = resp.Header.Get("Location")
+	c.hideLocation(resp)
+	return resp, location, nil
+}
+
+// lookFailed makes the error of a look from another.
+func (c *call) lookFailed(err error) *lookError {
+	var e *upstream.Error
+	later := errors.As(err, &e) && (e.Kind == upstream.Timeout || e.Kind == upstream.Connect || e.Kind == upstream.Truncated)
+	var f *failure
+	if !errors.As(err, &f) {
+		errors.As(c.failed(err), &f)
+	}
+	return &lookError{failure: f, later: later}
+}
+
+// fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure.
+func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
+	j := c.plan.job
+	at := b.result
+	for _, pointer := range j.resultLocation {
+		if u := b.place(stringAt(l.body, pointer)); u != nil {
+			at = u
+			break
+		}
+	}
+	var resp *http.Response
+	var err error
+	switch {
+	case j.result != nil && j.result.operation != nil:
+		resp, _, err = c.askAbout(ctx, j.result, b, j.result.completed(b.fetch, l.body))
+	case j.result != nil && b.url != nil:
+		resp, _, err = c.askAt(ctx, http.MethodGet, b.url)
+	case at != nil:
+		resp, _, err = c.askAt(ctx, http.MethodGet, at)
+	default:
+		return c.inside(ctx, l)
+	}
+	if err == nil && resp.StatusCode >= 300 {
+		err = c.refusedOf(resp, "")
+	}
+	if err == nil {
+		l.resp = resp
+		l.parts, err = c.read(resp)
+	}
+	if err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// completed adds to the arguments that were known when the job began those that stand in the answer that says that it has
+// succeeded.
+func (r *jobRequest) completed(known json.RawMessage, body []byte) json.RawMessage {
+	missing := &jobRequest{bind: map[string]openapi.Expression{}}
+	for argument, e := range r.bind {
+		if jsonscan.Lookup(known, argument) == nil {
+			missing.bind[argument] = e
+		}
+	}
+	more, _ := missing.arguments(&openapi.Exchange{Operation: r.operation, Response: &http.Response{}, Body: body}) // what lacks is told when the request is built
+	switch {
+	case len(more) <= len("{}"):
+		return known
+	case len(known) <= len("{}"):
+		return more
+	}
+	return append(append(bytes.Clone(known[:len(known)-1]), ','), more[1:]...)
+}
+
+// inside takes the result out of the body that says that the job has succeeded; where there is no place for it, all of the
+// body is the result.
+func (c *call) inside(ctx context.Context, l *look) error {
+	var value []byte
+	for _, pointer := range c.plan.job.output {
+		if l.body == nil {
+			break
+		}
+		if value = jsonscan.At(l.body, pointer); value != nil && jsonscan.KindOf(value) != jsonscan.Null {
+			break
+		}
+		value = nil
+	}
+	if value == nil {
+		return nil
+	}
+	media, data := "application/json", value
+	if jsonscan.KindOf(value) == jsonscan.String {
+		media, data = "text/plain; charset=utf-8", jsonscan.Unquote(value)
+	}
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {media}}, ContentLength: int64(len(data)),
+		Body: io.NopCloser(bytes.NewReader(data)), Request: l.resp.Request}
+	parts, err := c.read(resp)
+	if err != nil {
+		return c.failed(err)
+	}
+	l.parts, l.resp = parts, resp
+	return nil
+}
+
+// read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
+// one that does not fit it breaks nothing.
+func (c *call) read(resp *http.Response) (parts []openapi.Part, err error) {
+	err = c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		c.cleaned(&part)
+		part.Data, part.Declared = bytes.Clone(part.Data), true
+		parts = append(parts, part)
+		return nil
+	})
+	return parts, err
+}
+
+// read fills in what the body of a look says.
+func (j *job) read(l *look, hidden func(string) string) {
+	if l.body == nil {
+		return
+	}
+	for _, pointer := range j.states {
+		v := jsonscan.At(l.body, pointer)
+		switch jsonscan.KindOf(v) {
+		case jsonscan.String:
+			l.word = string(jsonscan.Unquote(v))
+		case jsonscan.Bool:
+			l.word = string(v)
+		default:
+			continue
+		}
+		l.state = j.words[config.PlainWord(l.word)]
+		break
+	}
+	if l.state == jobSucceeded && l.word == "true" && jsonscan.KindOf(jsonscan.At(l.body, "/error")) == jsonscan.Object {
+		l.state = jobFailed // Google's operations are done in both cases
+	}
+	if l.word = cutText(oneLine(hidden(openapi.Clean(l.word))), maxWord); l.word == "true" || l.word == "false" {
+		l.word = "" // which says nothing to a reader
+	}
+	for _, pointer := range j.message {
+		if text := stringAt(l.body, pointer); text != "" {
+			l.message = cutText(oneLine(hidden(openapi.Clean(text))), maxSaid)
+			break
+		}
+	}
+	for _, pointer := range j.progress {
+		if n, ok := numberAt(l.body, pointer); ok {
+			l.progress, l.total = n, 100
+			break
+		}
+	}
+	for _, pointer := range j.total {
+		if n, ok := numberAt(l.body, pointer); ok {
+			l.total = n
+			break
+		}
+	}
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}
+
+func numberAt(data []byte, pointer string) (float64, bool) {
+	v := jsonscan.At(data, pointer)
+	if jsonscan.KindOf(v) != jsonscan.Number || len(v) > 32 {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
+	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+}
+
+// failedJob is the failure of a job that has ended without success, in the service's words.
+func (c *call) failedJob(l *look) *failure {
+	text := c.plan.Tool.API + " took the call as a job, which has failed"
+	if l.state == jobCancelled {
+		text = c.plan.Tool.API + " took the call as a job, which was cancelled"
+	}
+	if l.word != "" {
+		text += " (" + l.word + ")"
+	}
+	if l.message != "" {
+		text += ": " + l.message
+	}
+	if l.body != nil {
+		said := c.refusal(l.body[:min(len(l.body), maxErrorBody+c.longestSecret())], len(l.body) > maxErrorBody+c.longestSecret())
+		text += "\n" + cutText(said, maxErrorBody)
+	}
+	text += "\nLook at what the service says; the same call may need other arguments, or work later."
+	return &failure{outcome: outcomeJobFailed, text: text}
+}

@@ -1,0 +1,305 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/gateway/upstream"
+)
+
+// TestJobs runs the cases of testdata/jobs: calls whose answers are jobs, in time that does not pass by itself.
+//
+//	api.yaml       the document; testdata/jobs/api.yaml, if it is not there
+//	config.yaml    as in TestCalls; the service is http://jobs.test/v1
+//	answers        what the service answers, one after the other: raw HTTP, with lines === between. A line === 404 stands for an
+//	               answer with that status and no more; "=== break" ends the connection. The last is given again and again.
+//	calls          one JSON object a line: {"after": "2s", "method": "tools/call", "name": …, "arguments": …, "revision": …,
+//	               "can": client capabilities, "progress": true, "leave": "3s"}; leave is when the client goes away.
+//	               $TASK in "params" is the id of the last task.
+//	requests       expected: what reached the service, with the time in whole seconds
+//	results        expected: for each call what the client got, with the time
+func TestJobs(t *testing.T) {
+	files, err := filepath.Glob("testdata/jobs/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { runJobCase(t, file) })
+		})
+	}
+}
+
+type jobCall struct {
+	After, Method, Name, Revision string
+	Arguments, Can                json.RawMessage
+	Params                        string
+	Progress                      bool
+	Leave                         string
+}
+
+func runJobCase(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := func(name string) string {
+		for _, f := range archive.Files {
+			if f.Name == name {
+				return string(f.Data)
+			}
+		}
+		return ""
+	}
+	api := section("api.yaml")
+	if api == "" {
+		text, err := os.ReadFile("testdata/jobs/api.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		api = string(text)
+	}
+	service := newJobService(section("answers"))
+	g := startJobs(t, api, section("config.yaml"), service)
+	var results strings.Builder
+	task := ""
+	for line := range strings.Lines(section("calls")) {
+		var in jobCall
+		if err := json.Unmarshal([]byte(line), &in); err != nil {
+			t.Fatalf("calls: %v", err)
+		}
+		if in.After != "" {
+			time.Sleep(duration(t, in.After))
+		}
+		status, answer := g.jobCall(t, in, task)
+		fmt.Fprintf(&results, "%s %s", service.clock(), cmp.Or(in.Method, "tools/call"))
+		if status != 200 {
+			fmt.Fprintf(&results, " %d", status)
+		}
+		results.WriteByte('\n')
+		for _, message := range answer {
+			if id := taskID(message); id != "" {
+				task = id
+			}
+			if task != "" {
+				message = bytes.ReplaceAll(message, []byte(task), []byte("$TASK"))
+			}
+			results.Write(pretty(message))
+			results.WriteByte('\n')
+		}
+	}
+	for _, part := range []struct{ name, got string }{{"requests", service.seen.String()}, {"results", results.String()}} {
+		if *accept {
+			set(archive, part.name, part.got)
+			continue
+		}
+		if diff := gocmp.Diff(section(part.name), part.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part.name, diff)
+		}
+	}
+	if *accept {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func duration(t *testing.T, text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// startJobs makes a gateway whose only service is a function: so no time passes on the way.
+func startJobs(t *testing.T, api, cfg string, service http.RoundTripper) *Gateway {
+	t.Helper()
+	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0",
+		jitter: func(d time.Duration) time.Duration { return d }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range g.first.sources {
+		attach := s.attached.calls
+		s.attached.calls = func(http.RoundTripper) http.RoundTripper {
+			if attach == nil {
+				return service
+			}
+			return attach(service)
+		}
+	}
+	if _, err := g.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// jobCall makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
+func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, messages [][]byte) {
+	params := strings.ReplaceAll(in.Params, "$TASK", task)
+	if params == "" {
+		params = fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments))
+	}
+	ctx := t.Context()
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	revision, method := cmp.Or(in.Revision, "2026-07-28"), cmp.Or(in.Method, "tools/call")
+	header.Set("MCP-Protocol-Version", revision)
+	meta := ""
+	if in.Progress {
+		meta = `"progressToken":7`
+	}
+	if revision >= "2026" {
+		header.Set("Mcp-Method", method)
+		header.Set("Mcp-Name", cmp.Or(in.Name, task))
+		meta = strings.TrimPrefix(meta+`,"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":`+string(orEmpty(in.Can)), ",")
+	} else {
+		w := post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"*/*"}},
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		header.Set("Mcp-Session-Id", w.Header().Get("Mcp-Session-Id"))
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/mcp",
+		strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{%s}}}`, method, params, meta)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Leave != "" {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		time.AfterFunc(duration(t, in.Leave), cancel)
+		r = r.WithContext(ctx)
+	}
+	r.Header = header
+	w := httptest.NewRecorder()
+	g.Handler().ServeHTTP(w, r)
+	body := w.Body.Bytes()
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+		for line := range bytes.Lines(body) {
+			if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+				messages = append(messages, bytes.TrimSpace(data))
+			}
+		}
+		return w.Code, messages
+	}
+	if len(body) > 0 {
+		messages = append(messages, bytes.TrimSpace(body))
+	}
+	return w.Code, messages
+}
+
+// pretty writes a message as a person reads it, without what all messages have.
+func pretty(message []byte) []byte {
+	var parts struct {
+		Method                string
+		Params, Result, Error json.RawMessage
+	}
+	if json.Unmarshal(message, &parts) != nil {
+		return message
+	}
+	var b bytes.Buffer
+	for _, part := range []struct {
+		name string
+		text json.RawMessage
+	}{{"result", parts.Result}, {"error", parts.Error}, {parts.Method, parts.Params}} {
+		if part.text == nil {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(part.text, &members) == nil {
+			delete(members, "_meta")
+			part.text, _ = json.Marshal(members)
+		}
+		b.WriteString(part.name + " ")
+		_ = json.Indent(&b, part.text, "", "  ") // it was JSON
+	}
+	return b.Bytes()
+}
+
+func taskID(message []byte) string {
+	var m struct {
+		Result struct{ ResultType, TaskID string }
+	}
+	if json.Unmarshal(message, &m) != nil || m.Result.ResultType != "task" {
+		return ""
+	}
+	return m.Result.TaskID
+}
+
+// jobService answers requests with what a case says, in order.
+type jobService struct {
+	begin time.Time
+
+	mu      sync.Mutex
+	seen    strings.Builder
+	answers []string
+}
+
+func newJobService(answers string) *jobService {
+	s := &jobService{begin: time.Now()}
+	for line := range strings.Lines(answers) {
+		if rest, ok := strings.CutPrefix(line, "==="); ok || len(s.answers) == 0 {
+			s.answers = append(s.answers, "")
+			if rest = strings.TrimSpace(rest); ok && rest != "" {
+				s.answers[len(s.answers)-1] = rest
+			}
+			if ok {
+				continue
+			}
+		}
+		s.answers[len(s.answers)-1] += line
+	}
+	return s
+}
+
+func (s *jobService) clock() string { return time.Since(s.begin).Round(time.Second).String() }
+
+func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(&s.seen, "%s %s %s", s.clock(), r.Method, r.URL)
+	if a := r.Header.Get("Authorization"); a != "" {
+		s.seen.WriteString(" " + a)
+	}
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		s.seen.WriteString(" " + string(body))
+	}
+	s.seen.WriteByte('\n')
+	answer := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	switch {
+	case answer == "break":
+		return nil, &upstream.Error{Kind: upstream.Connect, API: "reports", Err: io.ErrUnexpectedEOF}
+	case !strings.HasPrefix(answer, "HTTP/"):
+		answer = "HTTP/1.1 " + answer + " Status\nContent-Length: 0\n\n"
+	}
+	head, body, _ := strings.Cut(answer, "\n\n")
+	body = strings.TrimSuffix(body, "\n")
+	head = strings.ReplaceAll(head, "\n", "\r\n")
+	if !strings.Contains(head, "Content-Length") {
+		head += fmt.Sprintf("\r\nContent-Length: %d", len(body))
+	}
+	return http.ReadResponse(bufio.NewReader(strings.NewReader(head+"\r\n\r\n"+body)), r)
+}

@@ -1,0 +1,236 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// jobSlack is what is left of the time of a call for its answer when the wait for the job ends.
+	jobSlack = 100 * time.Millisecond
+	// maxPoll is how much longer than the interval the time between two looks becomes.
+	maxPoll = 10
+	// cancelTime is the time that the cancellation of a job may take when its caller has gone.
+	cancelTime = 5 * time.Second
+)
+
+// accepted goes on after an answer that may have begun a job. Without one it is passed on as it is.
+func (c *call) accepted(args []byte, resp *http.Response) error {
+	var parts []openapi.Part
+	c.watch(resp)
+	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		c.cleaned(&part)
+		c.result(&part)
+		part.Data = bytes.Clone(part.Data)
+		parts = append(parts, part)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b := c.begun(args, resp, c.location, parts)
+	if b == nil {
+		c.done(outcomeOK, nil)
+		return c.deliver(parts, resp)
+	}
+	return c.wait(b, &look{parts: parts, resp: resp, body: jsonOf(parts), retry: retryTime(resp, time.Now())})
+}
+
+// mayBegin tells whether an answer may have begun a job.
+func (p *Plan) mayBegin(status int) bool {
+	return status == http.StatusAccepted || p.job != nil && p.job.declared && status < 300
+}
+
+// wait waits for the end of a job as long as the call may, and answers with its result, or with how it stands. first is the
+// answer that began it.
+func (c *call) wait(b *begun, first *look) error {
+	j := c.plan.job
+	j.read(first, c.hidden)
+	begin := time.Now()
+	end := begin.Add(j.wait)
+	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
+		end = deadline.Add(-jobSlack)
+	}
+	last, pace := first, pace{job: j}
+	retry := first.retry
+	for {
+		c.tellJob(last, time.Since(begin))
+		pause := pace.next(retry)
+		if rest := time.Until(end); pause > rest {
+			if pause = rest; retry > 0 || pause < j.interval/2 {
+				return c.goesOn(b, first, last, time.Since(begin)) // it is of no use to look before
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.ctx.Done():
+		}
+		if err := c.ctx.Err(); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				return c.goesOn(b, first, last, time.Since(begin))
+			}
+			c.abandon(b)
+			return c.failed(&upstream.Error{Kind: upstream.Canceled, API: c.plan.Tool.API, Err: err})
+		}
+		now, err := c.look(c.ctx, b)
+		var missed *lookError
+		switch {
+		case c.ctx.Err() != nil:
+			continue // which ends it
+		case errors.As(err, &missed) && missed.later:
+			retry = missed.retry
+			continue
+		case errors.As(err, &missed) && missed.gone && !j.declared && last == first:
+			// The place may not be one to ask at all, or not yet.
+			return c.goesOn(b, first, nil, time.Since(begin))
+		case err != nil:
+			return err
+		case now.state == jobSucceeded:
+			c.done(outcomeOK, nil)
+			return c.deliver(now.parts, now.resp)
+		case now.state == jobFailed, now.state == jobCancelled:
+			return c.failedJob(now)
+		}
+		last, retry = now, now.retry
+	}
+}
+
+// pace is how often a job is looked at.
+type pace struct {
+	job *job
+	now time.Duration
+}
+
+// next returns the time to the next look: what the service asks for, else more each time, and never the same for all.
+func (p *pace) next(asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	if p.now == 0 {
+		p.now = p.job.interval
+	} else {
+		p.now = min(p.now*3/2, maxPoll*p.job.interval)
+	}
+	return p.job.jitter(p.now)
+}
+
+// about returns a time that is up to a tenth shorter or longer, so that who began together does not ask together.
+func about(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) } //nolint:gosec // no secret
+
+// tellJob tells how far the job is. Where the service does not say, it is the time that has passed. Who can't be told does
+// not wait for it: that ends the call, or, in the legacy revisions, nothing.
+func (c *call) tellJob(l *look, since time.Duration) {
+	text := l.message
+	if text == "" {
+		text = l.word
+	}
+	if l.total > 0 || l.progress > 0 {
+		_ = c.reply.Progress(l.progress, l.total, text)
+		return
+	}
+	_ = c.reply.Progress(since.Truncate(time.Millisecond).Seconds(), 0, text)
+}
+
+// abandon stops a job whose caller has called off the call, if it is known how. That it can't be stopped is nobody's
+// business any more.
+func (c *call) abandon(b *begun) {
+	if c.plan.job.cancel == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cancelTime)
+	defer cancel()
+	if resp, _, err := c.askAbout(ctx, c.plan.job.cancel, b, b.cancel); err == nil {
+		_ = resp.Body.Close()
+	}
+}
+
+// goesOn answers with what the service said when it began the job, and with how to go on. last is what it said since; nil:
+// that it does not know the place that it has named.
+func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
+	c.done(outcomeJob, nil)
+	text := c.plan.Tool.API + " has taken this call as a job, which goes on"
+	switch {
+	case last == nil:
+		text = c.plan.Tool.API + " has taken this call as a job, and does not say how it stands"
+	case last.word != "":
+		text += fmt.Sprintf(": after %s its state is %q", roughly(after), last.word)
+	default:
+		text += fmt.Sprintf(": it had not ended after %s", roughly(after))
+	}
+	if last != nil && last.message != "" {
+		text += fmt.Sprintf(" (%s)", last.message)
+	}
+	if last != nil && last.progress > 0 && last.total > 0 {
+		text += fmt.Sprintf(", %.0f of %.0f", last.progress, last.total)
+	}
+	text += ". Do not make the same call again, which would begin another job. "
+	if name, args := c.asking(b); name != "" {
+		text += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", name, args)
+	} else {
+		text += "Tell the user that the result is not known yet"
+		if b.url != nil {
+			text += ", and that the service has it at " + cut(c.hidden(b.url.EscapedPath()), 200)
+		}
+		text += "; a tool that reads it may be among yours."
+	}
+	c.note = text
+	return c.deliver(first.parts, first.resp)
+}
+
+// asking returns the tool that tells how a job stands, and its arguments; "" if there is none that the caller may call.
+func (c *call) asking(b *begun) (name string, args []byte) {
+	r := c.plan.job.status
+	if r == nil || r.operation == nil {
+		return "", nil
+	}
+	for _, p := range c.endpoint.plans {
+		if p.Operation == r.operation && (c.endpoint.guard == nil || c.endpoint.allows(c.caller, p)) {
+			return p.Tool.Name, []byte(c.hidden(string(jsonscan.AppendCompact(nil, b.status))))
+		}
+	}
+	return "", nil
+}
+
+// roughly says how long something took.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < 2*time.Second:
+		return "1 second"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d seconds", int(d.Seconds()))
+	}
+	return fmt.Sprintf("%d minutes", int(d.Minutes()))
+}
+
+// deliver answers with parts of an answer that was read before, and with the call's note if there is one.
+func (c *call) deliver(parts []openapi.Part, resp *http.Response) error {
+	c.answered = true
+	switch len(parts) {
+	case 0:
+		return c.empty(resp)
+	case 1:
+		return c.part(parts[0])
+	}
+	c.parts = parts
+	return c.manyParts()
+}
+
+// noted adds the call's note to the content of a result: text is what stands before its end.
+func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
+	if c.note == "" {
+		return chunks
+	}
+	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(c.note), Escape: true})
+}
