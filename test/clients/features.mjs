@@ -87,6 +87,20 @@ const features = {
     const after = await names();
     demand(before.includes("another") !== after.includes("another"), { before, after });
   },
+  "list resources": async () => {
+    const { resources } = await client.listResources();
+    demand(resources.length === 1 && resources[0].uri === "board://notice", resources);
+  },
+  "list templates": async () => {
+    const { resourceTemplates } = await client.listResourceTemplates();
+    demand(resourceTemplates.length === 1 && resourceTemplates[0].uriTemplate === "thing://{id}", resourceTemplates);
+  },
+  read: async () => {
+    const { contents } = await client.readResource({ uri: "thing://T-1" });
+    demand(JSON.parse(contents[0].text).next === "T-2", contents);
+    const lost = await client.readResource({ uri: "thing://lost" }).then(() => "something", (e) => e.message);
+    demand(lost !== "something", lost);
+  },
   "agent loop": async () => {
     const got = await loop(model, "Order what comes after the last thing.", client, call);
     demand(/^Your order O-\d+ is packed\.$/.test(got), got);

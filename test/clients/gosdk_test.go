@@ -65,7 +65,8 @@ func goSDK(t *testing.T, w *world, tb *table, revision string) {
 		feature string
 		try     func(context.Context) error
 	}{
-		{"list", c.list}, {"call", c.call}, {"cancel", c.cancel}, {"list changed", c.listChanged}, {"agent loop", c.loop},
+		{"list", c.list}, {"call", c.call}, {"cancel", c.cancel}, {"list changed", c.listChanged},
+		{"list resources", c.resources}, {"list templates", c.templates}, {"read", c.read}, {"agent loop", c.loop},
 	} {
 		cell := ok
 		if err := f.try(ctx); err != nil {
@@ -155,6 +156,35 @@ func (c *goClient) listChanged(ctx context.Context) error {
 	after, err := c.names(ctx)
 	if err == nil && slices.Contains(before, "another") == slices.Contains(after, "another") {
 		err = fmt.Errorf("before %q, after %q", before, after)
+	}
+	return err
+}
+
+func (c *goClient) resources(ctx context.Context) error {
+	list, err := c.session.ListResources(ctx, nil)
+	if err == nil && (len(list.Resources) != 1 || list.Resources[0].URI != "board://notice") {
+		err = fmt.Errorf("resources: %+v", list.Resources)
+	}
+	return err
+}
+
+func (c *goClient) templates(ctx context.Context) error {
+	list, err := c.session.ListResourceTemplates(ctx, nil)
+	if err == nil && (len(list.ResourceTemplates) != 1 || list.ResourceTemplates[0].URITemplate != "thing://{id}") {
+		err = fmt.Errorf("templates: %+v", list.ResourceTemplates)
+	}
+	return err
+}
+
+func (c *goClient) read(ctx context.Context) error {
+	result, err := c.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "thing://T-1"})
+	if err == nil && (len(result.Contents) != 1 || !strings.Contains(result.Contents[0].Text, "T-2")) {
+		err = fmt.Errorf("contents: %+v", result.Contents)
+	}
+	if err == nil {
+		if _, err := c.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: "thing://lost"}); err == nil {
+			return errors.New("a thing that does not exist can be read")
+		}
 	}
 	return err
 }

@@ -42,6 +42,9 @@ func inspector(t *testing.T, w *world, tb *table, folder, era string) {
 	for _, c := range []cell{
 		{"list", run(`"getThing"`, "--method", "tools/list")},
 		{"call", run(`T-2`, "--method", "tools/call", "--tool-name", "getThing", "--tool-arg", "id=T-1")},
+		{"list resources", run(`"board://notice"`, "--method", "resources/list")},
+		{"list templates", run(`"thing://{id}"`, "--method", "resources/templates/list")},
+		{"read", run(`T-2`, "--method", "resources/read", "--uri", "thing://T-1")},
 		{"cancel", missing{once}},
 		{"list changed", missing{once}}, {"agent loop", missing{once}},
 	} {

@@ -10,7 +10,7 @@ import (
 )
 
 // features are the rows of the table.
-var features = []string{"list", "call", "cancel", "list changed", "agent loop"}
+var features = []string{"list", "call", "cancel", "list changed", "list resources", "list templates", "read", "agent loop"}
 
 // ok is the cell of a feature that works.
 const ok = "ok"

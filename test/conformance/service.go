@@ -33,6 +33,7 @@ func service(folder string) http.Handler {
 		say(w, "The list of tools is about to change.")
 	})
 	media(mux)
+	resources(mux)
 	return mux
 }
 

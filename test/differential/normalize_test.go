@@ -22,6 +22,8 @@ func normalize(v any, found map[string]string) {
 			switch {
 			case strings.HasSuffix(key, "serverInfo"):
 				v[key] = "SERVER"
+			case key == "subscribe" && value == false:
+				delete(v, key) // as if it were not there
 			case key == "ttlMs" || key == "cacheScope":
 				v[key] = "CACHE"
 			case key == "nextCursor" && isText:

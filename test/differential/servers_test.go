@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,11 +37,6 @@ paths:
       operationId: thing
       summary: A thing
       responses: {"200": {description: A thing, content: {application/json: {schema: {type: object, properties: {id: {type: integer}}}}}}}
-  /picture:
-    get:
-      operationId: picture
-      summary: A picture
-      responses: {"200": {description: A picture, content: {image/png: {}}}}
   /refuse:
     post:
       operationId: refuse
@@ -50,12 +47,41 @@ paths:
       operationId: wait
       summary: Waits until nobody waits for it
       responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
+  /notice:
+    get:
+      operationId: notice
+      summary: A notice
+      responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
+  /picture:
+    get:
+      operationId: picture
+      summary: A picture
+      responses: {"200": {description: A picture, content: {image/png: {}}}}
+  /records/{id}:
+    get:
+      operationId: record
+      summary: A record
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: A record, content: {application/json: {schema: {type: object}}}}}
 `
 
 // picture is not one, which nobody looks at.
 var picture = []byte("not really a PNG")
 
+// record is what a record holds.
+func record(id string) string { return fmt.Sprintf(`{"id":%q}`, id) }
+
 const pageSize = 3
+
+const configuration = `server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s, page_size: %d}
+admin: {listen: %q}
+apis:
+  - {spec: both.yaml, base_url: %q}
+rules:
+  - {match: {operation: picture}, set: {resource: {uri: "board://picture"}}}
+  - {match: {operation: notice}, set: {resource: {uri: "board://notice", tool: false}}}
+  - {match: {operation: record}, set: {resource: {uri: "record://{id}", tool: false}}}
+`
 
 // newGateway starts the gateway in front of a service.
 func newGateway(t *testing.T) *server {
@@ -74,6 +100,15 @@ func newGateway(t *testing.T) *server {
 	mux.HandleFunc("GET /picture", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		_, _ = w.Write(picture)
+	})
+	mux.HandleFunc("GET /notice", func(w http.ResponseWriter, r *http.Request) { text(w, "Closed on Sundays.") })
+	mux.HandleFunc("GET /records/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if id := r.PathValue("id"); id == "lost" {
+			w.WriteHeader(http.StatusNotFound)
+		} else {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, record(id))
+		}
 	})
 	mux.HandleFunc("POST /refuse", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
@@ -100,11 +135,7 @@ func newGateway(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s, page_size: %d}
-admin: {listen: %q}
-apis:
-  - {spec: both.yaml, base_url: %q}
-`, listen, pageSize, admin, service.URL)
+	config := fmt.Sprintf(configuration, listen, pageSize, admin, service.URL)
 	for name, text := range map[string]string{"both.yaml": document, "gateway.yaml": config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -151,23 +182,39 @@ func client(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// tools are the definitions that both servers have: those that the gateway gives.
-func tools(t *testing.T, gateway *server) []*mcp.Tool {
+// definitions are those of the gateway, which both servers have.
+type definitions struct {
+	tools     []*mcp.Tool
+	resources []*mcp.Resource
+	templates []*mcp.ResourceTemplate
+}
+
+// definitionsOf asks the gateway for what it has.
+func definitionsOf(t *testing.T, gateway *server) (d definitions) {
 	t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "differential", Version: "1"}, nil).Connect(t.Context(),
+	ctx := t.Context()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "differential", Version: "1"}, nil).Connect(ctx,
 		&mcp.StreamableClientTransport{Endpoint: gateway.endpoint, HTTPClient: gateway.client, MaxRetries: -1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	var all []*mcp.Tool
-	for tool, err := range session.Tools(t.Context(), nil) {
+	d.tools = all(t, session.Tools(ctx, nil))
+	d.resources = all(t, session.Resources(ctx, nil))
+	d.templates = all(t, session.ResourceTemplates(ctx, nil))
+	return d
+}
+
+// all collects what a list has on all of its pages.
+func all[T any](t *testing.T, list iter.Seq2[T, error]) (items []T) {
+	t.Helper()
+	for item, err := range list {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, tool)
+		items = append(items, item)
 	}
-	return all
+	return items
 }
 
 // newSDK starts a server of the SDK that answers as the gateway and its service do. The SDK has one handler for each
@@ -208,11 +255,18 @@ func newSDK(t *testing.T, gateway *server) *server {
 		},
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ServerOptions{PageSize: pageSize})
-	for _, tool := range tools(t, gateway) {
+	d := definitionsOf(t, gateway)
+	for _, tool := range d.tools {
 		if handlers[tool.Name] == nil {
 			t.Fatalf("the tool %q is not known here", tool.Name)
 		}
 		server.AddTool(tool, handlers[tool.Name])
+	}
+	for _, r := range d.resources {
+		server.AddResource(r, read)
+	}
+	for _, r := range d.templates {
+		server.AddResourceTemplate(r, read)
 	}
 	get := func(*http.Request) *mcp.Server { return server }
 	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
@@ -232,4 +286,24 @@ func newSDK(t *testing.T, gateway *server) *server {
 	t.Cleanup(listener.Close)
 	s.endpoint = listener.URL + "/mcp"
 	return s
+}
+
+// read is the SDK's server reading a resource.
+func read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	content := &mcp.ResourceContents{URI: r.Params.URI}
+	switch id, isRecord := strings.CutPrefix(r.Params.URI, "record://"); {
+	case r.Params.URI == "board://notice":
+		content.MIMEType, content.Text = "text/plain", "Closed on Sundays."
+	case r.Params.URI == "board://picture":
+		content.MIMEType, content.Blob = "image/png", picture
+	case isRecord && id != "lost":
+		text, err := url.PathUnescape(id)
+		if err != nil {
+			return nil, err
+		}
+		content.MIMEType, content.Text = "application/json", record(text)
+	default:
+		return nil, mcp.ResourceNotFoundError(r.Params.URI)
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
