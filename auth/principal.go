@@ -71,6 +71,17 @@ func FromContext(ctx context.Context) *Principal {
 	return p
 }
 
+// Carry returns ctx with the caller whom another context carries: for what is done for a caller after the request.
+func Carry(ctx, from context.Context) context.Context {
+	if p := FromContext(from); p != nil {
+		ctx = NewContext(ctx, p)
+	}
+	if t, ok := SubjectToken(from); ok {
+		ctx = context.WithValue(ctx, tokenKey{}, t)
+	}
+	return ctx
+}
+
 type tokenKey struct{}
 
 // Token is the caller's access token on its way to a token exchange (RFC 8693).

@@ -340,6 +340,8 @@ type Resource struct {
 	Description string `yaml:"description,omitempty" absent:"that of the tool"`
 	// The media type that lists show, and that an answer without one is taken to be of.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"from the document"`
+	// How often changes are looked for while somebody wants to hear of them; 0s: nobody can.
+	Poll Duration `yaml:"poll" default:"1m" min:"1s" max:"24h" zero:"never"`
 	// Whether the operation stays a tool too.
 	Tool bool `yaml:"tool" default:"true"`
 

@@ -67,6 +67,7 @@ type call struct {
 	// answered tells that the result was begun: nothing can be said any more.
 	answered bool
 	start    time.Time      // of the request to the service
+	extra    http.Header    // of the request to the service; nil: none
 	parts    []openapi.Part // of an answer with several, until the last of them is there
 	location string         // the header of that name, as the service sent it; what is shown of it is its path
 	note     string         // what is said beside the answer; "": nothing
@@ -137,6 +138,9 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	req, err := c.plan.Operation.NewRequest(c.ctx, c.plan.base, args)
 	if err != nil {
 		return nil, c.unbuilt(err)
+	}
+	for name, values := range c.extra {
+		req.Header[name] = values
 	}
 	if err := c.tellRequest(); err != nil {
 		return nil, err

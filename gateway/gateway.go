@@ -59,6 +59,7 @@ type Gateway struct {
 	admin    http.Handler
 	cursors  *cursors
 	speakers *speakers
+	watches  *watches
 	clients  clients
 	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
@@ -125,9 +126,11 @@ func New(o Options) (*Gateway, error) {
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	g.speakers = g.newSpeakers(c, keys)
+	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
+	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
+		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
 	if g.public, err = g.routes(); err != nil {
 		return nil, err
 	}

@@ -79,8 +79,9 @@ var (
 // visit is one request's: where it goes. It is of the request's goroutine.
 type visit struct {
 	name     string
-	endpoint *endpoint // nil once the request has become a stream of changes
-	operator bool      // who runs the program calls, and may call everything
+	endpoint *endpoint   // nil once the request has become a stream of changes
+	operator bool        // who runs the program calls, and may call everything
+	header   http.Header // of the request; nil where there is none
 }
 
 type visitKey struct{}
@@ -99,7 +100,7 @@ func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) 
 		http.NotFound(w, r)
 		return
 	}
-	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, &visit{name: name, endpoint: e})))
+	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, &visit{name: name, endpoint: e, header: r.Header})))
 }
 
 func visitFrom(ctx context.Context) *visit {

@@ -41,15 +41,21 @@ type manifestTransport struct {
 }
 
 type manifestCapabilities struct {
-	Tools         manifestList `json:"tools"`
-	Resources     manifestList `json:"resources"`
-	Callback      bool         `json:"callback"`      // calls go on after their answer, and call back: not built
-	Notifications []string     `json:"notifications"` // that clients may listen to
+	Tools         manifestList    `json:"tools"`
+	Resources     manifestWatched `json:"resources"`
+	Callback      bool            `json:"callback"`      // calls go on after their answer, and call back: not built
+	Notifications []string        `json:"notifications"` // that clients may listen to
 }
 
 // manifestList is what is told of a list.
 type manifestList struct {
 	ListChanged bool `json:"list_changed"`
+}
+
+// manifestWatched is what is told of resources.
+type manifestWatched struct {
+	ListChanged bool `json:"list_changed"`
+	Subscribe   bool `json:"subscribe"`
 }
 
 // manifestAuthorization tells what a caller needs. Whose tokens are taken is told in the words of RFC 9728.
@@ -140,8 +146,10 @@ func (m *manifests) build(view auth.View) *servedManifest {
 		Version:     g.o.Version, LastUpdated: e.gen.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
-			Tools: manifestList{ListChanged: true}, Resources: manifestList{ListChanged: true},
-			Notifications: []string{"notifications/tools/list_changed", "notifications/resources/list_changed"},
+			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true},
+			Notifications: []string{
+				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
+			},
 		},
 		Tools: []manifestTool{},
 	}

@@ -41,6 +41,7 @@ type Plan struct {
 	choice        *credential.Choice // what authenticates the call; nil: the API's default does
 	inbound       bool               // headers of the caller's request go on to the service
 	dynamic       bool               // what is attached is in no configuration: tokens, identities
+	personal      bool               // what is attached depends on the caller
 	short         bool               // where an answer goes out as structuredContent, the text beside it is short
 	base          *url.URL           // nil: the operation has none, see Operation.BaseProblem
 	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
@@ -54,7 +55,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
 		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
-		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic,
+		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
 	}

@@ -32,6 +32,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		return errors.New("the gateway runs already")
 	}
 	defer close(g.ended)
+	defer g.watches.end()
 	group, ctx := errgroup.WithContext(ctx)
 	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1)}
 	g.first = nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
@@ -21,6 +22,7 @@ type readable struct {
 	uri                      config.URITemplate
 	name, title, description string
 	mimeType                 string          // "": it is not known before it is read
+	poll                     time.Duration   // how often it is looked at for those who watch it; 0: never
 	lists                    map[string]bool // the variables whose values are arrays
 	definition, untitled     []byte          // as lists show it
 }
@@ -37,7 +39,7 @@ func newReadable(t *catalog.Tool, set *config.Resource) (*readable, error) {
 	}
 	r := &readable{
 		uri: set.URI, name: cmp.Or(set.Name, t.Name), title: cmp.Or(set.Title, t.Title), description: cmp.Or(set.Description, t.Description),
-		mimeType: cmp.Or(set.MIMEType, op.AnswerType()), lists: map[string]bool{},
+		mimeType: cmp.Or(set.MIMEType, op.AnswerType()), lists: map[string]bool{}, poll: time.Duration(set.Poll),
 	}
 	arguments := op.Arguments()
 	if r.uri.IsZero() {

@@ -64,9 +64,14 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	o := s.options
 	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
 	limits := g.o.Config.Limits
-	o.Hub = mcp.NewHub(mcp.HubOptions{
+	var hub *mcp.Hub
+	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
+			return g.watches.begin(ctx, hub, v, uri)
+		},
 	})
+	o.Hub = hub
 	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if old := s.byName[name]; old != nil {
 		old.end()

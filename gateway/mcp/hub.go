@@ -130,11 +130,17 @@ func (h *Hub) Changed(changed List) {
 }
 
 // Updated tells who watches a resource that it has changed. It does not wait for that.
-func (h *Hub) Updated(uri string) {
+func (h *Hub) Updated(uri string) { h.updated(uri, nil) }
+
+// UpdatedFor is [Hub.Updated] for those of one principal.
+func (h *Hub) UpdatedFor(uri, principal string) { h.updated(uri, &principal) }
+
+// updated tells those of a principal, or, if it is nil, all.
+func (h *Hub) updated(uri string, principal *string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.uris[uri] {
-		if w.stream != nil {
+		if w.stream != nil && (principal == nil || *principal == w.viewer.Principal) {
 			w.stream.mark(func(p *pending) {
 				if p.uris == nil {
 					p.uris = make(map[string]struct{})

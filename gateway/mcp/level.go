@@ -55,8 +55,12 @@ func logLevel(value []byte) Level {
 
 // Logs tells whether [Reply.Log] would send a message of this level: whoever makes
 // costly messages asks first. Modern clients ask for messages in each request,
-// legacy ones for those of a session, by logging/setLevel.
+// legacy ones for those of a session, by logging/setLevel. A nil Reply has nobody to
+// tell.
 func (r *Reply) Logs(level Level) bool {
+	if r == nil {
+		return false
+	}
 	x := r.x
 	if !x.h.o.Capabilities.Logging || !x.streams() {
 		return false

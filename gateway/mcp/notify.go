@@ -83,8 +83,11 @@ func (s *stream) notification(method string, params ...Chunk) {
 // KeepAlive makes an event stream of the answer if the method is silent for so long,
 // and keeps it alive from then on; so nobody between client and server takes a call
 // that is long under way for a dead connection. It does nothing for a client that
-// does not accept event streams, and for answers that are streams already.
+// does not accept event streams, for answers that are streams already, and on nil.
 func (r *Reply) KeepAlive(after time.Duration) {
+	if r == nil {
+		return
+	}
 	s := &r.x.out
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()

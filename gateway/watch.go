@@ -1,0 +1,293 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+)
+
+// Bounds of what is watched: each watch is a request to a service now and then.
+const (
+	maxWatches          = 10_000
+	maxWatchesPerCaller = 256 // where callers are known
+	// maxBackoff is the power of two by which a service that fails is asked less often, at most.
+	maxBackoff = 4
+)
+
+// watches look at resources, as long as somebody wants to hear of their changes. There is one watch for a resource, or one
+// for each caller where the service gets something of the caller and may give each another answer. Watches outlive
+// generations: each look finds its plan, and who is still allowed to hear of it, in the current one. They are safe for
+// concurrent use.
+type watches struct {
+	g *Gateway
+	// pause waits, and tells whether ctx has not ended; tests have another.
+	pause func(ctx context.Context, d time.Duration) bool
+
+	mu        sync.Mutex
+	all       map[watchKey]*watch
+	perCaller map[string]int // members
+	ended     bool
+	running   sync.WaitGroup
+}
+
+// watchKey tells what is watched; caller is "" where all get the same answer.
+type watchKey struct{ endpoint, uri, caller string }
+
+// watch is one resource that is looked at, by a goroutine of its own.
+type watch struct {
+	watchKey
+	cancel  context.CancelFunc
+	members []*member // who wants to hear of changes; guarded by watches.mu
+}
+
+// member is one who wants to hear of changes.
+type member struct {
+	hub     *mcp.Hub
+	viewer  mcp.Viewer
+	caller  context.Context // carries the caller, and nothing else of the request
+	inbound http.Header     // of the request, if some of it goes on to the service
+}
+
+func newWatches(g *Gateway) *watches {
+	return &watches{g: g, pause: pause, all: map[watchKey]*watch{}, perCaller: map[string]int{}}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// begin makes hub's viewer be told of changes of a resource until release is called. The error is for the client.
+func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri string) (release func(), err error) {
+	visit := visitFrom(ctx)
+	if w.g.o.Local {
+		if _, err := w.g.await(ctx, visit.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+			return nil, err
+		}
+	}
+	m := &member{hub: hub, viewer: v, caller: auth.Carry(context.Background(), ctx)}
+	gen := w.g.current.Load()
+	p, _, err := m.reads(ctx, gen, visit.name, uri)
+	if err != nil {
+		return nil, err
+	}
+	key := watchKey{endpoint: visit.name, uri: uri}
+	if p.personal {
+		key.caller = v.Principal
+	}
+	if p.inbound {
+		m.inbound = http.Header{}
+		for _, name := range p.source.config.PassHeaders {
+			name = http.CanonicalHeaderKey(name)
+			if values := visit.header[name]; len(values) > 0 {
+				m.inbound[name] = values
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.ended, len(w.all) >= maxWatches:
+		return nil, &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
+	case v.Principal != "" && w.perCaller[v.Principal] >= maxWatchesPerCaller:
+		return nil, mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
+	}
+	w.perCaller[v.Principal]++
+	x := w.all[key]
+	if x == nil {
+		background, cancel := context.WithCancel(context.Background())
+		x = &watch{watchKey: key, cancel: cancel}
+		w.all[key] = x
+		w.running.Go(func() { w.run(background, x) })
+	}
+	x.members = append(x.members, m)
+	return func() { w.leave(x, m) }, nil
+}
+
+// leave takes a member out; the watch ends with the last.
+func (w *watches) leave(x *watch, m *member) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x.members = slices.DeleteFunc(x.members, func(other *member) bool { return other == m })
+	if w.perCaller[m.viewer.Principal]--; w.perCaller[m.viewer.Principal] <= 0 {
+		delete(w.perCaller, m.viewer.Principal)
+	}
+	if len(x.members) == 0 {
+		x.cancel()
+		if w.all[x.watchKey] == x {
+			delete(w.all, x.watchKey)
+		}
+	}
+}
+
+// count returns how many resources are watched.
+func (w *watches) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all)
+}
+
+// end ends all watches, lets nobody begin one, and waits for those that run.
+func (w *watches) end() {
+	w.mu.Lock()
+	w.ended = true
+	for x := range maps.Values(w.all) {
+		x.cancel()
+	}
+	w.mu.Unlock()
+	w.running.Wait()
+}
+
+// reads returns the plan that reads a resource for the member as things are now, with the arguments of its call. The error
+// tells why it may not, or why it would hear of nothing.
+func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri string) (*Plan, []byte, error) {
+	req := &mcp.Request{Method: "resources/read", Era: m.viewer.Era, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
+	if gen == nil || gen.endpoint(endpoint) == nil {
+		return nil, nil, req.ResourceNotFound(cut(uri, maxShownURI))
+	}
+	e := gen.endpoint(endpoint)
+	p, args := e.resources.find(uri)
+	if p == nil {
+		return nil, nil, req.ResourceNotFound(cut(uri, maxShownURI))
+	}
+	caller := auth.FromContext(m.caller)
+	if e.guard != nil {
+		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
+			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}
+		}
+		if denied := e.authorizeRead(caller, p, req); denied != nil {
+			return nil, nil, denied
+		}
+	}
+	switch {
+	case p.resource.poll == 0:
+		return nil, nil, mcp.InvalidParams("changes of this resource are not told: it is not looked at")
+	case p.consent.needed && (e.guard == nil || len(p.consent.exempt) == 0 || !e.guard.Allows(caller, p.consent.exempt)):
+		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
+	}
+	args, err := p.Operation.Check(args)
+	if err != nil {
+		var bad *openapi.ArgumentError
+		if errors.As(err, &bad) {
+			return nil, nil, mcp.InvalidParams("%s", bad.ToolMessage())
+		}
+		return nil, nil, err
+	}
+	if p.condition != nil {
+		if caller == nil {
+			caller = &auth.Principal{}
+		}
+		if allowed, _ := p.permitted(ctx, caller, args); !allowed {
+			return nil, nil, mcp.InvalidParams("%s", notPermitted)
+		}
+	}
+	return p, args, nil
+}
+
+// seen is what a watch knows of its resource.
+type seen struct {
+	known  bool
+	digest [32]byte
+	// Conditional requests carry what the operation's last answer gave for them.
+	of         *openapi.Operation
+	validators http.Header
+}
+
+// run looks at a resource until ctx ends.
+func (w *watches) run(ctx context.Context, x *watch) {
+	var known seen
+	failures := 0
+	for {
+		interval, err := w.look(ctx, x, &known)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			failures = 0
+		case failures == 0:
+			w.g.log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
+				slog.String("resource", cut(x.uri, maxShownURI)), slog.Any("error", err))
+			fallthrough
+		default:
+			failures = min(failures+1, maxBackoff)
+		}
+		// Up to a tenth sooner or later, so that those that began together don't go on together.
+		interval <<= failures
+		if !w.pause(ctx, interval+time.Duration((rand.Float64()-.5)/5*float64(interval))) { //nolint:gosec // not a secret
+			return
+		}
+	}
+}
+
+// idle is how long nothing is looked at when there is nobody who may read it.
+const idle = time.Minute
+
+// look reads the resource for the first member that may, and tells all that may if it has changed. It returns the time to
+// the next look.
+func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
+	interval = idle
+	defer func() {
+		if v := recover(); v != nil {
+			w.g.metrics.panics.Inc()
+			err = fmt.Errorf("panic: %v", v)
+			w.g.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	w.mu.Lock()
+	members := slices.Clone(x.members)
+	w.mu.Unlock()
+	gen := w.g.current.Load()
+	var p *Plan
+	for _, m := range slices.Backward(members) { // the last has the freshest token
+		var args []byte
+		if p, args, err = m.reads(ctx, gen, x.endpoint, x.uri); err != nil {
+			continue
+		}
+		if interval = p.resource.poll; p.Operation != known.of {
+			known.of, known.validators = p.Operation, nil
+		}
+		before := *known
+		if err = w.read(ctx, gen, x, m, p, args, known); err != nil {
+			w.g.metrics.polls.WithLabelValues(p.Tool.API, "failed").Inc()
+			return interval, err
+		}
+		if before.known && before.digest == known.digest {
+			w.g.metrics.polls.WithLabelValues(p.Tool.API, "unchanged").Inc()
+			return interval, nil
+		}
+		w.g.metrics.polls.WithLabelValues(p.Tool.API, "changed").Inc()
+		if before.known {
+			w.tell(ctx, gen, x, members)
+		}
+		return interval, nil
+	}
+	known.known = false
+	return interval, nil
+}
+
+// tell tells the members that a resource has changed, as far as they may still know of it.
+func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members []*member) {
+	for _, m := range members {
+		if _, _, err := m.reads(ctx, gen, x.endpoint, x.uri); err == nil {
+			m.hub.UpdatedFor(x.uri, m.viewer.Principal)
+		}
+	}
+}

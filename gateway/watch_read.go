@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/http"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+)
+
+// read finds out what the resource is now. The request is conditional where the last answer allows that (RFC 9110 section 13.1); else, and
+// for services that don't keep to it, the digest of the answer tells. What the service does not have is something to know, too.
+func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) error {
+	ctx = context.WithValue(auth.Carry(ctx, m.caller), visitKey{}, &visit{name: x.endpoint})
+	c := call{
+		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint), caller: auth.FromContext(m.caller), extra: known.validators,
+		req: &mcp.Request{
+			Method: "resources/read", Era: mcp.Modern, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
+			HTTP: &http.Request{Header: m.inbound},
+		},
+	}
+	defer c.begin()()
+	parts, resp, err := c.collect(args)
+	switch {
+	case resp != nil && resp.StatusCode == http.StatusNotModified && known.validators != nil:
+		return nil
+	case resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone):
+		known.known, known.digest, known.validators = true, [32]byte{}, nil
+		return nil
+	case err != nil:
+		return err
+	}
+	known.known, known.digest, known.validators = true, digestOf(parts), validatorsOf(resp)
+	return nil
+}
+
+// digestOf tells answers apart.
+func digestOf(parts []openapi.Part) (sum [32]byte) {
+	h := sha256.New()
+	for _, part := range parts {
+		for _, piece := range [][]byte{[]byte(part.MediaType), part.Data} {
+			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(piece))))
+			h.Write(piece)
+		}
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// validatorsOf returns the headers that make the next request conditional; nil if the answer has nothing for them.
+func validatorsOf(resp *http.Response) http.Header {
+	h := http.Header{}
+	if tag := resp.Header.Get("ETag"); tag != "" {
+		h.Set("If-None-Match", tag)
+	} else if modified := resp.Header.Get("Last-Modified"); modified != "" {
+		h.Set("If-Modified-Since", modified)
+	}
+	if len(h) == 0 {
+		return nil
+	}
+	return h
+}
+
+// callerUntil is when a caller's token begins to be refused; zero without one.
+func callerUntil(caller *auth.Principal) time.Time {
+	if caller == nil {
+		return time.Time{}
+	}
+	return caller.Until()
+}
