@@ -291,6 +291,9 @@ type Tools struct {
 	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse"`
 	// The scopes with which a caller is never asked, such as one without a user. It needs auth.issuers.
 	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"everybody is asked"`
+	// Allows inputs of the kinds sample and roots, which the protocol has deprecated (SEP-2577): for clients that have
+	// nothing else.
+	DeprecatedInputs bool `yaml:"deprecated_inputs" default:"false"`
 }
 
 // Rule changes the tools that it matches.
@@ -316,6 +319,9 @@ type Settings struct {
 	Condition string `yaml:"condition,omitempty" absent:"none"`
 	// Whether a call waits for the user's consent, which is asked for when the arguments are known to be right.
 	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm"`
+	// What a call asks the user, or the client, before it is made, in the order of the steps. The tool then does not demand
+	// the arguments that are asked for.
+	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
@@ -539,7 +545,7 @@ func (a *API) Exposes(s Subject) bool {
 }
 
 func (s *Settings) empty() bool {
-	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Timeout == 0 &&
+	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Inputs == nil && s.Timeout == 0 &&
 		s.Resource == nil && s.Progress == nil && s.Job == nil
 }
 
@@ -562,6 +568,9 @@ func (s *Settings) Apply(later Settings) {
 	}
 	if later.Confirm != nil {
 		s.Confirm = later.Confirm
+	}
+	if later.Inputs != nil {
+		s.Inputs = later.Inputs
 	}
 	if later.Timeout != 0 {
 		s.Timeout = later.Timeout

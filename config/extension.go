@@ -15,6 +15,7 @@ func extensions() map[string]string {
 	return map[string]string{
 		"x-mcp-async":    "job",
 		"x-mcp-confirm":  "confirm",
+		"x-mcp-inputs":   "inputs",
 		"x-mcp-job":      "job",
 		"x-mcp-resource": "resource",
 		"x-mcp-progress": "progress",

@@ -150,7 +150,7 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "credential.go", "job.go", "progress.go", "prompt.go", "selector.go"} {
+	for _, name := range []string{"config.go", "credential.go", "input.go", "job.go", "progress.go", "prompt.go", "selector.go"} {
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -287,6 +287,8 @@ func schemaOf(t reflect.Type, f field) object {
 	switch t {
 	case reflect.TypeFor[Duration]():
 		return orReference(object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}})
+	case reflect.TypeFor[JSON]():
+		return object{{"type", "object"}}
 	case reflect.TypeFor[ByteSize]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})

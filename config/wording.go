@@ -58,6 +58,8 @@ func expected(t reflect.Type) string {
 		return "a URL"
 	case reflect.TypeFor[Location]():
 		return "a URL or path"
+	case reflect.TypeFor[JSON]():
+		return "a mapping"
 	case reflect.TypeFor[Patterns]():
 		return "a string or a list of strings"
 	case reflect.TypeFor[Selectors]():

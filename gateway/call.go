@@ -163,17 +163,22 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 // observe counts the time from the request to the end of its answer.
 func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).Seconds()) }
 
-// permit looks at a call before anything of it is sent: whether the arguments are right, the condition of the plan holds,
-// and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that
+// permit looks at a call before anything of it is sent: whether the arguments are right, which the user may be asked for,
+// the condition of the plan holds, and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that
 // it returns, which are what the condition and the user have seen. The error is a *failure, or that of the answer, which
 // [mcp.ErrAsked] is too.
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
-	if p.condition == nil && !p.consent.needed || visitFrom(ctx).operator {
+	if p.condition == nil && !p.consent.needed && p.questions == nil || visitFrom(ctx).operator {
 		return args, nil
 	}
-	args, err := p.Operation.Check(args)
-	if err != nil {
+	var err error
+	if p.questions != nil {
+		if args, err = c.fill(ctx, args); err != nil {
+			return nil, err
+		}
+	}
+	if args, err = p.Operation.Check(args); err != nil {
 		return nil, c.unbuilt(err)
 	}
 	if p.condition != nil {
@@ -307,7 +312,7 @@ func (c *call) done(o outcome, cause error) {
 	switch o {
 	case outcomeOK, outcomeArguments, outcomeAsked, outcomeJob:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeJobFailed, outcome(upstream.Canceled.String()):
+	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"fmt"
+
 	"drawbridge/config"
 	"drawbridge/openapi"
 )
@@ -20,6 +22,7 @@ func newExtended(api *openapi.API) *extended {
 	for _, op := range api.Operations {
 		for _, extension := range op.Extensions {
 			own, problems := config.ParseExtension(extension.Name, extension.Value)
+			problems = append(problems, unaskable(extension.Name, own, op)...)
 			for _, p := range problems {
 				e.faulty[op] = append(e.faulty[op], len(e.problems))
 				e.problems = append(e.problems, openapi.Problem{
@@ -34,4 +37,15 @@ func newExtended(api *openapi.API) *extended {
 		}
 	}
 	return e
+}
+
+// unaskable tells of inputs that the operation can't ask for.
+func unaskable(name string, own config.Settings, op *openapi.Operation) config.Problems {
+	if len(own.Inputs) == 0 {
+		return nil
+	}
+	if _, err := newQuestions(own.Inputs, op); err != nil {
+		return config.Problems{{Key: fmt.Sprintf("%s[%d]%s", name, err.index, err.key), Message: err.Error()}}
+	}
+	return nil
 }

@@ -45,6 +45,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
+	asked := map[*openapi.Operation]*questions{}
 	var apis []catalog.API
 	for _, s := range d.sources {
 		if s.loaded == nil {
@@ -58,11 +59,17 @@ func (g *Gateway) build(d *deployment) *generation {
 				}
 				set := d.config.Settings(subject, s.loaded.extended.of[op])
 				settings[op] = set
-				return catalog.Choice{
+				choice := catalog.Choice{
 					Name: set.Name, Title: set.Title, Description: set.Description,
 					Hidden:    set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
 					Shapeless: set.Progress != nil && set.Progress.Result != "",
-				}, true
+				}
+				if len(set.Inputs) > 0 {
+					if asked[op] = gen.questions(g, s, op, set.Inputs); asked[op] != nil {
+						choice.Shown = asked[op].shown
+					}
+				}
+				return choice, true
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
@@ -83,6 +90,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			label = "other"
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
+		p.questions = asked[t.Operation]
 		p.metrics = g.metrics.call(t.API, label)
 		if len(p.Scopes) == 0 {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",

@@ -28,9 +28,10 @@ const (
 	outcomeScope       outcome = "insufficient_scope"
 	outcomeCondition   outcome = "not_permitted"
 	outcomeUnconfirmed outcome = "not_confirmed"
-	outcomeAsked       outcome = "asked"      // the client comes again with the user's answer
-	outcomeJob         outcome = "job"        // the service goes on with it, and the client was told how to ask
-	outcomeJobFailed   outcome = "job_failed" // the service went on with it, in vain
+	outcomeUnanswered  outcome = "not_answered" // the user did not give what the call needs
+	outcomeAsked       outcome = "asked"        // the client comes again with the user's answer
+	outcomeJob         outcome = "job"          // the service goes on with it, and the client was told how to ask
+	outcomeJobFailed   outcome = "job_failed"   // the service went on with it, in vain
 	outcomeNoBase      outcome = "no_base_url"
 	outcomeHeader      outcome = "bad_header" // a header of the caller that is to be passed on can't be
 	outcomeInternal    outcome = "internal"

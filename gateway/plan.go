@@ -29,6 +29,7 @@ type Plan struct {
 
 	condition *auth.Condition // nil: there is none
 	consent   consent
+	questions *questions  // nil: nothing is asked
 	resource  *readable   // nil: it can't be read as one
 	progress  *eventRules // nil: the usual ones
 	job       *job        // what is known of the jobs that calls begin

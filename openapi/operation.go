@@ -72,8 +72,9 @@ type Operation struct {
 	redirects bool
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
-	maxDepth  int    // of arguments; 0: that of jsonscan
-	portable  *shown // what is published instead of Input and Output; nil: those themselves
+	maxDepth  int      // of arguments; 0: that of jsonscan
+	portable  *shown   // what is published instead of Input and Output; nil: those themselves
+	withheld  []string // arguments that callers can't give; see Asked
 }
 
 // CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that

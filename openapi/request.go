@@ -121,10 +121,16 @@ func (o *Operation) scanning() jsonscan.Options {
 }
 
 // otherwiseSpelled finds arguments that have the name of a renamed property in the request. The schema knows it by the
-// name of the argument alone: where others are allowed, what is given so would be sent unchecked, and perhaps twice.
+// name of the argument alone: where others are allowed, what is given so would be sent unchecked, and perhaps twice. So it
+// is with arguments that callers can't give.
 func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
+	for _, name := range o.withheld {
+		if jsonscan.Lookup(args, name) != nil {
+			faults = append(faults, Fault{Pointer: pointerTo(name), Message: "is asked of the user; leave it out"})
+		}
+	}
 	if o.body == nil || o.body.renamed == nil {
-		return nil
+		return faults
 	}
 	for name := range jsonscan.Members(args) {
 		if argument, ok := o.body.renamed[string(name)]; ok {

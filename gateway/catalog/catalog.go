@@ -31,6 +31,8 @@ type Choice struct {
 	Hidden      bool // no view lists the tool
 	// Shapeless tells that the answer hasn't the shape that the document gives it: the tool has no output schema.
 	Shapeless bool
+	// Shown is the operation as callers see its arguments; nil: as it is.
+	Shown *openapi.Operation
 }
 
 // Prefix says when tool names begin with the name of their API.
@@ -117,8 +119,8 @@ func (c *Catalog) Diff(old *Catalog) Diff {
 }
 
 func (t *Tool) equal(old *Tool) bool {
-	input, output := t.Operation.Published(openapi.ProfileFull)
-	oldInput, oldOutput := old.Operation.Published(openapi.ProfileFull)
+	input, output := t.shown.Published(openapi.ProfileFull)
+	oldInput, oldOutput := old.shown.Published(openapi.ProfileFull)
 	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
 		t.Hidden == old.Hidden && t.Shapeless == old.Shapeless && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
 		bytes.Equal(input, oldInput) && bytes.Equal(output, oldOutput) &&

@@ -20,6 +20,8 @@ type Tool struct {
 	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
 	Wanted string
 
+	// shown is the operation as clients see it: its schemas are published.
+	shown *openapi.Operation
 	// The definition in pieces, to be joined by appendDefinition. The schemas are taken from the operation.
 	head     []byte // {"name":…
 	title    []byte // the title as a JSON string
@@ -28,9 +30,13 @@ type Tool struct {
 }
 
 func newTool(c *candidate) *Tool {
+	shown := c.op
+	if c.choice.Shown != nil {
+		shown = c.choice.Shown
+	}
 	t := &Tool{
-		Name: c.name, Title: title(c.op, c.choice), Description: describe(c.op, c.choice), API: c.api, Operation: c.op,
-		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless,
+		Name: c.name, Title: title(c.op, c.choice), Description: describe(shown, c.choice), API: c.api, Operation: c.op,
+		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
 	}
 	if t.Name != c.full {
 		t.Wanted = c.full
@@ -94,7 +100,7 @@ func (t *Tool) size(f Features) int {
 
 // published returns the schemas as clients see them; output is nil if the tool has none.
 func (t *Tool) published(p openapi.Profile) (input, output json.RawMessage) {
-	if input, output = t.Operation.Published(p); t.Shapeless {
+	if input, output = t.shown.Published(p); t.Shapeless {
 		output = nil
 	}
 	return input, output

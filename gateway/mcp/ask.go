@@ -22,6 +22,12 @@ type Round struct {
 	// every answer is. Only answers with [Accepted] are checked. It must give the same
 	// verdict each time.
 	Check func(q *Question, a Answer) error
+	// Again words a question anew whose answer was refused, with the error of Check, nil if
+	// it was no answer at all. Only Params of what it returns counts, and answers are held
+	// against the question as it was. nil: the question is asked in the same words. After
+	// three answers that Check refuses the error of Ask is an *[UnusableError]; a legacy
+	// client has three attempts in all.
+	Again func(q *Question, refused error) Question
 	// Wait is how long a legacy client may take, with the user behind it; 0: 5 minutes,
 	// and never more than 10. Modern clients have 10 minutes, and nobody waits for them.
 	Wait time.Duration
@@ -64,6 +70,21 @@ func (e *UnableError) Error() string { return "the client can't be asked: " + e.
 
 // Unwrap returns the error to refuse the request with.
 func (e *UnableError) Unwrap() error { return e.reason }
+
+// UnusableError tells that a client has answered a question again and again with what
+// can't be used. A method that returns it refuses the request.
+type UnusableError struct {
+	Key string // of the question
+	// Refused is what Check has said of the last answer; nil if it was no answer at all.
+	Refused error
+}
+
+func (e *UnusableError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the error to refuse the request with.
+func (e *UnusableError) Unwrap() error {
+	return InvalidParams("the client's answer to %q can't be used", e.Key)
+}
 
 // Ask asks the client, and returns its answers by the keys of the questions.
 //
@@ -130,11 +151,22 @@ func parseAnswer(kind Kind, result []byte) (Answer, bool) {
 	return Answer{}, false
 }
 
-// accept reads an answer and holds it against what the round demands.
-func (round *Round) accept(q *Question, result []byte) (Answer, bool) {
-	a, ok := parseAnswer(q.Kind, result)
+// accept reads an answer and holds it against what the round demands. refused is what
+// Check has said.
+func (round *Round) accept(q *Question, result []byte) (a Answer, ok bool, refused error) {
+	a, ok = parseAnswer(q.Kind, result)
 	if ok && a.Action == Accepted && round.Check != nil {
-		ok = round.Check(q, a) == nil
+		refused = round.Check(q, a)
+		ok = refused == nil
 	}
-	return a, ok
+	return a, ok, refused
+}
+
+// again words a question whose answer was refused.
+func (round *Round) again(q *Question, refused error) Question {
+	next := *q
+	if round.Again != nil {
+		next.Params = round.Again(q, refused).Params
+	}
+	return next
 }

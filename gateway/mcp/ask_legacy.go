@@ -106,29 +106,29 @@ func (r *Reply) askLegacy(ctx context.Context, round Round) (map[string]Answer, 
 	ctx, cancel := context.WithTimeoutCause(ctx, min(wait, maxAskWait), ErrUnanswered)
 	defer cancel()
 	answers := make(map[string]Answer, len(round.Questions))
-	open := round.Questions
-	for attempt := 0; len(open) > 0; attempt++ {
-		if attempt == askAttempts {
-			return nil, InvalidParams("the client's answer to %q can't be used", open[0].Key)
-		}
-		results, err := r.inquire(ctx, open)
+	open, sent := round.Questions, round.Questions // as they were made, and as they are asked
+	for attempt := 1; len(open) > 0; attempt++ {
+		results, err := r.inquire(ctx, sent)
 		if err != nil {
 			return nil, err
 		}
-		var again []Question
+		var again, reworded []Question
 		for i := range open {
 			q := &open[i]
-			a, ok := Answer{Action: Cancelled}, true
+			a, ok, refused := Answer{Action: Cancelled}, true, error(nil)
 			if results[i] != nil {
-				a, ok = round.accept(q, results[i])
+				a, ok, refused = round.accept(q, results[i])
 			}
 			if !ok {
-				again = append(again, *q)
+				if attempt == askAttempts {
+					return nil, &UnusableError{Key: q.Key, Refused: refused}
+				}
+				again, reworded = append(again, *q), append(reworded, round.again(q, refused))
 				continue
 			}
 			answers[q.Key] = a
 		}
-		open = again
+		open, sent = again, reworded
 	}
 	return answers, nil
 }

@@ -34,6 +34,8 @@ type askState struct {
 	Asked map[string]string `json:"q,omitempty"`
 	// Answers are those that have come, by key.
 	Answers map[string]askAnswer `json:"a,omitempty"`
+	// Refused counts the answers of each key that were not good enough.
+	Refused map[string]int `json:"r,omitempty"`
 
 	expiry    time.Time
 	presented bool // it came with the request
@@ -108,20 +110,27 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 		return nil, fault
 	}
 	answers := make(map[string]Answer, len(round.Questions))
+	next := askState{Step: st.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Answers: st.Answers, Refused: st.Refused}
 	var open []Question
 	for i := range round.Questions {
-		q := &round.Questions[i]
+		q, again := &round.Questions[i], round.Questions[i]
 		if given, ok := st.Answers[q.Key]; ok && given.Question == q.digest() {
-			if a, ok := round.accept(q, given.Result); ok {
+			a, ok, refused := round.accept(q, given.Result)
+			if ok {
 				answers[q.Key] = a
 				continue
 			}
+			if refused != nil && next.refuse(q.Key) == askAttempts {
+				return nil, &UnusableError{Key: q.Key, Refused: refused}
+			}
+			again = round.again(q, refused)
 		}
 		delete(st.Answers, q.Key)
-		open = append(open, *q)
+		next.Asked[q.Key] = q.digest()
+		open = append(open, again)
 	}
 	if len(open) > 0 {
-		return nil, r.askAgain(st, open)
+		return nil, r.askAgain(&next, open)
 	}
 	if round.Once && st.presented && !st.used {
 		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), st.Nonce, st.expiry)
@@ -136,14 +145,19 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 	return answers, nil
 }
 
-// askAgain answers with questions.
-func (r *Reply) askAgain(st *askState, open []Question) error {
-	x := r.x
-	next := askState{Step: st.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string, len(open)), Answers: st.Answers}
-	for i := range open {
-		next.Asked[open[i].Key] = open[i].digest()
+// refuse counts an answer that can't be used, and returns how many there were of that key.
+func (st *askState) refuse(key string) int {
+	if st.Refused == nil {
+		st.Refused = make(map[string]int)
 	}
-	plain, err := json.Marshal(&next)
+	st.Refused[key]++
+	return st.Refused[key]
+}
+
+// askAgain answers with questions and the state that waits for their answers.
+func (r *Reply) askAgain(next *askState, open []Question) error {
+	x := r.x
+	plain, err := json.Marshal(next)
 	if err != nil {
 		return fmt.Errorf("state of the questions: %w", err)
 	}

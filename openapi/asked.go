@@ -1,0 +1,265 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+)
+
+// A Declared argument is one that the input schema of an operation names.
+type Declared struct {
+	Name string
+	// Schema is as it stands in Operation.Input, into whose $defs it may refer.
+	Schema   json.RawMessage
+	Required bool // by every call
+}
+
+// Declares returns the arguments that the input schema names, in the author's order. It reads the schema each time, so keep
+// what you make of it.
+func (o *Operation) Declares() []Declared {
+	declared := published{o.Input, o.Input}.takes()
+	all := make([]Declared, len(declared))
+	for i, d := range declared {
+		all[i] = Declared{Name: d.name, Schema: d.schema.schema, Required: d.required}
+	}
+	return all
+}
+
+// Asked returns the operation as callers see it where arguments are had from somebody else: optional are those that they
+// need not give, withheld those that they can't. Input, Published and Check are those of the new one; a request is made by
+// the old one, of all arguments, which it then checks as ever.
+//
+// What a schema says of arguments together can't be checked as long as some are missing, so such parts are left out where
+// they are about one of them.
+func (o *Operation) Asked(optional, withheld []string) *Operation {
+	r := relaxer{root: o.Input, withheld: withheld, names: slices.Concat(optional, withheld), made: make(map[string]string)}
+	asked := *o
+	asked.Input = r.input()
+	asked.withheld = withheld
+	if asked.Example != nil {
+		asked.Example = without(o.Example, withheld)
+	}
+	if o.portable != nil {
+		asked.portable = asked.inPortable(len(o.portable.input))
+	}
+	asked.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(asked.Input) })
+	return &asked
+}
+
+// without returns an object without some of its members.
+func without(object []byte, names []string) []byte {
+	dst := []byte{'{'}
+	for name, value := range jsonscan.Members(object) {
+		if !slices.Contains(names, string(name)) {
+			dst = appendMember(dst, string(name), value)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendMember appends a member to an object that is open.
+func appendMember(dst []byte, name string, value []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(jsonscan.AppendString(dst, name), ':'), value...)
+}
+
+// maxRelaxed is how deep the composition of an input schema is followed, and maxRelaxedDefs how many of its definitions
+// are made anew. What lies deeper stays as it was, and may then ask for what is had from somebody else.
+const (
+	maxRelaxed     = 8
+	maxRelaxedDefs = 64
+)
+
+// A relaxer takes demands for arguments out of an input schema, where they are demands of the object of all arguments.
+type relaxer struct {
+	root     []byte
+	names    []string          // which nobody has to give
+	withheld []string          // of them, those that nobody can give
+	made     map[string]string // new name of a definition by its old one; the old one if it needs no new one
+	defs     []byte            // members: definitions that were made anew
+}
+
+// input returns the new input schema.
+func (r *relaxer) input() []byte {
+	text := r.schema(r.root, 0)
+	if len(r.defs) == 0 {
+		return text
+	}
+	dst, found := []byte{'{'}, false
+	for name, value := range jsonscan.Members(text) {
+		if string(name) == "$defs" && len(value) > len("{}") {
+			value, found = slices.Concat(value[:len(value)-1], []byte{','}, r.defs, []byte{'}'}), true
+		}
+		dst = appendMember(dst, string(name), value)
+	}
+	if !found {
+		dst = appendMember(dst, "$defs", slices.Concat([]byte{'{'}, r.defs, []byte{'}'}))
+	}
+	return append(dst, '}')
+}
+
+// schema returns a schema of the object of all arguments without the demands; text itself if it has none.
+func (r *relaxer) schema(text []byte, depth int) []byte {
+	if jsonscan.KindOf(text) != jsonscan.Object || depth > maxRelaxed {
+		return text
+	}
+	conditional := r.conditional(text, depth)
+	dst := []byte{'{'}
+	for key, value := range jsonscan.Members(text) {
+		name := string(key)
+		switch name {
+		case "required":
+			if value = r.required(value); value == nil {
+				continue
+			}
+		case "properties":
+			if len(r.withheld) > 0 {
+				value = without(value, r.withheld)
+			}
+		case "minProperties":
+			n, err := strconv.Atoi(string(value))
+			if err != nil || n <= len(r.names) {
+				continue
+			}
+			value = strconv.AppendInt(nil, int64(n-len(r.names)), 10)
+		case "dependentRequired":
+			value = r.dependentRequired(value)
+		case "dependentSchemas":
+			if relaxed := r.members(value, depth); !bytes.Equal(relaxed, value) {
+				continue
+			}
+		case "allOf":
+			value = r.elements(value, depth)
+		case "anyOf", "oneOf":
+			relaxed := r.elements(value, depth)
+			if !bytes.Equal(relaxed, value) && name == "oneOf" { // more than one may fit now
+				if name = "anyOf"; jsonscan.Lookup(text, name) != nil {
+					continue
+				}
+			}
+			value = relaxed
+		case "if", "then", "else":
+			if conditional {
+				continue
+			}
+		case "not":
+			if !bytes.Equal(r.schema(value, depth+1), value) {
+				continue
+			}
+		case "$ref":
+			value = r.reference(value, depth)
+		}
+		dst = appendMember(dst, name, value)
+	}
+	if dst = append(dst, '}'); bytes.Equal(dst, text) {
+		return text
+	}
+	return dst
+}
+
+// conditional tells whether a condition, or what follows from it, is about what may be missing.
+func (r *relaxer) conditional(text []byte, depth int) bool {
+	for _, key := range []string{"if", "then", "else"} {
+		part := jsonscan.Lookup(text, key)
+		if part == nil {
+			continue
+		}
+		if !bytes.Equal(r.schema(part, depth+1), part) {
+			return true
+		}
+		for name := range jsonscan.Members(jsonscan.Lookup(part, "properties")) {
+			if key == "if" && slices.Contains(r.names, string(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// required returns a list of names without those that nobody has to give, nil if none is left.
+func (r *relaxer) required(list []byte) []byte {
+	dst := []byte{'['}
+	for item := range jsonscan.Elements(list) {
+		if slices.Contains(r.names, string(jsonscan.Unquote(item))) {
+			continue
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, item...)
+	}
+	if len(dst) == 1 {
+		return nil
+	}
+	return append(dst, ']')
+}
+
+func (r *relaxer) dependentRequired(object []byte) []byte {
+	dst := []byte{'{'}
+	for name, list := range jsonscan.Members(object) {
+		if list = r.required(list); list != nil {
+			dst = appendMember(dst, string(name), list)
+		}
+	}
+	return append(dst, '}')
+}
+
+func (r *relaxer) members(object []byte, depth int) []byte {
+	dst := []byte{'{'}
+	for name, value := range jsonscan.Members(object) {
+		dst = appendMember(dst, string(name), r.schema(value, depth+1))
+	}
+	return append(dst, '}')
+}
+
+func (r *relaxer) elements(list []byte, depth int) []byte {
+	dst := []byte{'['}
+	for item := range jsonscan.Elements(list) {
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, r.schema(item, depth+1)...)
+	}
+	return append(dst, ']')
+}
+
+// reference returns a reference to a definition without the demands, which is a new one: others may refer to the old one
+// for another object.
+func (r *relaxer) reference(ref []byte, depth int) []byte {
+	const defs = "#/$defs/"
+	name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), defs)
+	if !ok {
+		return ref
+	}
+	if made, known := r.made[name]; known {
+		return jsonscan.AppendString(nil, defs+made)
+	}
+	all := jsonscan.Lookup(r.root, "$defs")
+	target := jsonscan.Lookup(all, name)
+	if target == nil || len(r.made) >= maxRelaxedDefs {
+		return ref
+	}
+	made := name + "_asked"
+	for jsonscan.Lookup(all, made) != nil {
+		made += "_"
+	}
+	r.made[name] = made // what refers to itself finds the new one
+	relaxed := r.schema(target, depth+1)
+	if bytes.Equal(relaxed, target) {
+		r.made[name] = name
+		return ref
+	}
+	if len(r.defs) > 0 {
+		r.defs = append(r.defs, ',')
+	}
+	r.defs = append(append(jsonscan.AppendString(r.defs, made), ':'), relaxed...)
+	return jsonscan.AppendString(nil, defs+made)
+}
