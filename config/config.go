@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -314,6 +315,10 @@ type Settings struct {
 	Description string `yaml:"description,omitempty" absent:"from the operation's summary and description"`
 	// The scopes that a call needs, instead of auth.default_scopes. An empty list needs auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	// Arguments that clients of 2026-07-28 repeat in the header Mcp-Param-NAME, so that proxies can route calls by them: the
+	// name of the header for each argument. A call whose header says something else than its body is refused. Arguments that are
+	// not strings, integers or booleans can't be repeated, and secrets should not be: proxies log headers.
+	ParamHeaders map[string]string `yaml:"param_headers,omitempty" absent:"none"`
 	// What a call must fulfil besides its scopes: an expression of the Common Expression Language over claims, principal,
 	// tool and args, at most 4096 bytes. What can't be evaluated is refused. It needs auth.issuers.
 	Condition string `yaml:"condition,omitempty" absent:"none"`
@@ -544,45 +549,15 @@ func (a *API) Exposes(s Subject) bool {
 	return !a.Tools.Exclude.Match(s)
 }
 
-func (s *Settings) empty() bool {
-	return s.Name == "" && s.Title == "" && s.Description == "" && s.Scopes == nil && s.Condition == "" && s.Confirm == nil && s.Inputs == nil && s.Timeout == 0 &&
-		s.Resource == nil && s.Progress == nil && s.Job == nil
-}
+func (s *Settings) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
 // Apply puts the settings that later has in the place of those that were there.
 func (s *Settings) Apply(later Settings) {
-	if later.Name != "" {
-		s.Name = later.Name
-	}
-	if later.Title != "" {
-		s.Title = later.Title
-	}
-	if later.Description != "" {
-		s.Description = later.Description
-	}
-	if later.Scopes != nil {
-		s.Scopes = later.Scopes
-	}
-	if later.Condition != "" {
-		s.Condition = later.Condition
-	}
-	if later.Confirm != nil {
-		s.Confirm = later.Confirm
-	}
-	if later.Inputs != nil {
-		s.Inputs = later.Inputs
-	}
-	if later.Timeout != 0 {
-		s.Timeout = later.Timeout
-	}
-	if later.Resource != nil {
-		s.Resource = later.Resource
-	}
-	if later.Progress != nil {
-		s.Progress = later.Progress
-	}
-	if later.Job != nil {
-		s.Job = later.Job
+	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(later)
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() { // an empty list is something else than none
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,9 +66,31 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	if set.Job != nil {
 		l.job(key+".job", set.Job)
 	}
+	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {
 		l.errorf(condition, "needs auth.issuers: it is about callers, and nobody is asked who they are")
+	}
+}
+
+// paramHeaders checks names of headers (2026-07-28 streamable-http: tokens, unique without regard to case).
+func (l *loader) paramHeaders(key string, headers map[string]string) {
+	if l.given(key) && l.ok(key) && len(headers) == 0 {
+		l.errorf(key, "is empty; leave it out")
+	}
+	taken := map[string]string{}
+	for _, argument := range slices.Sorted(maps.Keys(headers)) {
+		name, at := headers[argument], join(key, argument)
+		lower := strings.ToLower(name)
+		switch {
+		case !l.ok(at):
+		case !headerToken(name) || len(name) > 64:
+			l.errorf(at, "%s is not the name of a header: at most 64 characters of a token (RFC 9110)", quote(name))
+		case taken[lower] != "":
+			l.errorf(at, "%s is the header of %s already", quote(name), quote(taken[lower]))
+		default:
+			taken[lower] = argument
+		}
 	}
 }
 

@@ -46,6 +46,11 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	defer g.metrics.inFlight.Dec()
 
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	if p.repeated != nil {
+		if err := c.checkRepeated(); err != nil {
+			return err
+		}
+	}
 	args, err := c.permit(ctx, req.Arguments)
 	if err != nil {
 		return c.conclude(err)

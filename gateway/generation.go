@@ -61,8 +61,9 @@ func (g *Gateway) build(d *deployment) *generation {
 				settings[op] = set
 				choice := catalog.Choice{
 					Name: set.Name, Title: set.Title, Description: set.Description,
-					Hidden:    set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
-					Shapeless: set.Progress != nil && set.Progress.Result != "",
+					Hidden:       set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
+					ParamHeaders: paramHeaders(set.ParamHeaders),
+					Shapeless:    set.Progress != nil && set.Progress.Result != "",
 				}
 				if len(set.Inputs) > 0 {
 					if asked[op] = gen.questions(g, s, op, set.Inputs); asked[op] != nil {

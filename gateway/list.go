@@ -27,6 +27,7 @@ func features(revision string) catalog.Features {
 		Annotations:  revision >= "2025-03-26",
 		Title:        revision >= "2025-06-18",
 		OutputSchema: revision >= "2025-06-18",
+		ParamHeaders: revision >= "2026-07-28",
 	}
 }
 

@@ -34,6 +34,8 @@ type Plan struct {
 	progress  *eventRules // nil: the usual ones
 	job       *job        // what is known of the jobs that calls begin
 
+	repeated []repeated // arguments that stand in headers too
+
 	client *upstream.Client
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
 	echoes *echoes           // finds them in answers; nil: there are none
@@ -60,6 +62,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
 	}
+	p.repeated = g.repeatedOf(t, set.ParamHeaders)
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)
 	}

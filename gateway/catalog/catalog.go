@@ -29,6 +29,8 @@ type Choice struct {
 	Title       string
 	Description string
 	Hidden      bool // no view lists the tool
+	// ParamHeaders are arguments that clients repeat in headers, in the order of the names of the arguments.
+	ParamHeaders []ParamHeader
 	// Shapeless tells that the answer hasn't the shape that the document gives it: the tool has no output schema.
 	Shapeless bool
 	// Shown is the operation as callers see its arguments; nil: as it is.
@@ -124,5 +126,5 @@ func (t *Tool) equal(old *Tool) bool {
 	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
 		t.Hidden == old.Hidden && t.Shapeless == old.Shapeless && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
 		bytes.Equal(input, oldInput) && bytes.Equal(output, oldOutput) &&
-		t.Annotations == old.Annotations
+		t.Annotations == old.Annotations && slices.Equal(t.ParamHeaders, old.ParamHeaders)
 }

@@ -15,7 +15,9 @@ type Tool struct {
 	API         string // name of the API that the operation belongs to
 	Operation   *openapi.Operation
 	Annotations Annotations
-	Hidden      bool // no view lists it
+	// ParamHeaders are the arguments that clients repeat in headers; those that no header can hold are left out.
+	ParamHeaders []ParamHeader
+	Hidden       bool // no view lists it
 	Shapeless   bool // it has no output schema, whatever the operation has
 	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
 	Wanted string
@@ -46,6 +48,7 @@ func newTool(c *candidate) *Tool {
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
 	t.middle = append(t.middle, `,"inputSchema":`...)
 	t.annotate = t.Annotations.append([]byte(`,"annotations":{`))
+	t.ParamHeaders = t.holdable(c.choice.ParamHeaders)
 	return t
 }
 
@@ -66,7 +69,12 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 		dst = append(append(dst, titleKey...), t.title...)
 	}
 	input, output := t.published(f.Profile)
-	dst = append(append(dst, t.middle...), input...)
+	dst = append(dst, t.middle...)
+	if f.ParamHeaders && t.ParamHeaders != nil {
+		dst = t.appendMarked(dst, input)
+	} else {
+		dst = append(dst, input...)
+	}
 	if f.OutputSchema && output != nil {
 		dst = append(append(dst, outputKey...), output...)
 	}
@@ -94,6 +102,11 @@ func (t *Tool) size(f Features) int {
 	}
 	if f.Annotations {
 		n += len(t.annotate) + 1
+	}
+	if f.ParamHeaders {
+		for _, h := range t.ParamHeaders {
+			n += len(paramHeaderKey) + len(h.Name) + len(`"",`)
+		}
 	}
 	return n
 }

@@ -8,6 +8,7 @@ type Features struct {
 	Title        bool // title, since 2025-06-18; without it the title goes into the annotations
 	Annotations  bool // since 2025-03-26
 	OutputSchema bool // since 2025-06-18
+	ParamHeaders bool // x-mcp-header, since 2026-07-28
 	// Profile is the least that schemas are reduced to. APIs that are configured with the portable profile are shown in
 	// it whatever stands here.
 	Profile openapi.Profile

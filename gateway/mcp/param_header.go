@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"encoding/json"
+	"math/big"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// ParamHeaderPrefix begins the names of the headers that repeat arguments of tools/call, those whose schema has
+// x-mcp-header (2026-07-28 streamable-http, Custom Headers from Tool Parameters).
+const ParamHeaderPrefix = "Mcp-Param-"
+
+// CheckParamHeader holds the header that repeats an argument against it: who routes by the header must have seen what is
+// executed (mcp-H5). header is the name as net/http writes it, value the raw argument, nil if there is none. Only modern
+// requests over HTTP have such headers. The error, an *Error, is nil for an argument that a header can't hold, which its
+// schema refuses.
+func (r *Request) CheckParamHeader(header string, value json.RawMessage) error {
+	values := r.HTTP.Header[header]
+	if len(values) > 1 {
+		return headerMismatch("header %s is given more than once", header)
+	}
+	kind := jsonscan.KindOf(value)
+	switch kind {
+	case jsonscan.String, jsonscan.Number, jsonscan.Bool:
+	case 0, jsonscan.Null:
+		if len(values) > 0 {
+			return headerMismatch("header %s is given but the body has no value for it", header)
+		}
+		return nil
+	default:
+		return nil
+	}
+	if len(values) == 0 {
+		return headerMismatch("header %s is missing", header)
+	}
+	given, ok := decodeHeader(values[0])
+	if !ok {
+		return headerMismatch("header %s is %q, which is not a valid header value", header, values[0])
+	}
+	if !repeats(given, kind, value) {
+		return headerMismatch("header %s is %q but the body says %s", header, given, clip(value))
+	}
+	return nil
+}
+
+// repeats tells whether a header's text is that of a value. Numbers have more spellings than one.
+func repeats(given string, kind jsonscan.Kind, value []byte) bool {
+	switch kind {
+	case jsonscan.String:
+		return given == string(jsonscan.Unquote(value))
+	case jsonscan.Number:
+		if given == string(value) {
+			return true
+		}
+		a, b := integer(given), integer(string(value))
+		return a != nil && b != nil && a.Cmp(b) == 0
+	default:
+		return given == string(value)
+	}
+}
+
+// maxDigits is the length of a number that is still compared by its value.
+const maxDigits = 40
+
+// integer reads a JSON number that is an integer, such as 7, 7.0 and 7e0; nil for any other text.
+func integer(text string) *big.Int {
+	if len(text) > maxDigits || jsonscan.KindOf([]byte(text)) != jsonscan.Number || !json.Valid([]byte(text)) {
+		return nil
+	}
+	f, _, err := big.ParseFloat(text, 10, 4*maxDigits, big.ToNearestEven)
+	if err != nil || !f.IsInt() || f.MantExp(nil) > 4*maxDigits {
+		return nil
+	}
+	i, _ := f.Int(nil)
+	return i
+}
