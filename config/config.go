@@ -88,6 +88,9 @@ type Server struct {
 	// upstream call if its method is safe (RFC 9110), finish lets all calls end, as those revisions have it. Newer
 	// clients always cancel.
 	LegacyDisconnect Disconnect `yaml:"legacy_disconnect" default:"cancel"`
+	// Serves the transport of 2024-11-05, HTTP with SSE, for clients that have no other: at /sse and /messages, and to a GET of
+	// /mcp without a session. Such a client's session lives in one process, so replicas need a proxy that keeps it there.
+	OldTransport bool `yaml:"old_transport" default:"false"`
 	// Serves a manifest at /.well-known/mcp/manifest and /manifest, for directories and gateways of agents: what the gateway is,
 	// how to get a token, and the tools that the caller's token allows. Without a token it lists tools only where auth asks
 	// for none.

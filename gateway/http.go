@@ -27,6 +27,9 @@ func (g *Gateway) routes() (http.Handler, error) {
 	r.With(origins).HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
 		g.serveMCP(w, r, chi.URLParam(r, "endpoint"))
 	})
+	if c.Server.OldTransport {
+		g.oldRoutes(r.With(origins))
+	}
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, g.metadata)
 	r.HandleFunc(protectedResource+"/*", g.metadata)
@@ -78,10 +81,11 @@ var (
 
 // visit is one request's: where it goes. It is of the request's goroutine.
 type visit struct {
-	name     string
-	endpoint *endpoint   // nil once the request has become a stream of changes
-	operator bool        // who runs the program calls, and may call everything
-	header   http.Header // of the request; nil where there is none
+	name      string
+	endpoint  *endpoint   // nil once the request has become a stream of changes
+	operator  bool        // who runs the program calls, and may call everything
+	header    http.Header // of the request; nil where there is none
+	transport transport   // which the speaker has several of
 }
 
 type visitKey struct{}
@@ -89,18 +93,23 @@ type visitKey struct{}
 // serveMCP fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's
 // guard, which has the endpoint behind it.
 func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) {
+	g.serve(w, r, &visit{name: name, transport: g.transport(r)})
+}
+
+// serve is serveMCP for a transport.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, v *visit) {
 	gen := g.current.Load()
 	if gen == nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
 		return
 	}
-	e := gen.endpoint(name)
-	if e == nil {
+	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
 		http.NotFound(w, r)
 		return
 	}
-	e.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, &visit{name: name, endpoint: e, header: r.Header})))
+	v.header = r.Header
+	v.endpoint.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 }
 
 func visitFrom(ctx context.Context) *visit {

@@ -19,6 +19,7 @@ func restartKeys(old, c *config.Config) []string {
 		"server.instructions":    {old.Server.Instructions, c.Server.Instructions},
 		"server.allowed_hosts":   {old.Server.AllowedHosts, c.Server.AllowedHosts},
 		"server.allowed_origins": {old.Server.AllowedOrigins, c.Server.AllowedOrigins},
+		"server.old_transport":   {old.Server.OldTransport, c.Server.OldTransport},
 		"server.shutdown_delay":  {old.Server.ShutdownDelay, c.Server.ShutdownDelay},
 		"server.drain_timeout":   {old.Server.DrainTimeout, c.Server.DrainTimeout},
 		"admin.listen":           {old.Admin.Listen, c.Admin.Listen},

@@ -17,6 +17,7 @@ import (
 type speaker struct {
 	*mcp.Handler
 	hub                 *mcp.Hub
+	old                 *mcp.OldTransport // nil: it is not served
 	title, instructions string
 }
 
@@ -73,6 +74,9 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	})
 	o.Hub = hub
 	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
+	if c := g.o.Config; c.Server.OldTransport {
+		next.old = mcp.NewOldTransport(next.Handler, messagesPath(c, name))
+	}
 	if old := s.byName[name]; old != nil {
 		old.end()
 	}

@@ -43,12 +43,12 @@ type oldStream struct {
 	x         *exchange // of the GET
 	principal string
 	ctx       context.Context // of the requests on the stream: it ends with it
-	running   sync.WaitGroup
 
 	mu      sync.Mutex
-	session *session // nil before initialize
+	session *session // without an expiry before initialize
 	calls   int
-	over    bool
+	over    bool          // no more requests are taken
+	idle    chan struct{} // closed when the last message is served; nil: nobody waits for that
 }
 
 // Stream serves the GET that opens a stream.
@@ -103,10 +103,17 @@ func (t *OldTransport) get(x *exchange) *Error {
 		st := &oldStream{x: x, principal: x.req.Principal, ctx: ctx}
 		name := rand.Text()
 		t.enter(name, st, ss)
-		defer t.leave(name, st, cancel)
-		if st.write([]byte("event: endpoint\ndata: "+t.messages+"?sessionId="+name+eventEnd)) == nil {
-			l.run(ctx, x, until)
-		}
+		graceful := false
+		defer func() {
+			if idle := st.finish(); graceful {
+				select { // as long as the client is there, and whoever ends the stream has the patience
+				case <-idle:
+				case <-ctx.Done():
+				}
+			}
+			t.leave(name, st, cancel)
+		}()
+		graceful = st.write([]byte("event: endpoint\ndata: "+t.messages+"?sessionId="+name+eventEnd)) == nil && l.run(ctx, x, until)
 	}
 	return nil
 }
@@ -118,16 +125,24 @@ func (t *OldTransport) enter(name string, st *oldStream, ss session) {
 	t.open[name] = st
 }
 
+// finish refuses further requests. What it returns is closed when those are served that are under way.
+func (st *oldStream) finish() <-chan struct{} {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.over, st.idle = true, make(chan struct{})
+	if st.calls == 0 {
+		close(st.idle)
+	}
+	return st.idle
+}
+
 // leave ends the requests on a stream, and then the stream.
 func (t *OldTransport) leave(name string, st *oldStream, cancel context.CancelFunc) {
 	t.mu.Lock()
 	delete(t.open, name)
 	t.mu.Unlock()
-	st.mu.Lock()
-	st.over = true
-	st.mu.Unlock()
 	cancel()
-	st.running.Wait()
+	<-st.idle
 	st.x.leave()
 }
 
@@ -187,32 +202,35 @@ func (t *OldTransport) post(x *exchange) *Error {
 		x.req.ID = e.id
 		return fault
 	}
-	if err := st.begin(); err != nil {
+	if err := st.begin(&e); err != nil {
 		return err
 	}
 	// The caller is that of this request; the time is that of the stream.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(st.ctx, cancel)
-	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: oldAccept, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
-	st.running.Go(func() {
+	header := r.Header.Clone()
+	header["Accept"] = oldAccept
+	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
+	go func() { // leave waits for it
+		defer st.done()
 		defer cancel()
 		defer stop()
-		defer st.done()
 		t.serve(st, again, &e)
-	})
+	}()
 	x.out.empty(http.StatusAccepted)
 	return nil
 }
 
 // oldAccept makes every answer an event. It is never written to.
-var oldAccept = http.Header{"Accept": {"text/event-stream"}}
+var oldAccept = []string{"text/event-stream"}
 
-// begin counts a message of the stream; done is called when it is served.
-func (st *oldStream) begin() *Error {
+// begin counts a message of the stream; done is called when it is served. A stream that is about to end takes what helps
+// the requests on it to their end: answers and cancellations.
+func (st *oldStream) begin(e *envelope) *Error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	switch {
-	case st.over:
+	case st.over && (st.calls == 0 || e.id != nil && !e.response):
 		return refusal(http.StatusNotFound, "the stream has ended; open one with GET")
 	case st.calls >= maxOldCalls:
 		return later(http.StatusTooManyRequests, time.Second, "too many requests are under way: at most %d", maxOldCalls)
@@ -224,7 +242,9 @@ func (st *oldStream) begin() *Error {
 func (st *oldStream) done() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.calls--
+	if st.calls--; st.over && st.calls == 0 {
+		close(st.idle)
+	}
 }
 
 // serve serves one message, with its answer on the stream. It runs in a goroutine of its

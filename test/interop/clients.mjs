@@ -1,10 +1,11 @@
 // The official TypeScript clients against a running gateway: connect, list, call. Called by the Go test with
 //
-//   node clients.mjs ENDPOINT TOKEN CLIENT      CLIENT: v1, v2-legacy, v2-auto, v2-pinned
+//   node clients.mjs ENDPOINT TOKEN CLIENT      CLIENT: v1, v1-sse, v2-legacy, v2-auto, v2-pinned
 //
 // Prints one JSON object: the revision that was agreed on, the names of the tools, and what the calls gave.
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { SSEClientTransport as OldTransportV1 } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
 
 const [endpoint, token, kind] = process.argv.slice(2);
@@ -13,9 +14,9 @@ const info = { name: "interop", version: "1" };
 
 const modes = { "v2-legacy": "legacy", "v2-auto": "auto", "v2-pinned": { pin: "2026-07-28" } };
 let client, transport;
-if (kind === "v1") {
+if (kind.startsWith("v1")) {
   client = new ClientV1(info);
-  transport = new TransportV1(new URL(endpoint), headers);
+  transport = kind === "v1" ? new TransportV1(new URL(endpoint), headers) : new OldTransportV1(new URL(endpoint), headers);
 } else {
   client = new ClientV2(info, { versionNegotiation: { mode: modes[kind] } });
   transport = new TransportV2(new URL(endpoint), headers);
@@ -31,7 +32,7 @@ const attempt = async (f) => {
 const call = (name, args) => attempt(() => client.callTool({ name, arguments: args }));
 
 await client.connect(transport);
-const report = { revision: client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion };
+const report = { revision: client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? transport._protocolVersion };
 const { tools } = await client.listTools();
 report.tools = tools.map((t) => t.name).sort();
 report.order = await call("getOrder", { order_no: "SO 1002#b" });

@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	listen, admin := address(t), address(t)
-	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s}
+	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s, old_transport: true}
 admin: {listen: %q}
 auth:
   issuers: [{issuer: %q}]
@@ -102,6 +102,9 @@ apis:
 	}
 	return w
 }
+
+// at returns another URL of the gateway than that of the endpoint.
+func (w *world) at(path string) string { return strings.TrimSuffix(w.endpoint, "/mcp") + path }
 
 // requests returns what reached the service since the last call.
 func (w *world) requests() []*http.Request {

@@ -72,6 +72,66 @@ func TestGoSDK(t *testing.T) {
 	}
 }
 
+// TestOldTransport is the Go SDK's client of the transport of 2024-11-05.
+func TestOldTransport(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/sse", "/mcp"} {
+		t.Run(path, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			client := mcp.NewClient(&mcp.Implementation{Name: "interop", Version: "1"}, nil)
+			session, err := client.Connect(ctx, &mcp.SSEClientTransport{
+				Endpoint: w.at(path), HTTPClient: &http.Client{Transport: bearer{token: w.token, next: transport}},
+			}, &mcp.ClientSessionOptions{ProtocolVersion: "2024-11-05"})
+			if err != nil {
+				t.Fatalf("connect: %v", err)
+			}
+			defer func() {
+				if err := session.Close(); err != nil {
+					t.Errorf("close: %v", err)
+				}
+			}()
+			if got := session.InitializeResult().ProtocolVersion; got != "2024-11-05" {
+				t.Errorf("agreed on revision %q", got)
+			}
+			if err := session.Ping(ctx, nil); err != nil {
+				t.Errorf("ping: %v", err)
+			}
+			var names []string
+			for tool, err := range session.Tools(ctx, nil) {
+				if err != nil {
+					t.Fatalf("list: %v", err)
+				}
+				names = append(names, tool.Name)
+			}
+			slices.Sort(names)
+			if diff := cmp.Diff(tools, names); diff != "" {
+				t.Errorf("tools (-want +got):\n%s", diff)
+			}
+			w.requests()
+			t.Run("call", func(t *testing.T) { oldCall(ctx, t, w, session) })
+		})
+	}
+}
+
+// oldCall makes a call over the old transport, and one of a tool that is not there.
+func oldCall(ctx context.Context, t *testing.T, w *world, session *mcp.ClientSession) {
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "findOrders", Arguments: json.RawMessage(`{"q":"LAMP"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := describe(result); got != `text ["SO 1002#b"]` {
+		t.Errorf("answer: %s", got)
+	}
+	w.checkNoTokenWentUpstream(t, w.requests())
+	var wire *jsonrpc.Error
+	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "nothing"}); !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInvalidParams {
+		t.Errorf("an unknown tool: %v", err)
+	}
+}
+
 func list(ctx context.Context, t *testing.T, session *mcp.ClientSession) {
 	var names []string
 	for tool, err := range session.Tools(ctx, nil) {

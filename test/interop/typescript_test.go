@@ -41,16 +41,17 @@ func TestTypeScriptClients(t *testing.T) {
 		t.Skipf("%s is not set; make interop installs the clients and sets it", clientsVariable)
 	}
 	w := newWorld(t)
-	for _, test := range []struct{ client, revision string }{
-		{"v1", "2025-11-25"},
-		{"v2-legacy", "2025-11-25"},
-		{"v2-auto", "2026-07-28"},
-		{"v2-pinned", "2026-07-28"},
+	for _, test := range []struct{ client, path, revision string }{
+		{"v1", "/mcp", "2025-11-25"},
+		{"v1-sse", "/sse", "2025-11-25"}, // the transport of 2024-11-05
+		{"v2-legacy", "/mcp", "2025-11-25"},
+		{"v2-auto", "/mcp", "2026-07-28"},
+		{"v2-pinned", "/mcp", "2026-07-28"},
 	} {
 		t.Run(test.client, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c := exec.CommandContext(ctx, "node", filepath.Join(folder, "clients.mjs"), w.endpoint, w.token, test.client)
+			c := exec.CommandContext(ctx, "node", filepath.Join(folder, "clients.mjs"), w.at(test.path), w.token, test.client)
 			var stderr bytes.Buffer
 			c.Stderr = &stderr
 			out, err := c.Output()
