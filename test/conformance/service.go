@@ -32,6 +32,7 @@ func service(folder string) http.Handler {
 		}
 		say(w, "The list of tools is about to change.")
 	})
+	asked(mux)
 	media(mux)
 	resources(mux)
 	return mux
