@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -74,8 +75,10 @@ type call struct {
 	start    time.Time      // of the request to the service
 	extra    http.Header    // of the request to the service; nil: none
 	parts    []openapi.Part // of an answer with several, until the last of them is there
-	location string         // the header of that name, as the service sent it; what is shown of it is its path
-	note     string         // what is said beside the answer; "": nothing
+	args     json.RawMessage
+	target   *url.URL // of the request, as it was built
+	location string   // the header of that name, as the service sent it; what is shown of it is its path
+	note     string   // what is said beside the answer; "": nothing
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -144,6 +147,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if err != nil {
 		return nil, c.unbuilt(err)
 	}
+	c.args, c.target = args, req.URL
 	for name, values := range c.extra {
 		req.Header[name] = values
 	}

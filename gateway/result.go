@@ -233,25 +233,13 @@ func (c *call) binaryBlock(p openapi.Part, n int) []byte {
 	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)
 	b = append(b, open...)
 	if strings.HasSuffix(open, ":") {
-		b = jsonscan.AppendString(b, c.uri(p, n))
+		b = jsonscan.AppendString(b, c.embeddedURI(p, n))
 	}
 	b = append(b, `,"mimeType":`...)
 	b = jsonscan.AppendString(b, orUnknown(p.MediaType))
 	b = append(b, data...)
 	b = base64.StdEncoding.AppendEncode(b, p.Data)
 	return append(b, end...)
-}
-
-// uri names a part: by its file's name if it has one.
-func (c *call) uri(p openapi.Part, n int) string {
-	uri := "drawbridge://" + c.plan.Tool.API + "/" + url.PathEscape(c.plan.Tool.Name)
-	if n > 0 {
-		uri += "/" + strconv.Itoa(n)
-	}
-	if p.File != "" {
-		uri += "/" + url.PathEscape(p.File)
-	}
-	return uri
 }
 
 func orUnknown(mediaType string) string {

@@ -170,6 +170,8 @@ func (s *splitter) entity(piece []byte) (e entity, err error) {
 				e.contentType = value
 			case "content-disposition":
 				e.disposition = value
+			case "content-location":
+				e.location = value
 			case "content-transfer-encoding":
 				encoding = strings.ToLower(value)
 			}

@@ -41,6 +41,9 @@ type Part struct {
 	More     bool // another part follows
 	// File is the name of the file that the part is, "" when it has none: one segment, without anything unseen in it.
 	File string
+	// Location is where the part can be found by itself, Content-Location (RFC 9110 section 8.7), as the service wrote it; "" when it
+	// did not, and of JSON and text.
+	Location string
 	// Field is the name under which a part of multipart/form-data stands, cleaned like File.
 	Field string
 	// Events is how many events of a stream the part holds, if the deadline cut the stream off; else 0.
@@ -92,6 +95,9 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
 		e.disposition = disposition[0]
 	}
+	if location := resp.Header["Content-Location"]; len(location) > 0 {
+		e.location = location[0]
+	}
 	part, found, err := r.part(e)
 	if err != nil || !found {
 		return err
@@ -140,6 +146,7 @@ type entity struct {
 	media       string // Content-Type without parameters
 	contentType string
 	disposition string // Content-Disposition
+	location    string // Content-Location
 	data        []byte
 	cut         bool // a stream of events that the deadline cut off
 	inForm      bool // a part of multipart/form-data
@@ -169,7 +176,7 @@ func (r *answerReader) part(e entity) (p Part, found bool, err error) {
 	case strings.HasPrefix(e.media, "image/") && !isXML(e.media):
 		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
 	case strings.HasPrefix(e.media, "audio/"):
-		return Part{Kind: Audio, MediaType: e.media, Data: e.data}, true, nil
+		return Part{Kind: Audio, MediaType: e.media, Data: e.data, Location: e.location}, true, nil
 	case generic && (isGeneric(e.media) || isJSON(e.media)):
 		if isReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
 			return Part{Kind: Text, MediaType: e.media, Data: toText(e.data, charset(e.contentType))}, true, nil
@@ -178,7 +185,7 @@ func (r *answerReader) part(e entity) (p Part, found bool, err error) {
 	case isText(e.media), isJSON(e.media):
 		return Part{Kind: Text, MediaType: e.media, Data: r.text(e)}, true, nil
 	}
-	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition)}, true, nil
+	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition), Location: e.location}, true, nil
 }
 
 // text returns an entity as UTF-8.
