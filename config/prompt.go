@@ -16,9 +16,9 @@ type Prompt struct {
 	// A file with the prompt, .md, .yaml or .yml, or a directory of such files. Beside it only scopes and endpoints can stand,
 	// which then win over those of the files.
 	File File `yaml:"file,omitempty" absent:"the prompt stands here"`
-	// The scopes that its caller needs, besides those of the tools that it calls. An empty list needs auth.allow_unscoped.
+	// The scopes that its caller needs, besides those of what it calls and reads. An empty list needs auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
-	// The names of the endpoints that have it, besides /mcp, which has all prompts. They must have the tools that it calls.
+	// The names of the endpoints that have it, besides /mcp, which has all prompts. They must have what it calls and reads.
 	Endpoints []string `yaml:"endpoints,omitempty" absent:"/mcp alone"`
 
 	origin *promptOrigin
@@ -38,16 +38,19 @@ type PromptArgument struct {
 	Values []string `yaml:"values,omitempty" absent:"those that the document has for the argument of a tool that is nothing but this"`
 }
 
-// PromptMessage is one message of a prompt. It has exactly one of text and tool. Each is a template: {{name}} in it stands for
+// PromptMessage is one message of a prompt. It has exactly one of text, resource and tool. Each is a template: {{name}} in it stands for
 // the argument of that name, and {{{{ for {{ itself.
 type PromptMessage struct {
 	// Who says it.
 	Role PromptRole `yaml:"role" default:"user"`
 	// What is said, at most 65536 bytes.
-	Text Template `yaml:"text,omitempty" absent:"tool"`
+	Text Template `yaml:"text,omitempty" absent:"resource or tool"`
+	// The URI of a resource that is read when the prompt is asked for; what it holds is the message. What fills a place is escaped,
+	// unless the place is all there is. Whoever may not read it can't have the prompt.
+	Resource Template `yaml:"resource,omitempty" absent:"text or tool"`
 	// The name of a tool, as tools/list has it, that is called when the prompt is asked for; its answer is the message. Whoever may
 	// not call it can't have the prompt.
-	Tool string `yaml:"tool,omitempty" absent:"text"`
+	Tool string `yaml:"tool,omitempty" absent:"text or resource"`
 	// The arguments of the call, whose texts are templates. One that is nothing but a place for an argument that was left out is
 	// left out too.
 	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`

@@ -75,7 +75,7 @@ func FuzzPromptFile(f *testing.F) {
 			t.Fatalf("%+v", p)
 		}
 		for _, m := range p.Messages {
-			if !utf8.ValidString(m.Text.String()) || m.Text.IsZero() == (m.Tool == "") {
+			if !utf8.ValidString(m.Text.String()) || m.Text.IsZero() == (m.Tool == "" && m.Resource.IsZero()) {
 				t.Fatalf("%+v", m)
 			}
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -144,6 +145,34 @@ func (t Template) Fill(value func(name string) string) string {
 		}
 	}
 	return b.String()
+}
+
+// FillURI is Fill for a URI: what fills a place is escaped, so that it stands for nothing but itself, unless the place is the
+// whole text.
+func (t Template) FillURI(value func(name string) string) string {
+	if _, whole := t.Place(); whole {
+		return t.Fill(value)
+	}
+	return t.Fill(func(name string) string { return escapeURI(value(name)) })
+}
+
+// checkURI refuses what can't be a URI, whatever fills its places.
+func (t Template) checkURI() error {
+	if _, whole := t.Place(); whole {
+		return nil
+	}
+	if filled := t.Fill(func(string) string { return "x" }); !uriScheme.MatchString(filled) || len(t.parts) == 0 || t.parts[0].name != "" {
+		return errors.New("must be a URI, which begins with a scheme, or nothing but a place: shop://orders/{{id}}")
+	}
+	for _, p := range t.parts {
+		if err := checkURILiteral(p.text); err != nil {
+			return err
+		}
+		if strings.Contains(p.text, "{") {
+			return errors.New("holds '{', which can't stand in a URI")
+		}
+	}
+	return nil
 }
 
 // Size returns the length of what Fill returns, in bytes.

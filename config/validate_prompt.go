@@ -12,7 +12,7 @@ import (
 const (
 	maxPromptArguments = 50
 	maxPromptMessages  = 50
-	maxPromptTools     = 8 // messages that are made by calls
+	maxPromptCalls     = 8 // messages that are made by calls
 	maxPromptText      = 64 << 10
 	maxPromptValues    = 1000
 )
@@ -45,9 +45,9 @@ func (l *loader) prompt(cfg *Config, key string, p *Prompt) {
 	for i := range p.Messages {
 		m := fmt.Sprintf("%s[%d]", messages, i)
 		l.promptMessage(m, p, &p.Messages[i], used)
-		if p.Messages[i].Tool != "" {
-			if calls++; calls == maxPromptTools+1 {
-				l.errorf(m+".tool", "the prompt makes more than %d calls", maxPromptTools)
+		if p.Messages[i].Text.IsZero() {
+			if calls++; calls == maxPromptCalls+1 {
+				l.errorf(m, "is the answer of a call, and the prompt makes more than %d of these", maxPromptCalls)
 			}
 		}
 	}
@@ -130,17 +130,23 @@ func (l *loader) promptArguments(key string, p *Prompt) {
 // promptMessage checks a message, and notes the arguments that it uses.
 func (l *loader) promptMessage(key string, p *Prompt, m *PromptMessage, used map[string]bool) {
 	kinds := 0
-	for _, kind := range []string{"text", "tool"} {
+	for _, kind := range []string{"text", "resource", "tool"} {
 		if l.given(key + "." + kind) {
 			kinds++
 		}
 	}
 	if kinds != 1 && l.ok(key) && l.given(key) && !l.faulty(key) {
-		l.errorf(key, "needs exactly one of text and tool")
+		l.errorf(key, "needs exactly one of text, resource and tool")
 	}
 	text := key + ".text"
 	l.most(text, m.Text.String(), maxPromptText)
 	l.places(text, p, m.Text.Places(), used)
+	resource := key + ".resource"
+	if err := m.Resource.checkURI(); !m.Resource.IsZero() && err != nil {
+		l.errorf(resource, "%s", err)
+	}
+	l.most(resource, m.Resource.String(), maxURITemplate)
+	l.places(resource, p, m.Resource.Places(), used)
 	arguments := key + ".arguments"
 	if l.given(arguments) && m.Tool == "" && l.ok(arguments, key+".tool") {
 		l.errorf(arguments, "needs tool")

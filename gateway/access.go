@@ -53,7 +53,7 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 			if fault := e.authorizePrompt(caller, p); fault != nil {
 				denied = fault
 			}
-			needs, ok := p.challenge(caller)
+			needs, ok := challengeOf(caller, p.needs)
 			if !ok {
 				return denied
 			}

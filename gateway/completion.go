@@ -52,10 +52,17 @@ func matching(values []string, typed string) []string {
 }
 
 // valuesOf returns what is offered for an argument of a prompt: what the configuration lists, or else what the document has for
-// the arguments of tools that are nothing but it.
+// the arguments of tools, and the variables of resources, that are nothing but it.
 func (p *prompt) valuesOf(a *config.PromptArgument) (values []string) {
 	if len(a.Values) > 0 {
 		return a.Values
+	}
+	add := func(more []string) {
+		for _, value := range more {
+			if !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
 	}
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -64,10 +71,11 @@ func (p *prompt) valuesOf(a *config.PromptArgument) (values []string) {
 			if place, whole := value.Place(); !whole || place != a.Name {
 				continue
 			}
-			for _, suggestion := range m.plan.Operation.Suggestions(name) {
-				if !slices.Contains(values, suggestion) {
-					values = append(values, suggestion)
-				}
+			add(m.plan.Operation.Suggestions(name))
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.variables)) {
+			if m.variables[name] == a.Name {
+				add(m.plan.Operation.Suggestions(name))
 			}
 		}
 	}

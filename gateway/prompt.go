@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/config"
@@ -16,16 +18,18 @@ import (
 type prompt struct {
 	*config.Prompt
 	messages []promptMessage
-	// needs are what its caller must have been granted: for itself, and for each tool that it calls, one of several sets.
+	// needs are what its caller must have been granted: for itself, and for all that it calls, one of several sets each.
 	needs [][][]string
 	// values are offered for its arguments.
 	values [][]string
 }
 
-// promptMessage is one message: a text, or the answer of a tool.
+// promptMessage is one message: a text, the answer of a tool, or what a resource holds.
 type promptMessage struct {
 	config.PromptMessage
-	plan *Plan // nil: it is a text
+	plan *Plan // of the tool; of the resource, as far as it is known without the arguments; else nil
+	// variables are those of the resource's template that are nothing but a place, with the name of that.
+	variables map[string]string
 }
 
 // newPrompts returns the prompts of an endpoint, in the order of the configuration, and tells of those that can't be had there,
@@ -49,17 +53,28 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 	p := &prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
 	for i, m := range c.Messages {
 		message := promptMessage{PromptMessage: m}
-		if m.Tool != "" {
-			key := fmt.Sprintf("messages[%d]", i)
-			wrong := func(name string, err error) { faults = append(faults, c.Wrong(key+"."+name, err)) }
+		kind := "tool"
+		wrong := func(name string, err error) {
+			faults = append(faults, c.Wrong(fmt.Sprintf("messages[%d].%s", i, name), err))
+		}
+		switch {
+		case m.Tool != "":
 			if message.plan = e.tool(m.Tool); message.plan == nil {
-				wrong("tool", e.noTool(m.Tool))
+				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
-			if message.plan.consent.needed {
-				wrong("tool", fmt.Errorf("the calls of %q wait for the user's consent, which a prompt can't ask for", m.Tool))
-			}
 			checkArguments(message.plan.Operation, c, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+		case !m.Resource.IsZero():
+			kind = "resource"
+			var uri string
+			if message.plan, message.variables, uri = e.example(m.Resource); message.plan == nil && len(m.Resource.Places()) == 0 {
+				wrong(kind, fmt.Errorf("no resource has the URI %q", uri))
+			}
+		}
+		if message.plan != nil {
+			if message.plan.consent.needed {
+				wrong(kind, errPromptConsent)
+			}
 			p.needs = append(p.needs, message.plan.Scopes)
 		}
 		p.messages = append(p.messages, message)
@@ -71,6 +86,29 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 		p.values = append(p.values, p.valuesOf(&c.Arguments[i]))
 	}
 	return p, nil
+}
+
+var errPromptConsent = errors.New("its calls wait for the user's consent, which a prompt can't ask for")
+
+// example returns what reads a URI as far as that is known without what fills its places, and for each variable of its template
+// that is nothing but a place the name of that.
+func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string, uri string) {
+	if _, whole := t.Place(); whole {
+		return nil, nil, ""
+	}
+	const mark = "-place-"
+	uri = t.FillURI(func(name string) string { return mark + name })
+	p, args := e.resources.find(uri)
+	places = map[string]string{}
+	if p != nil && jsonscan.KindOf(args) == jsonscan.Object {
+		for name, value := range jsonscan.Members(args) {
+			text, _ := openapi.PlainText(value)
+			if place, ok := strings.CutPrefix(text, mark); ok && slices.Contains(t.Places(), place) {
+				places[string(name)] = place
+			}
+		}
+	}
+	return p, places, uri
 }
 
 // noTool says that an endpoint has no tool of a name.
@@ -143,8 +181,8 @@ func (e *endpoint) prompt(name string) *prompt {
 }
 
 // grants tells whether the caller has been granted what a prompt needs, at an endpoint with a guard.
-func (e *endpoint) grants(caller *auth.Principal, p *prompt) bool {
-	for _, sets := range p.needs {
+func (e *endpoint) grants(caller *auth.Principal, needs [][][]string) bool {
+	for _, sets := range needs {
 		if !slices.ContainsFunc(sets, func(set []string) bool { return e.guard.Allows(caller, set) }) {
 			return false
 		}
@@ -154,25 +192,30 @@ func (e *endpoint) grants(caller *auth.Principal, p *prompt) bool {
 
 // authorizePrompt tells whether the caller may have a prompt, before any of its tools is called, as authorize does for tools.
 func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
-	if e.guard == nil || e.grants(caller, p) {
+	if e.guard == nil || e.grants(caller, p.needs) {
 		return nil
 	}
 	if e.gen.config.Auth.HideUnauthorized {
 		return unknownPrompt(p.Name)
 	}
+	return e.forbidPrompt(caller, p.needs)
+}
+
+// forbidPrompt is the error for who lacks a scope: it names all that is needed.
+func (e *endpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp.Error {
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
-	sets, ok := p.challenge(caller)
+	sets, ok := challengeOf(caller, needs)
 	if !ok {
-		denied.Message = "no scope suffices for a tool of this prompt: the operator must map those of its document"
+		denied.Message = "no scope suffices for what this prompt calls: the operator must map those of its document"
 		return denied
 	}
 	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
 	return denied
 }
 
-// challenge returns the sets of scopes that the caller is to ask for; false if nothing would help.
-func (p *prompt) challenge(caller *auth.Principal) (sets [][]string, ok bool) {
-	for _, alternatives := range p.needs {
+// challengeOf returns the sets of scopes that the caller is to ask for; false if nothing would help.
+func challengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, ok bool) {
+	for _, alternatives := range needs {
 		if len(alternatives) == 0 {
 			return nil, false
 		}

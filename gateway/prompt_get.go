@@ -50,9 +50,12 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 		b.chunks = append(b.chunks, mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Description)})
 		b.raw(",")
 	}
+	if err := b.locate(); err != nil {
+		return err
+	}
 	b.raw(`"messages":[`)
 	for i := range p.messages {
-		if err := b.add(ctx, &p.messages[i]); err != nil {
+		if err := b.add(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -117,9 +120,51 @@ type promptBuilder struct {
 	prompt   *prompt
 	given    map[string]string
 
+	found  map[int]located // the resources of messages, by their places
 	chunks []mcp.Chunk
 	count  int // of messages
 }
+
+// located is a resource that was found.
+type located struct {
+	uri  string
+	plan *Plan
+	args []byte
+}
+
+// locate finds the resources of the prompt, and checks that the caller may read all of them, before anything is called.
+func (b *promptBuilder) locate() error {
+	needs := b.prompt.needs
+	for i := range b.prompt.messages {
+		m := &b.prompt.messages[i]
+		if m.Resource.IsZero() {
+			continue
+		}
+		l := located{uri: m.Resource.FillURI(b.value)}
+		l.plan, l.args = b.endpoint.resources.find(l.uri)
+		missing := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, cut(l.uri, maxShownURI))
+		switch {
+		case l.plan == nil:
+			return missing
+		case l.plan.consent.needed:
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), errPromptConsent)
+		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
+			return missing
+		}
+		if b.found == nil {
+			b.found = map[int]located{}
+		}
+		b.found[i] = l
+		needs = append(slices.Clip(needs), l.plan.Scopes)
+	}
+	if b.endpoint.guard != nil && !b.endpoint.grants(b.caller, needs) {
+		return b.endpoint.forbidPrompt(b.caller, needs)
+	}
+	return nil
+}
+
+// value returns what was given for an argument; one that was left out is an empty text.
+func (b *promptBuilder) value(name string) string { return b.given[name] }
 
 func (b *promptBuilder) raw(text string) {
 	b.chunks = append(b.chunks, mcp.Chunk{Bytes: []byte(text)})
@@ -140,10 +185,14 @@ func (b *promptBuilder) text(m *promptMessage, text []byte) {
 }
 
 // add appends what a message of the prompt becomes.
-func (b *promptBuilder) add(ctx context.Context, m *promptMessage) error {
-	if m.plan == nil {
-		b.text(m, []byte(m.Text.Fill(func(name string) string { return b.given[name] })))
+func (b *promptBuilder) add(ctx context.Context, i int) error {
+	m := &b.prompt.messages[i]
+	switch {
+	case !m.Text.IsZero():
+		b.text(m, []byte(m.Text.Fill(b.value)))
 		return nil
+	case !m.Resource.IsZero():
+		return b.resource(ctx, m, b.found[i])
 	}
 	args := m.appendArguments(nil, b.given)
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
@@ -168,6 +217,28 @@ func (b *promptBuilder) add(ctx context.Context, m *promptMessage) error {
 			n = i + 1
 		}
 		b.part(&c, m, part, n)
+	}
+	return nil
+}
+
+// resource appends messages of what a resource holds.
+func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
+	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint, caller: b.caller}
+	contents, err := c.read(l.uri, l.args)
+	var refused *mcp.Error
+	switch {
+	case errors.As(err, &refused):
+		code := refused.Code
+		if code != mcp.CodeInternal {
+			code = mcp.CodeInvalidParams
+		}
+		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, cut(l.uri, maxShownURI), refused.Message)}
+	case err != nil:
+		return err
+	}
+	for i := range contents {
+		content := contents[i].appendTo([]mcp.Chunk{{Bytes: []byte(`{"type":"resource","resource":`)}})
+		b.message(m, append(content, mcp.Chunk{Bytes: closeBrace})...)
 	}
 	return nil
 }

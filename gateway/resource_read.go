@@ -61,10 +61,15 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 			return nil, denied
 		}
 	}
-	g.metrics.inFlight.Inc()
-	defer g.metrics.inFlight.Dec()
+	return c.read(uri, args)
+}
 
-	args, err := c.permit(ctx, args)
+// read makes the call that reads a resource, for a caller who may. The error is for the client.
+func (c *call) read(uri string, args []byte) ([]content, error) {
+	c.g.metrics.inFlight.Inc()
+	defer c.g.metrics.inFlight.Dec()
+
+	args, err := c.permit(c.ctx, args)
 	if err != nil {
 		return nil, c.unread(uri, nil, err)
 	}
@@ -74,7 +79,7 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 		return nil, c.unread(uri, resp, err)
 	}
 	c.done(outcomeOK, nil)
-	return contentsOf(uri, p.resource.mimeType, parts), nil
+	return contentsOf(uri, c.plan.resource.mimeType, parts), nil
 }
 
 // authorizeRead is authorize for a resource.
