@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // Prompt is a template of messages that a user picks and fills in, as prompts/list and prompts/get have it. It stands in the
 // configuration, or in a file of its own, which may be one of a directory.
 type Prompt struct {
@@ -36,6 +38,34 @@ type PromptArgument struct {
 	Required bool `yaml:"required" default:"false"`
 	// What clients offer while it is filled in, at most 1000. Other texts are taken too.
 	Values []string `yaml:"values,omitempty" absent:"those that the document has for the argument of a tool that is nothing but this"`
+	// A call that tells what clients offer while it is filled in. It excludes values.
+	Complete *PromptCompletion `yaml:"complete,omitempty" absent:"none"`
+}
+
+// PromptCompletion is a call whose answer holds what may be filled in for an argument. It is made as the caller, has 2 seconds,
+// and is made again for the same caller and arguments after 5 seconds at the earliest.
+type PromptCompletion struct {
+	// The name of a tool, as tools/list has it, of a method that is safe, such as GET.
+	Tool string `yaml:"tool" need:"true"`
+	// The arguments of the call, whose texts are templates: {{value}} stands for what was typed so far, other names for the other
+	// arguments of the prompt. With {{value}} the service chooses what is offered, without it all that the answer has is searched.
+	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
+	// Where the values stand in the answer: a JSON pointer (RFC 6901), in which * stands for each item of a list or member of an
+	// object, such as /items/*/name.
+	Values Pointer `yaml:"values" need:"true"`
+}
+
+// TypedPlace is the place in a [PromptCompletion] for what was typed so far.
+const TypedPlace = "value"
+
+// Typed reports whether the call is told what was typed.
+func (c *PromptCompletion) Typed() bool {
+	for _, value := range c.Arguments {
+		if slices.Contains(value.Places(), TypedPlace) {
+			return true
+		}
+	}
+	return false
 }
 
 // PromptMessage is one message of a prompt. It has exactly one of text, resource and tool. Each is a template: {{name}} in it stands for

@@ -124,6 +124,33 @@ func (l *loader) promptArguments(key string, p *Prompt) {
 		case len(a.Values) > maxPromptValues:
 			l.errorf(values, "has more than %d values", maxPromptValues)
 		}
+		if a.Complete != nil {
+			l.promptCompletion(k+".complete", p, a)
+		}
+	}
+}
+
+func (l *loader) promptCompletion(key string, p *Prompt, a *PromptArgument) {
+	if len(a.Values) > 0 && l.ok(key) {
+		l.errorf(key, "can't stand beside values")
+	}
+	known := []string{TypedPlace}
+	for _, other := range p.Arguments {
+		if other.Name != a.Name && other.Name != TypedPlace {
+			known = append(known, other.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Complete.Arguments)) {
+		for _, place := range a.Complete.Arguments[name].Places() {
+			k := key + ".arguments." + name
+			switch {
+			case slices.Contains(known, place):
+			case place == a.Name:
+				l.errorf(k, "the place {{%s}} is for what is being filled in: what was typed of it is {{%s}}", place, TypedPlace)
+			default:
+				l.errorf(k, "the place {{%s}} is for an argument that the prompt does not have%s", place, didYouMean(nearest(place, known)))
+			}
+		}
 	}
 }
 

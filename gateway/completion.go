@@ -11,29 +11,66 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// complete answers completion/complete: what may be filled in, as far as the configuration and the documents know. Whoever can't
-// have a prompt gets nothing of it.
+// complete answers completion/complete: what may be filled in, as far as the configuration, the documents and, where the
+// configuration says so, the services know. Whoever can't have a prompt, or read a resource, gets nothing of it.
 func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	asked, err := req.Completion()
 	if err != nil {
 		return err
 	}
 	e := endpointFrom(ctx)
+	var caller *auth.Principal
+	if e.guard != nil {
+		caller = auth.FromContext(ctx)
+	}
 	if asked.Prompt == "" {
-		return mcp.InvalidParams("unknown resource template %q", cut(asked.Resource, 128))
+		values, err := e.completeResource(caller, req, asked)
+		if err != nil {
+			return err
+		}
+		return reply.Completions(matching(values, asked.Value))
 	}
 	p := e.prompt(asked.Prompt)
 	if p == nil {
 		return unknownPrompt(asked.Prompt)
 	}
-	if denied := e.authorizePrompt(auth.FromContext(ctx), p); denied != nil {
+	if denied := e.authorizePrompt(caller, p); denied != nil {
 		return denied
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {
 		return mcp.InvalidParams("prompt %q has no argument %q", p.Name, cut(asked.Argument, 64))
 	}
-	return reply.Completions(matching(p.values[i], asked.Value))
+	a := &p.arguments[i]
+	values := a.values
+	if a.plan != nil {
+		values = g.valuesFor(ctx, call{g: g, ctx: ctx, req: req, reply: reply, plan: a.plan, endpoint: e, caller: caller}, a, asked)
+		if a.Complete.Typed() {
+			return reply.Completions(values)
+		}
+	}
+	return reply.Completions(matching(values, asked.Value))
+}
+
+// completeResource returns what the document has for a variable of a template.
+func (e *endpoint) completeResource(caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
+	i := slices.IndexFunc(e.resources.all, func(p *Plan) bool { return p.resource.uri.String() == asked.Resource })
+	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", cut(asked.Resource, maxShownURI))
+	if i < 0 {
+		return nil, unknown
+	}
+	p := e.resources.all[i]
+	if e.guard != nil && !e.allows(caller, p) {
+		if e.gen.config.Auth.HideUnauthorized {
+			return nil, unknown
+		}
+		return nil, e.authorizeRead(caller, p, req)
+	}
+	always, query := p.resource.uri.Variables()
+	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
+		return nil, mcp.InvalidParams("the resource template has no variable %q", cut(asked.Argument, 64))
+	}
+	return p.Operation.Suggestions(asked.Argument), nil
 }
 
 // matching returns the values that begin with what was typed, and then those that hold it elsewhere, in any case.
@@ -51,10 +88,17 @@ func matching(values []string, typed string) []string {
 	return append(first, others...)
 }
 
+// promptArgument is an argument of a prompt, with where its values come from. It is immutable.
+type promptArgument struct {
+	*config.PromptArgument
+	values []string
+	plan   *Plan // of the call that tells the values; nil: there is none
+}
+
 // valuesOf returns what is offered for an argument of a prompt: what the configuration lists, or else what the document has for
 // the arguments of tools, and the variables of resources, that are nothing but it.
 func (p *prompt) valuesOf(a *config.PromptArgument) (values []string) {
-	if len(a.Values) > 0 {
+	if len(a.Values) > 0 || a.Complete != nil {
 		return a.Values
 	}
 	add := func(more []string) {

@@ -59,9 +59,11 @@ type Gateway struct {
 	admin    http.Handler
 	cursors  *cursors
 	speakers *speakers
-	watches  *watches
-	clients  clients
-	replays  *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
+	// completions are what services have told to those who type.
+	completions completions
+	watches     *watches
+	clients     clients
+	replays     *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
 	nonceKeys [][]byte
 	guessed   *job                              // of which nothing is said

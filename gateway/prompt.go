@@ -19,9 +19,8 @@ type prompt struct {
 	*config.Prompt
 	messages []promptMessage
 	// needs are what its caller must have been granted: for itself, and for all that it calls, one of several sets each.
-	needs [][][]string
-	// values are offered for its arguments.
-	values [][]string
+	needs     [][][]string
+	arguments []promptArgument
 }
 
 // promptMessage is one message: a text, the answer of a tool, or what a resource holds.
@@ -63,7 +62,7 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
-			checkArguments(message.plan.Operation, c, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+			checkArguments(message.plan.Operation, c.Arguments, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
 		case !m.Resource.IsZero():
 			kind = "resource"
 			var uri string
@@ -79,16 +78,43 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 		}
 		p.messages = append(p.messages, message)
 	}
+	for i := range c.Arguments {
+		a := promptArgument{PromptArgument: &c.Arguments[i]}
+		if a.Complete != nil {
+			wrong := func(name string, err error) {
+				faults = append(faults, c.Wrong(fmt.Sprintf("arguments[%d].complete.%s", i, name), err))
+			}
+			a.plan = e.completionPlan(a.Complete, wrong)
+		}
+		p.arguments = append(p.arguments, a)
+	}
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	for i := range c.Arguments {
-		p.values = append(p.values, p.valuesOf(&c.Arguments[i]))
+	for i := range p.arguments {
+		p.arguments[i].values = p.valuesOf(p.arguments[i].PromptArgument)
 	}
 	return p, nil
 }
 
 var errPromptConsent = errors.New("its calls wait for the user's consent, which a prompt can't ask for")
+
+// completionPlan returns the plan of a call that tells values. It is made at each key that somebody presses, so it must do nothing
+// but tell.
+func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *Plan {
+	p := e.tool(c.Tool)
+	switch {
+	case p == nil:
+		wrong("tool", e.noTool(c.Tool))
+		return nil
+	case p.consent.needed:
+		wrong("tool", errPromptConsent)
+	case !p.safe:
+		wrong("tool", fmt.Errorf("%q is called while somebody types, and its method %s is not a safe one, such as GET", c.Tool, p.Operation.Method))
+	}
+	checkArguments(p.Operation, nil, c.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+	return p
+}
 
 // example returns what reads a URI as far as that is known without what fills its places, and for each variable of its template
 // that is nothing but a place the name of that.
@@ -113,7 +139,10 @@ func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string
 
 // noTool says that an endpoint has no tool of a name.
 func (e *endpoint) noTool(name string) error {
-	if e.gen.whole != nil && e.gen.whole.plans[name] != nil {
+	switch {
+	case e.plans[name] != nil:
+		return fmt.Errorf("%q can be read as a resource, and not be called", name)
+	case e.name != "" && e.gen.whole.tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.name, name)
 	}
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.plans))); near != "" {
@@ -124,7 +153,7 @@ func (e *endpoint) noTool(name string) error {
 
 // checkArguments tells of what is wrong with the arguments of a prompt's call as far as it can be known without the values:
 // wrong is called with the key path below the arguments, "" for all.
-func checkArguments(op *openapi.Operation, c *config.Prompt, args map[string]config.Value, wrong func(key string, err error)) {
+func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[string]config.Value, wrong func(key string, err error)) {
 	properties := jsonscan.Lookup(op.Input, "properties")
 	if closed(op.Input) {
 		var known []string
@@ -155,7 +184,7 @@ func checkArguments(op *openapi.Operation, c *config.Prompt, args map[string]con
 		}
 		place, whole := value.Place()
 		optional := func(a config.PromptArgument) bool { return a.Name == place && !a.Required }
-		if whole && slices.ContainsFunc(c.Arguments, optional) {
+		if whole && slices.ContainsFunc(of, optional) {
 			wrong("."+name, fmt.Errorf("the tool needs it, and the argument %q of the prompt may be left out: make that required", place))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drawbridge/auth"
+	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -194,7 +195,10 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	case !m.Resource.IsZero():
 		return b.resource(ctx, m, b.found[i])
 	}
-	args := m.appendArguments(nil, b.given)
+	args := appendArguments(nil, m.Arguments, func(name string) (string, bool) {
+		text, ok := b.given[name]
+		return text, ok
+	})
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
 	parts, resp, err := c.answer(args)
 	if err != nil {
@@ -224,7 +228,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 // resource appends messages of what a resource holds.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint, caller: b.caller}
-	contents, err := c.read(l.uri, l.args)
+	contents, err := c.readAs(l.uri, l.args)
 	var refused *mcp.Error
 	switch {
 	case errors.As(err, &refused):
@@ -259,13 +263,13 @@ func (b *promptBuilder) part(c *call, m *promptMessage, part openapi.Part, n int
 	}
 }
 
-// appendArguments appends the arguments of a message's call, with what was given in their places.
-func (m *promptMessage) appendArguments(dst []byte, given map[string]string) []byte {
+// appendArguments appends the arguments of a call of a prompt, with what was given in their places.
+func appendArguments(dst []byte, arguments map[string]config.Value, given func(name string) (string, bool)) []byte {
 	dst = append(dst, '{')
-	for _, name := range slices.Sorted(maps.Keys(m.Arguments)) {
-		value := m.Arguments[name]
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		value := arguments[name]
 		if place, whole := value.Place(); whole {
-			if _, ok := given[place]; !ok {
+			if _, ok := given(place); !ok {
 				continue
 			}
 		}
@@ -273,10 +277,7 @@ func (m *promptMessage) appendArguments(dst []byte, given map[string]string) []b
 			dst = append(dst, ',')
 		}
 		dst = append(jsonscan.AppendString(dst, name), ':')
-		dst = value.AppendJSON(dst, func(name string) (string, bool) {
-			text, ok := given[name]
-			return text, ok
-		})
+		dst = value.AppendJSON(dst, given)
 	}
 	return append(dst, '}')
 }

@@ -61,11 +61,11 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 			return nil, denied
 		}
 	}
-	return c.read(uri, args)
+	return c.readAs(uri, args)
 }
 
-// read makes the call that reads a resource, for a caller who may. The error is for the client.
-func (c *call) read(uri string, args []byte) ([]content, error) {
+// readAs makes the call that reads a resource, for a caller who may. The error is for the client.
+func (c *call) readAs(uri string, args []byte) ([]content, error) {
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
 

@@ -1,0 +1,205 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Calls that tell values are made while somebody types.
+const (
+	completionTime  = 2 * time.Second // of one
+	completionLife  = 5 * time.Second // of what it has told, for the same caller and arguments
+	maxCompletions  = 1000            // values taken from one answer
+	maxCompletion   = 200             // bytes of one value
+	maxKeptAnswers  = 1000
+	maxKeptArgument = 4 << 10 // bytes of what an answer is kept for
+)
+
+// valuesFor returns what the call of an argument tells, or told moments ago. Whatever goes wrong gives nothing: nobody who types
+// can do anything about it.
+func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, asked mcp.Completion) []string {
+	nothing := func(err error) []string {
+		g.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
+			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
+		return nil
+	}
+	if c.endpoint.guard != nil && !c.endpoint.allows(c.caller, a.plan) {
+		return nothing(errors.New("the caller may not call the tool"))
+	}
+	args := appendArguments(nil, a.Complete.Arguments, func(name string) (string, bool) {
+		if name == config.TypedPlace {
+			return asked.Value, true
+		}
+		text, ok := asked.Arguments[name]
+		return text, ok
+	})
+	var cancel context.CancelFunc
+	c.ctx, cancel = context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	// What it was for may be another's, or not be allowed any more: that is looked at each time.
+	args, err := c.permit(c.ctx, args)
+	if err != nil {
+		c.count(err)
+		return nothing(err)
+	}
+	key := c.completionKey(a, args)
+	if values, ok := g.completions.get(key, time.Now()); ok {
+		return values
+	}
+	values, err := c.values(args, a.Complete.Values.String())
+	c.count(err)
+	if ctx.Err() != nil {
+		return nothing(ctx.Err())
+	}
+	g.completions.put(key, values, time.Now())
+	if err != nil {
+		return nothing(err)
+	}
+	return values
+}
+
+// count counts the outcome of a call that nobody but its metrics will hear of.
+func (c *call) count(err error) {
+	var f *failure
+	switch {
+	case err == nil:
+		c.plan.metrics.count(outcomeOK)
+	case errors.As(err, &f):
+		c.plan.metrics.count(f.outcome)
+	}
+}
+
+// completionKey names all that the values depend on: who asks, for what, with which arguments, and with which headers where
+// those go on to the service.
+func (c *call) completionKey(a *promptArgument, args []byte) string {
+	var b strings.Builder
+	for _, part := range []string{c.req.Principal, c.plan.Tool.Name, a.Complete.Values.String(), string(args)} {
+		b.WriteString(part)
+		b.WriteByte(0)
+	}
+	if c.plan.inbound {
+		for _, name := range c.plan.source.config.PassHeaders {
+			b.WriteString(strings.Join(c.req.HTTP.Header.Values(name), "\x00"))
+			b.WriteByte(0)
+		}
+	}
+	return b.String()
+}
+
+// values makes the call and returns the values in its answer.
+func (c *call) values(args []byte, pointer string) (values []string, err error) {
+	c.g.metrics.inFlight.Inc()
+	defer c.g.metrics.inFlight.Dec()
+	defer c.begin()()
+	parts, _, err := c.collect(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if part.Kind != openapi.JSON && part.Kind != openapi.Text {
+			continue
+		}
+		if _, err := jsonscan.Scan(part.Data, jsonscan.Options{}); err != nil {
+			continue // a text
+		}
+		known := map[string]bool{}
+		for _, value := range values {
+			known[value] = true
+		}
+		collectValues(part.Data, pointer, func(value []byte) bool {
+			if text, ok := openapi.PlainText(value); ok && text != "" && len(text) <= maxCompletion && !known[text] {
+				known[text] = true
+				values = append(values, strings.Clone(text))
+			}
+			return len(values) < maxCompletions
+		})
+	}
+	return values, nil
+}
+
+// collectValues calls found with each value to which a pointer leads, in which * stands for each item or member, until that
+// returns false, which it then returns too.
+func collectValues(data []byte, pointer string, found func(value []byte) bool) bool {
+	before, after, each := strings.Cut(pointer+"/", "/*/")
+	if !each {
+		if value := jsonscan.At(data, pointer); value != nil {
+			return found(value)
+		}
+		return true
+	}
+	rest := strings.TrimSuffix("/"+after, "/")
+	list := jsonscan.At(data, before)
+	switch jsonscan.KindOf(list) {
+	case jsonscan.Array:
+		for item := range jsonscan.Elements(list) {
+			if !collectValues(item, rest, found) {
+				return false
+			}
+		}
+	case jsonscan.Object:
+		for _, item := range jsonscan.Members(list) {
+			if !collectValues(item, rest, found) {
+				return false
+			}
+		}
+	case jsonscan.Null, jsonscan.Bool, jsonscan.Number, jsonscan.String:
+	}
+	return true
+}
+
+// completions keeps what calls have told for a few seconds, so that somebody who types does not ask the service at each key. It
+// is safe for concurrent use; its zero value is empty.
+type completions struct {
+	mu   sync.Mutex
+	kept map[string]keptCompletion
+}
+
+type keptCompletion struct {
+	values []string
+	until  time.Time
+}
+
+func (c *completions) get(key string, now time.Time) ([]string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept, ok := c.kept[key]
+	if !ok || !now.Before(kept.until) {
+		return nil, false
+	}
+	return kept.values, true
+}
+
+// put keeps values, which must not be changed afterwards. When there are too many, those go that are not good any more, and then any.
+func (c *completions) put(key string, values []string, now time.Time) {
+	if len(key) > maxKeptArgument {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = map[string]keptCompletion{}
+	}
+	if len(c.kept) >= maxKeptAnswers {
+		for other, kept := range c.kept {
+			if !now.Before(kept.until) {
+				delete(c.kept, other)
+			}
+		}
+		for other := range c.kept {
+			if len(c.kept) < maxKeptAnswers {
+				break
+			}
+			delete(c.kept, other)
+		}
+	}
+	c.kept[key] = keptCompletion{values, now.Add(completionLife)}
+}

@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const completionConfig = `prompts:
+  - name: find
+    arguments: [{name: who, complete: {tool: list, arguments: {}, values: /*}}]
+    messages: [{text: "{{who}}"}]
+`
+
+func completeParams(value string) string {
+	return fmt.Sprintf(`"ref":{"type":"ref/prompt","name":"find"},"argument":{"name":"who","value":%q}`, value)
+}
+
+// TestCompletionIsKept: at each key that somebody presses there is a request, and the service is spared it.
+func TestCompletionIsKept(t *testing.T) {
+	var calls atomic.Int64
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `["Ann %d","Bob"]`, calls.Add(1))
+	}))
+	defer service.Close()
+	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+completionConfig, service.URL)
+	for value, want := range map[string]string{"": `["Ann 1","Bob"]`, "a": `["Ann 1"]`, "o": `["Bob"]`} {
+		status, body := ask(t, g.Handler(), eras[0], "completion/complete", "", completeParams(value))
+		if status != 200 || !strings.Contains(string(body), `"values":`+want) {
+			t.Errorf("%q: %d %s", value, status, body)
+		}
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+// TestCompletionScopes: what a service tells one caller is not told to another, and nothing to who may not call the tool.
+func TestCompletionScopes(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + strings.Replace(completionConfig, "tool: list", "tool: purge", 1)
+	g := start(t, document("Shop", "list", "purge"), cfg, service.URL)
+	ask := func(claims map[string]any) string {
+		c := newClient(t, g.Handler(), eras[0], i.token(t, claims))
+		header := c.header.Clone()
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "*/*", "MCP-Protocol-Version": eras[0], "Mcp-Method": "completion/complete"} {
+			header.Set(name, value)
+		}
+		return post(c.h, header, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{`+completeParams("")+
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`).Body.String()
+	}
+	if got := ask(map[string]any{"scope": "orders:all"}); !strings.Contains(got, `"values":["true"]`) || len(service.taken()) != 1 {
+		t.Errorf("with all scopes: %s", got)
+	}
+	if got := ask(map[string]any{"scope": "mcp:tools"}); !strings.Contains(got, `"values":[]`) || len(service.taken()) != 0 {
+		t.Errorf("without the scope of the tool: %s", got)
+	}
+	if got := ask(map[string]any{"scope": "orders:all", "sub": "somebody else"}); !strings.Contains(got, `"values":["true"]`) || len(service.taken()) != 1 {
+		t.Errorf("of somebody else: %s", got)
+	}
+	if got := ask(map[string]any{"scope": "profile"}); !strings.Contains(got, "insufficient scope for this prompt") || len(service.taken()) != 0 {
+		t.Errorf("without the scope of the prompt: %s", got)
+	}
+}
+
+// TestCompletionsAreBounded holds how much is kept, and how long.
+func TestCompletionsAreBounded(t *testing.T) {
+	var c completions
+	now := time.Unix(1_800_000_000, 0)
+	c.put("a", []string{"x"}, now)
+	if got, ok := c.get("a", now.Add(completionLife-1)); !ok || !slices.Equal(got, []string{"x"}) {
+		t.Errorf("kept %v %v", got, ok)
+	}
+	if _, ok := c.get("a", now.Add(completionLife)); ok {
+		t.Error("kept for too long")
+	}
+	c.put(strings.Repeat("k", maxKeptArgument+1), nil, now)
+	if len(c.kept) != 1 {
+		t.Error("kept a long key")
+	}
+	later := now.Add(completionLife)
+	for i := range 3 * maxKeptAnswers {
+		c.put(fmt.Sprint(i), nil, later)
+	}
+	if _, ok := c.get(fmt.Sprint(3*maxKeptAnswers-1), later); len(c.kept) != maxKeptAnswers || !ok {
+		t.Errorf("%d kept, the last: %v", len(c.kept), ok)
+	}
+}
