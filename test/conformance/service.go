@@ -25,16 +25,21 @@ func service(folder string) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"ok":true}`)
 	})
-	mux.HandleFunc("POST /change", func(w http.ResponseWriter, r *http.Request) {
-		if err := (document{filepath.Join(folder, "openapi.yaml"), another}).change(); err != nil {
-			http.Error(w, "the document can't be changed", http.StatusInternalServerError)
-			return
-		}
-		say(w, "The list of tools is about to change.")
-	})
+	change := func(path, list string, f file) {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			if err := f.change(); err != nil {
+				http.Error(w, "the file can't be changed", http.StatusInternalServerError)
+				return
+			}
+			say(w, "The list of "+list+" is about to change.")
+		})
+	}
+	change("/change", "tools", file{filepath.Join(folder, "openapi.yaml"), another})
+	change("/change/prompts", "prompts", file{filepath.Join(folder, "prompts", "test_changed.md"), "---\ndescription: A prompt that comes and goes.\n---\nHello.\n"})
 	asked(mux)
 	media(mux)
 	resources(mux)
+	streams(mux)
 	return mux
 }
 

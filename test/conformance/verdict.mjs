@@ -4,7 +4,7 @@
 //   node verdict.mjs RESULTS BASELINE
 //
 // Exits with 1 if a check has failed that is not in the baseline, or if an entry of the baseline has passed.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [results, baseline] = process.argv.slice(2);
@@ -13,7 +13,9 @@ const expected = [...readFileSync(baseline, "utf8").matchAll(/^ *- (\S+)/gm)].ma
 const scenarios = new Map(); // name → checks
 for (const folder of readdirSync(results).sort()) {
   const name = folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "");
-  scenarios.set(name, [...(scenarios.get(name) ?? []), ...JSON.parse(readFileSync(join(results, folder, "checks.json"), "utf8"))]);
+  const file = join(results, folder, "checks.json");
+  const checks = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [{ id: "end", status: "FAILURE", errorMessage: "it did not come to its end" }];
+  scenarios.set(name, [...(scenarios.get(name) ?? []), ...checks]);
 }
 
 const wrong = [];
