@@ -33,6 +33,7 @@ type manifest struct {
 	Capabilities     manifestCapabilities  `json:"capabilities"`
 	Authorization    manifestAuthorization `json:"authorization"`
 	Tools            []manifestTool        `json:"tools"`
+	Prompts          []json.RawMessage     `json:"prompts,omitempty"` // as prompts/list has them
 }
 
 type manifestTransport struct {
@@ -43,6 +44,7 @@ type manifestTransport struct {
 type manifestCapabilities struct {
 	Tools         manifestList    `json:"tools"`
 	Resources     manifestWatched `json:"resources"`
+	Prompts       manifestList    `json:"prompts"`
 	Callback      bool            `json:"callback"`      // calls go on after their answer, and call back: not built
 	Notifications []string        `json:"notifications"` // that clients may listen to
 }
@@ -97,10 +99,14 @@ type manifests struct {
 	g       *Gateway
 	e       *endpoint
 	visible *visibility // nil: nobody needs a token
+	prompts *auth.Views // what callers have been granted of what prompts need; nil: nobody needs a token
 
 	mu    sync.Mutex
-	views map[auth.View]func() *servedManifest
+	views map[manifestKey]func() *servedManifest
 }
+
+// manifestKey tells the kinds of callers apart.
+type manifestKey struct{ tools, prompts auth.View }
 
 // maxManifests bounds the manifests that are kept; another is made anew for each who asks.
 const maxManifests = 64
@@ -111,9 +117,9 @@ type servedManifest struct {
 }
 
 func newManifests(g *Gateway, e *endpoint) *manifests {
-	m := &manifests{g: g, e: e, views: map[auth.View]func() *servedManifest{}}
+	m := &manifests{g: g, e: e, views: map[manifestKey]func() *servedManifest{}}
 	if e.guard != nil {
-		m.visible = newVisibility(e.guard, e.gen, e.plans)
+		m.visible, m.prompts = newVisibility(e.guard, e.gen, e.plans), e.guard.Views(promptSets(e.prompts))
 	}
 	return m
 }
@@ -121,9 +127,9 @@ func newManifests(g *Gateway, e *endpoint) *manifests {
 // of returns the manifest for a caller; nil is one without a token. It has the tools that the caller may call, whether or
 // not tools/list hides the others.
 func (m *manifests) of(caller *auth.Principal) *servedManifest {
-	var view auth.View // has nothing
+	var view manifestKey // has nothing
 	if m.visible != nil && caller != nil {
-		view = m.visible.views.Of(caller)
+		view = manifestKey{m.visible.views.Of(caller), m.prompts.Of(caller)}
 	}
 	m.mu.Lock()
 	build := m.views[view]
@@ -137,7 +143,7 @@ func (m *manifests) of(caller *auth.Principal) *servedManifest {
 	return build()
 }
 
-func (m *manifests) build(view auth.View) *servedManifest {
+func (m *manifests) build(view manifestKey) *servedManifest {
 	g, e := m.g, m.e
 	resource := g.o.Config.Resource()
 	doc := manifest{
@@ -146,9 +152,10 @@ func (m *manifests) build(view auth.View) *servedManifest {
 		Version:     g.o.Version, LastUpdated: e.gen.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
-			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true},
+			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
 			Notifications: []string{
 				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
+				"notifications/prompts/list_changed",
 			},
 		},
 		Tools: []manifestTool{},
@@ -162,7 +169,7 @@ func (m *manifests) build(view auth.View) *servedManifest {
 		}
 	}
 	for _, t := range e.gen.catalog.All() {
-		if t.Hidden || m.visible != nil && !m.visible.has(view, t) {
+		if t.Hidden || m.visible != nil && !m.visible.has(view.tools, t) {
 			continue
 		}
 		input, output := t.Operation.Published(openapi.ProfileFull)
@@ -174,6 +181,9 @@ func (m *manifests) build(view auth.View) *servedManifest {
 			tool.Example = &manifestExample{arguments}
 		}
 		doc.Tools = append(doc.Tools, tool)
+	}
+	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return m.prompts == nil || view.prompts.Has(set) }) {
+		doc.Prompts = append(doc.Prompts, p.appendDefinition(nil, true))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

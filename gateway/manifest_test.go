@@ -46,7 +46,8 @@ func listed(t *testing.T, body []byte) (names []string) {
 
 // TestManifest compares the whole manifest of a gateway without tokens with testdata/manifest.json.
 func TestManifest(t *testing.T) {
-	g := start(t, manifestDocument, "server: {manifest: true}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n", "http://127.0.0.1:1")
+	g := start(t, manifestDocument, "server: {manifest: true}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+
+		"prompts: [{name: look, title: Look, arguments: [{name: id, required: true}], messages: [{text: \"{{id}}\"}]}]\n", "http://127.0.0.1:1")
 	w := do(g.Handler(), http.MethodGet, "/.well-known/mcp/manifest", nil)
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "public, no-cache" ||
 		!strings.Contains(strings.Join(w.Header()["Vary"], ","), "Authorization") {
@@ -105,7 +106,8 @@ func TestManifestIsOff(t *testing.T) {
 // a token but how to get one.
 func TestManifestScopes(t *testing.T) {
 	i := newIDP(t)
-	g := start(t, manifestDocument, strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "server: {", "server: {manifest: true, ", 1), "http://127.0.0.1:1")
+	g := start(t, manifestDocument, strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "server: {", "server: {manifest: true, ", 1)+
+		"prompts: [{name: look, messages: [{tool: list}]}, {name: empty-it, messages: [{tool: purge, arguments: {id: 5}}]}]\n", "http://127.0.0.1:1")
 	etags := map[string]string{}
 	for _, tt := range []struct {
 		name, token, cache string
@@ -131,6 +133,9 @@ func TestManifestScopes(t *testing.T) {
 		}
 		if strings.Contains(w.Body.String(), "purge") && len(tt.tools) < 3 {
 			t.Errorf("%s: a tool that may not be seen is spoken of: %s", tt.name, w.Body)
+		}
+		if body := w.Body.String(); strings.Contains(body, `"name":"look"`) != (len(tt.tools) > 0) || strings.Contains(body, "empty-it") != (len(tt.tools) > 2) {
+			t.Errorf("%s: prompts: %s", tt.name, body)
 		}
 		var m struct{ Authorization manifestAuthorization }
 		if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil {

@@ -259,20 +259,8 @@ func unknownPrompt(name string) *mcp.Error {
 
 // promptPages returns the prompts that a caller may see, as JSON arrays of at most size of them.
 func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages [][]byte) {
-	page, n, set := []byte{'['}, 0, 0
-	for _, p := range e.prompts {
-		may := true
-		for _, sets := range p.needs {
-			one := e.promptScopes == nil
-			for range sets {
-				one = one || visible.Has(set)
-				set++
-			}
-			may = may && one
-		}
-		if !may {
-			continue
-		}
+	page, n := []byte{'['}, 0
+	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || visible.Has(set) }) {
 		if n == size {
 			pages, page, n = append(pages, append(page, ']')), []byte{'['}, 0
 		}
@@ -282,6 +270,34 @@ func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages 
 		page = p.appendDefinition(page, titled)
 	}
 	return append(pages, append(page, ']'))
+}
+
+// visiblePrompts returns those for which one set of each need is granted, of the sets of promptSets.
+func visiblePrompts(all []*prompt, granted func(set int) bool) (visible []*prompt) {
+	set := 0
+	for _, p := range all {
+		may := true
+		for _, sets := range p.needs {
+			one := false
+			for range sets {
+				one = granted(set) || one
+				set++
+			}
+			may = may && one
+		}
+		if may {
+			visible = append(visible, p)
+		}
+	}
+	return visible
+}
+
+// promptSets returns the sets of scopes that prompts need, in their order.
+func promptSets(all []*prompt) (sets [][]string) {
+	for _, p := range all {
+		sets = append(sets, slices.Concat(p.needs...)...)
+	}
+	return sets
 }
 
 // appendDefinition appends a prompt as prompts/list has it.
@@ -325,14 +341,9 @@ func (gen *generation) addPrompts(e *endpoint) {
 			gen.promptFaults = append(gen.promptFaults, text)
 		}
 	}
-	if e.visible == nil {
-		return
+	if e.visible != nil {
+		e.promptScopes = e.guard.Views(promptSets(e.prompts))
 	}
-	var all [][]string
-	for _, p := range e.prompts {
-		all = append(all, slices.Concat(p.needs...)...)
-	}
-	e.promptScopes = e.guard.Views(all)
 }
 
 // logPrompts tells once of each prompt that can't be had.
