@@ -93,7 +93,8 @@ func (e *UnusableError) Unwrap() error {
 // returns them at once. What was answered in earlier rounds comes with the request's
 // sealed state, so a method just asks one round after the other, and does nothing that
 // can't be repeated before the last of them. Answers to questions that are not asked
-// (any more) in these words do not count.
+// (any more) in these words do not count. Answers that come without any state were not
+// asked for: they count by their keys, but not in a round with Once.
 //
 // In the legacy era the questions are requests on the stream of the call, and Ask waits
 // for the answers (mcp-E9), as long as Round.Wait, ctx and the client's connection

@@ -37,6 +37,11 @@ type askState struct {
 	// Refused counts the answers of each key that were not good enough.
 	Refused map[string]int `json:"r,omitempty"`
 
+	// early are answers that came before anything was asked: a client may know from before
+	// what it will be asked, and the state is the server's to demand (2026-07-28
+	// patterns/mrtr). They are good where an answer is no more than an argument.
+	early map[string]json.RawMessage
+
 	expiry    time.Time
 	presented bool // it came with the request
 	used      bool
@@ -88,6 +93,11 @@ func (x *exchange) openState() (*askState, *Error) {
 		for key, result := range jsonscan.Members(responses) {
 			if q, waits := st.Asked[string(key)]; waits {
 				st.Answers[string(key)] = askAnswer{Question: q, Result: result}
+			} else if !st.presented {
+				if st.early == nil {
+					st.early = make(map[string]json.RawMessage)
+				}
+				st.early[string(key)] = result
 			}
 		}
 	default:
@@ -114,6 +124,10 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 	var open []Question
 	for i := range round.Questions {
 		q, again := &round.Questions[i], round.Questions[i]
+		if result, ok := st.early[q.Key]; ok && !round.Once {
+			st.Answers[q.Key] = askAnswer{Question: q.digest(), Result: result}
+			delete(st.early, q.Key)
+		}
 		if given, ok := st.Answers[q.Key]; ok && given.Question == q.digest() {
 			a, ok, refused := round.accept(q, given.Result)
 			if ok {
