@@ -32,7 +32,54 @@ type Job struct {
 	// How long a call waits for the end of its job, within its timeout, where the client can't take a task. Then it answers how
 	// the job stands.
 	Wait Duration `yaml:"wait" default:"30s" min:"1ms" max:"1h" zero:"true"`
+	// How long clients with tasks can ask for one, from its beginning.
+	TTL Duration `yaml:"ttl" default:"24h" min:"1m" max:"720h"`
+	// What becomes of a call whose client can't take a task: it waits, or is refused before anything is sent.
+	WithoutTasks WithoutTasks `yaml:"without_tasks" default:"wait"`
+	// What a job asks the user while it runs, for clients with tasks.
+	Questions *JobQuestions `yaml:"questions,omitempty" absent:"nothing"`
 }
+
+// JobQuestions says how a job asks the user something.
+type JobQuestions struct {
+	// Where an answer of status lists the questions: an array of objects, or an object of them by their keys. As long as the
+	// job has not ended and the list is not empty, the job waits for answers.
+	List Pointer `yaml:"list" need:"true"`
+	// Where a question has its key, which is never that of another question of the job. The keys of an object of questions are
+	// known.
+	Key Pointer `yaml:"key" default:"/id"`
+	// Where it has the words for the user.
+	Message Pointer `yaml:"message" default:"/message"`
+	// Where it has the JSON Schema of the form: an object of texts, numbers, booleans and choices.
+	Schema Pointer `yaml:"schema" default:"/schema"`
+	// The operation that takes one answer.
+	Answer JobAnswer `yaml:"answer" need:"true"`
+}
+
+// JobAnswer is the request that brings the answer to one question.
+type JobAnswer struct {
+	// The operationId.
+	Operation string `yaml:"operation" need:"true"`
+	// Where the operation's arguments come from, as for status.
+	Bind map[string]string `yaml:"bind,omitempty" absent:"none"`
+	// The argument that is the question's key.
+	Key string `yaml:"key,omitempty" absent:"it is not sent"`
+	// The argument that is accept, decline or cancel.
+	Action string `yaml:"action,omitempty" absent:"it is not sent, and all but accept stops the job"`
+	// The argument that is the form as the user has filled it in, an object. Of an answer that is not accept there is none.
+	Content string `yaml:"content,omitempty" absent:"it is not sent"`
+}
+
+// WithoutTasks says what becomes of a call whose client can't take a task.
+type WithoutTasks string
+
+// The values of [WithoutTasks].
+const (
+	WithoutTasksWait   WithoutTasks = "wait"
+	WithoutTasksRefuse WithoutTasks = "refuse"
+)
+
+func (WithoutTasks) values() []string { return []string{"wait", "refuse"} }
 
 // JobOperation is a request about a job: an operation of the same API with its arguments, or a method for the job's URL.
 type JobOperation struct {

@@ -22,6 +22,12 @@ func (l *loader) job(key string, j *Job) {
 			l.jobOperation(key+"."+use.name, use.name, use.operation)
 		}
 	}
+	if q := j.Questions; q != nil && l.ok(key+".questions") {
+		l.bind(key+".questions.answer.bind", q.Answer.Bind)
+		if at := key + ".questions.answer"; q.Answer.Content == "" && q.Answer.Action == "" && l.ok(at) && !l.faulty(at) {
+			l.errorf(at, "needs content or action: else nothing of the answer is sent")
+		}
+	}
 	said := map[string]string{}
 	for _, words := range j.States.all() {
 		at := key + ".states." + words.name
@@ -57,16 +63,21 @@ func (l *loader) jobOperation(key, use string, o *JobOperation) {
 	case use == "cancel" && o.Method == JobGet:
 		l.errorf(key+".method", "must be DELETE or POST")
 	}
-	if len(o.Bind) > maxJobWords {
-		l.errorf(key+".bind", "has more than %d arguments", maxJobWords)
+	l.bind(key+".bind", o.Bind)
+}
+
+// bind checks where the arguments of a request about a job come from, as far as that can be known without the document.
+func (l *loader) bind(key string, bind map[string]string) {
+	if len(bind) > maxJobWords {
+		l.errorf(key, "has more than %d arguments", maxJobWords)
 		return
 	}
-	for _, argument := range slices.Sorted(maps.Keys(o.Bind)) {
-		text := o.Bind[argument]
-		if l.most(key+".bind."+argument, text, maxPointer); strings.HasPrefix(text, "/") && len(text) <= maxPointer {
+	for _, argument := range slices.Sorted(maps.Keys(bind)) {
+		text := bind[argument]
+		if l.most(key+"."+argument, text, maxPointer); strings.HasPrefix(text, "/") && len(text) <= maxPointer {
 			var p Pointer
 			if err := p.parse(text); err != nil {
-				l.errorf(key+".bind."+argument, "%s", err)
+				l.errorf(key+"."+argument, "%s", err)
 			}
 		}
 	}

@@ -43,6 +43,11 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 			return denied
 		}
 	}
+	if p.job.refuse {
+		if err := req.Require(mcp.ClientTasks); err != nil {
+			return err
+		}
+	}
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
@@ -79,6 +84,7 @@ type call struct {
 	target   *url.URL // of the request, as it was built
 	location string   // the header of that name, as the service sent it; what is shown of it is its path
 	note     string   // what is said beside the answer; "": nothing
+	kept     *kept    // takes the result instead of the client; nil: the client does
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -305,11 +311,20 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 func (c *call) fail(o outcome, cause error, text string) error {
 	c.done(o, cause)
 	c.answered = true
-	return c.reply.Result(
+	return c.give(nil,
 		mcp.Chunk{Bytes: textOpen},
 		mcp.Chunk{Bytes: []byte(text), Escape: true},
 		mcp.Chunk{Bytes: []byte(`"}],"isError":true`)},
 	)
+}
+
+// give answers with a result, or keeps it. The arguments are those of [mcp.Reply.ResultMeta].
+func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
+	if c.kept != nil {
+		c.kept.take(meta, chunks)
+		return nil
+	}
+	return c.reply.ResultMeta(meta, chunks...)
 }
 
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the

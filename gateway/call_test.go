@@ -149,7 +149,7 @@ func start(t *testing.T, api, cfg, base string) *Gateway {
 }
 
 // configure writes a document and a configuration into dir and loads the latter.
-func configure(t *testing.T, dir, api, cfg, base string) *config.Config {
+func configure(t testing.TB, dir, api, cfg, base string) *config.Config {
 	t.Helper()
 	spec := filepath.Join(dir, "api.yaml")
 	if cfg == "" {

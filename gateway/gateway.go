@@ -59,6 +59,7 @@ type Gateway struct {
 	admin    http.Handler
 	cursors  *cursors
 	speakers *speakers
+	tasks    *tasks
 	// completions are what services have told to those who type.
 	completions completions
 	watches     *watches
@@ -126,6 +127,9 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	if g.cursors, err = newCursors(keys); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	if g.tasks, err = newTasks(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)

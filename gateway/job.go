@@ -26,7 +26,9 @@ type job struct {
 	progress, total        []string
 	message                []string
 	output, resultLocation []string
-	interval, wait         time.Duration
+	interval, wait, ttl    time.Duration
+	refuse                 bool                              // without tasks
+	questions              *jobQuestions                     // nil: they ask nothing
 	jitter                 func(time.Duration) time.Duration // of the time between two looks
 }
 
@@ -69,9 +71,9 @@ func jobWords() map[string]jobState {
 	return words
 }
 
-// newJob compiles what a rule says of jobs; nil: nothing. operation finds an operation of the API and what authenticates it.
+// newJob compiles what a rule says of jobs; nil: nothing. find finds the operations that it names.
 // The error names the key below job and what is wrong with its value.
-func newJob(c *config.Job, jitter func(time.Duration) time.Duration, operation func(id string) (*openapi.Operation, *credential.Choice)) (*job, error) {
+func newJob(c *config.Job, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
 	j := &job{declared: c != nil, words: jobWords()}
 	if c == nil {
 		c = config.DefaultJob()
@@ -81,7 +83,7 @@ func newJob(c *config.Job, jitter func(time.Duration) time.Duration, operation f
 		if o == nil {
 			return nil
 		}
-		r, err := newJobRequest(o, operation)
+		r, err := newJobRequest(o, find)
 		if err != nil {
 			errs = append(errs, &jobError{key, err})
 		}
@@ -110,7 +112,14 @@ func newJob(c *config.Job, jitter func(time.Duration) time.Duration, operation f
 	j.output = places(c.Output, "/result", "/response", "/output")
 	j.resultLocation = places(c.ResultLocation, "/resourceLocation", "/resultUrl", "/result_url")
 	j.jitter = jitter
-	j.interval, j.wait = time.Duration(c.Interval), time.Duration(c.Wait)
+	j.interval, j.wait, j.ttl = time.Duration(c.Interval), time.Duration(c.Wait), time.Duration(c.TTL)
+	j.refuse = c.WithoutTasks == config.WithoutTasksRefuse
+	if c.Questions != nil {
+		var err error
+		if j.questions, err = newJobQuestions(c.Questions, find); err != nil {
+			errs = append(errs, &jobError{"questions.answer", err})
+		}
+	}
 	return j, errors.Join(errs...)
 }
 
@@ -123,11 +132,15 @@ type jobError struct {
 func (e *jobError) Error() string { return "job." + e.key + ": " + e.err.Error() }
 func (e *jobError) Unwrap() error { return e.err }
 
-func newJobRequest(o *config.JobOperation, operation func(id string) (*openapi.Operation, *credential.Choice)) (*jobRequest, error) {
+// finder finds an operation of the API by its operationId, and what authenticates it.
+type finder func(id string) (*openapi.Operation, *credential.Choice)
+
+// newJobRequest compiles a request; own are arguments that it gets besides those that it binds.
+func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequest, error) {
 	if o.Operation == "" {
 		return &jobRequest{method: cmp.Or(string(o.Method), http.MethodGet)}, nil
 	}
-	op, choice := operation(o.Operation)
+	op, choice := find(o.Operation)
 	if op == nil {
 		return nil, fmt.Errorf("the document has no operation %q", o.Operation)
 	}
@@ -136,6 +149,11 @@ func newJobRequest(o *config.JobOperation, operation func(id string) (*openapi.O
 		r.choice = &credential.Choice{} // of no set: what the API's default is, whatever the call that began the job has
 	}
 	var errs []error
+	for _, argument := range own {
+		if !op.Takes(argument) {
+			errs = append(errs, fmt.Errorf("operation %q has no argument %q", o.Operation, argument))
+		}
+	}
 	for argument, text := range o.Bind {
 		if !op.Takes(argument) {
 			errs = append(errs, fmt.Errorf("bind: operation %q has no argument %q", o.Operation, argument))
@@ -151,7 +169,7 @@ func newJobRequest(o *config.JobOperation, operation func(id string) (*openapi.O
 		r.bind[argument] = e
 	}
 	for _, argument := range op.Required() {
-		if _, bound := r.bind[argument]; !bound {
+		if _, bound := r.bind[argument]; !bound && !slices.Contains(own, argument) {
 			errs = append(errs, fmt.Errorf("bind: operation %q needs the argument %q", o.Operation, argument))
 		}
 	}
@@ -184,10 +202,16 @@ func (g *Gateway) jobOf(d *deployment, s *source, op *openapi.Operation, set con
 	}
 	for _, one := range single(err) {
 		var wrong *jobError
-		if errors.As(one, &wrong) && key != "" {
-			one = d.config.Wrong(key+"job."+wrong.key, wrong.err)
+		if !errors.As(one, &wrong) {
+			wrong = &jobError{"", one}
 		}
-		g.log.Warn("what is said of the jobs of an operation can't be used", "api", s.name, "method", op.Method, "path", op.Path, "error", one)
+		for _, reason := range single(wrong.err) {
+			problem := error(&jobError{wrong.key, reason})
+			if key != "" {
+				problem = d.config.Wrong(key+"job."+wrong.key, reason)
+			}
+			g.log.Warn("what is said of the jobs of an operation can't be used", "api", s.name, "method", op.Method, "path", op.Path, "error", problem)
+		}
 	}
 	return g.guessed
 }

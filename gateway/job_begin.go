@@ -20,7 +20,7 @@ type begun struct {
 	url    *url.URL // nil: the job has none
 	result *url.URL // where the result will be; nil: that is not known yet
 	// arguments of the requests that have operations, by the name of the request.
-	status, fetch, cancel json.RawMessage
+	status, fetch, cancel, answer json.RawMessage
 	// plain tells that a body with an unknown word, or without one, is the result: its URL is that of a thing that is made.
 	plain bool
 	from  *url.URL // the origin that is asked, and no other
@@ -68,11 +68,14 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 		return text
 	}
 	b.status, b.fetch, b.cancel = bind(j.status), bind(j.result), bind(j.cancel)
+	if j.questions != nil {
+		b.answer = bind(j.questions.answer)
+	}
 	asked := j.status != nil && j.status.operation != nil
 	switch {
 	case !ok || !asked && b.url == nil || b.url == nil && j.cancel != nil && j.cancel.operation == nil:
 		return nil
-	case len(b.status)+len(b.fetch)+len(b.cancel) > maxJobArguments:
+	case len(b.status)+len(b.fetch)+len(b.cancel)+len(b.answer) > maxJobArguments:
 		return nil
 	}
 	return b

@@ -32,6 +32,7 @@ type look struct {
 	message         string // what it says besides
 	progress, total float64
 	retry           time.Duration // how long it asks to wait; 0: it says nothing
+	questions       []jobQuestion // that wait for answers of the user
 	body            []byte        // the JSON text in which all of that stands; nil: there is none
 
 	// Of a job that has succeeded: the parts of its result, and the answer with them; of one that has failed there are the same
@@ -74,6 +75,10 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 		status := resp.StatusCode
 		e := c.lookFailed(c.refusedOf(resp, ""))
 		e.gone = status == http.StatusNotFound || status == http.StatusGone
+		if e.gone {
+			e.failure = &failure{outcome: e.outcome, cause: e.cause, text: c.plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
+				statusText(status) + ". What became of it is not known; look before you repeat the call."}
+		}
 		e.later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
 		e.retry = retry
 		return nil, e
@@ -88,7 +93,7 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 	switch {
 	case resp.StatusCode == http.StatusAccepted && !known:
 		l.state = jobWorking
-	case known, l.word != "" && !b.plain:
+	case known, l.word != "" && !b.plain, len(l.questions) > 0:
 		// What is no known word for an end is one for going on, as Azure has it.
 		if !known {
 			l.state = jobWorking
@@ -278,6 +283,9 @@ func (j *job) read(l *look, hidden func(string) string) {
 	}
 	if l.word = cutText(oneLine(hidden(openapi.Clean(l.word))), maxWord); l.word == "true" || l.word == "false" {
 		l.word = "" // which says nothing to a reader
+	}
+	if l.state == jobUnsaid || l.state == jobWorking {
+		l.questions = j.questions.read(l.body, hidden)
 	}
 	for _, pointer := range j.message {
 		if text := stringAt(l.body, pointer); text != "" {

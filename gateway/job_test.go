@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,7 +32,7 @@ import (
 //	answers        what the service answers, one after the other: raw HTTP, with lines === between. A line === 404 stands for an
 //	               answer with that status and no more; "=== break" ends the connection. The last is given again and again.
 //	calls          one JSON object a line: {"after": "2s", "method": "tools/call", "name": …, "arguments": …, "revision": …,
-//	               "can": client capabilities, "progress": true, "leave": "3s"}; leave is when the client goes away.
+//	               "tasks": true, "elicitation": true (what the client can), "progress": true, "leave": "3s"}; leave is when the client goes away.
 //	               $TASK in "params" is the id of the last task.
 //	requests       expected: what reached the service, with the time in whole seconds
 //	results        expected: for each call what the client got, with the time
@@ -49,9 +50,9 @@ func TestJobs(t *testing.T) {
 
 type jobCall struct {
 	After, Method, Name, Revision string
-	Arguments, Can                json.RawMessage
+	Arguments                     json.RawMessage
 	Params                        string
-	Progress                      bool
+	Tasks, Elicitation, Progress  bool
 	Leave                         string
 }
 
@@ -130,9 +131,9 @@ func duration(t *testing.T, text string) time.Duration {
 }
 
 // startJobs makes a gateway whose only service is a function: so no time passes on the way.
-func startJobs(t *testing.T, api, cfg string, service http.RoundTripper) *Gateway {
+func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gateway {
 	t.Helper()
-	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0",
+	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		jitter: func(d time.Duration) time.Duration { return d }})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +147,7 @@ func startJobs(t *testing.T, api, cfg string, service http.RoundTripper) *Gatewa
 			return attach(service)
 		}
 	}
-	if _, err := g.Load(t.Context()); err != nil {
+	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -162,14 +163,23 @@ func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, me
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	revision, method := cmp.Or(in.Revision, "2026-07-28"), cmp.Or(in.Method, "tools/call")
 	header.Set("MCP-Protocol-Version", revision)
+	var can []string
+	if in.Tasks {
+		can = append(can, `"extensions":{"io.modelcontextprotocol/tasks":{}}`)
+	}
+	if in.Elicitation {
+		can = append(can, `"elicitation":{"form":{}}`)
+	}
 	meta := ""
 	if in.Progress {
 		meta = `"progressToken":7`
 	}
 	if revision >= "2026" {
 		header.Set("Mcp-Method", method)
-		header.Set("Mcp-Name", cmp.Or(in.Name, task))
-		meta = strings.TrimPrefix(meta+`,"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":`+string(orEmpty(in.Can)), ",")
+		if method != "subscriptions/listen" {
+			header.Set("Mcp-Name", cmp.Or(in.Name, task))
+		}
+		meta = strings.TrimPrefix(meta+`,"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":`+"{"+strings.Join(can, ",")+"}", ",")
 	} else {
 		w := post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"*/*"}},
 			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -224,6 +234,12 @@ func pretty(message []byte) []byte {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(part.text, &members) == nil {
 			delete(members, "_meta")
+			for _, name := range []string{"createdAt", "lastUpdatedAt"} {
+				var at time.Time
+				if json.Unmarshal(members[name], &at) == nil {
+					members[name], _ = json.Marshal(at.UTC().Format("15:04:05"))
+				}
+			}
 			part.text, _ = json.Marshal(members)
 		}
 		b.WriteString(part.name + " ")

@@ -29,8 +29,8 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	var parts []openapi.Part
 	c.watch(resp)
 	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		c.cleaned(&part)
 		c.result(&part)
+		c.cleaned(&part)
 		part.Data = bytes.Clone(part.Data)
 		parts = append(parts, part)
 		return nil
@@ -43,7 +43,25 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		c.done(outcomeOK, nil)
 		return c.deliver(parts, resp)
 	}
-	return c.wait(b, &look{parts: parts, resp: resp, body: jsonOf(parts), retry: retryTime(resp, time.Now())})
+	first := &look{parts: parts, resp: resp, body: jsonOf(parts), retry: retryTime(resp, time.Now())}
+	c.plan.job.read(first, c.hidden)
+	if resp.StatusCode != http.StatusAccepted {
+		switch first.state { // it has ended as it began
+		case jobSucceeded:
+			if err := c.fetch(c.ctx, b, first); err != nil {
+				return err
+			}
+			c.done(outcomeOK, nil)
+			return c.deliver(first.parts, first.resp)
+		case jobFailed, jobCancelled:
+			return c.failedJob(first)
+		case jobUnsaid, jobWorking:
+		}
+	}
+	if tasked, err := c.beginTask(b, args, first); tasked {
+		return err
+	}
+	return c.wait(b, first)
 }
 
 // mayBegin tells whether an answer may have begun a job.
@@ -55,7 +73,6 @@ func (p *Plan) mayBegin(status int) bool {
 // answer that began it.
 func (c *call) wait(b *begun, first *look) error {
 	j := c.plan.job
-	j.read(first, c.hidden)
 	begin := time.Now()
 	end := begin.Add(j.wait)
 	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
@@ -101,7 +118,9 @@ func (c *call) wait(b *begun, first *look) error {
 		case now.state == jobFailed, now.state == jobCancelled:
 			return c.failedJob(now)
 		}
-		last, retry = now, now.retry
+		if last, retry = now, now.retry; len(last.questions) > 0 {
+			return c.goesOn(b, first, last, time.Since(begin)) // nobody will answer while this client waits
+		}
 	}
 }
 
@@ -172,6 +191,12 @@ func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
 	}
 	if last != nil && last.progress > 0 && last.total > 0 {
 		text += fmt.Sprintf(", %.0f of %.0f", last.progress, last.total)
+	}
+	if last != nil && len(last.questions) > 0 {
+		text += ". It waits for answers that this client can't give (it does not support tasks)"
+		for _, q := range last.questions {
+			text += "; it asks: " + q.Message
+		}
 	}
 	text += ". Do not make the same call again, which would begin another job. "
 	if name, args := c.asking(b); name != "" {

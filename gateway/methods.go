@@ -17,9 +17,13 @@ func (g *Gateway) methods() mcp.Methods {
 		"prompts/get":  g.getPrompt,
 
 		"completion/complete": g.complete,
+
+		"tasks/get":    g.getTask,
+		"tasks/update": g.updateTask,
+		"tasks/cancel": g.cancelTask,
 	}
 }
 
 func capabilities() mcp.Capabilities {
-	return mcp.Capabilities{Tools: true, Resources: true, Prompts: true, Completions: true, Logging: true}
+	return mcp.Capabilities{Tools: true, Resources: true, Prompts: true, Completions: true, Tasks: true, Logging: true}
 }

@@ -29,7 +29,7 @@ func (c *call) redirected(resp *http.Response) error {
 		text += fmt.Sprintf(" The API's document says of %d: %s", resp.StatusCode, said)
 	}
 	text += "\nThe gateway does not follow redirects."
-	return c.reply.Result(mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: []byte(text), Escape: true}, mcp.Chunk{Bytes: textClose})
+	return c.give(nil, mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: []byte(text), Escape: true}, mcp.Chunk{Bytes: textClose})
 }
 
 // hideLocation takes what the gateway attached to the request out of the path that an answer leads to, before any part of it

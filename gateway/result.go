@@ -64,7 +64,7 @@ func (c *call) empty(resp *http.Response) error {
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
 	}
-	return c.reply.Result(chunks...)
+	return c.give(nil, chunks...)
 }
 
 // emptyText says what an answer without a body says: its status, where the thing is that was made, and, of an answer to
@@ -105,7 +105,7 @@ func (c *call) part(p openapi.Part) error {
 		if c.structured() {
 			return c.unexpected(chunks, p, notJSON(p), valueOf(p))
 		}
-		return c.reply.Result(chunks...)
+		return c.give(nil, chunks...)
 	}
 	chunks := append(make([]mcp.Chunk, 0, 8), mcp.Chunk{Bytes: textOpen})
 	with := c.structured()
@@ -129,7 +129,7 @@ func (c *call) part(p openapi.Part) error {
 	default:
 		chunks = append(chunks, mcp.Chunk{Bytes: structured}, mcp.Chunk{Bytes: p.Data})
 	}
-	return c.reply.Result(chunks...)
+	return c.give(nil, chunks...)
 }
 
 // shortText stands for an answer whose bytes go out as structuredContent alone.
@@ -175,7 +175,7 @@ func (c *call) manyParts() error {
 	}
 	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
 	if !c.structured() {
-		return c.reply.Result(chunks...)
+		return c.give(nil, chunks...)
 	}
 	values := []mcp.Chunk{{Bytes: listOpen}}
 	for i, p := range c.parts {
@@ -194,11 +194,11 @@ func (c *call) manyParts() error {
 func (c *call) unexpected(chunks []mcp.Chunk, p openapi.Part, why string, value ...mcp.Chunk) error {
 	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
 	if p.Declared {
-		return c.reply.Result(chunks...)
+		return c.give(nil, chunks...)
 	}
 	c.g.metrics.drift.WithLabelValues(c.plan.metrics.api, c.plan.metrics.tool).Inc()
 	meta := jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
-	return c.reply.ResultMeta(meta, chunks...)
+	return c.give(meta, chunks...)
 }
 
 // notJSON names the mismatch of an answer that should be JSON.

@@ -67,7 +67,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	limits := g.o.Config.Limits
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
-		View: g.seen, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+		View: g.seen, WatchTask: g.watchTask, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
 		},
@@ -94,6 +94,16 @@ func (s *speakers) keep(parts map[string]*endpoint) {
 			old.end()
 		}
 	}
+}
+
+// hub returns the hub of an endpoint, nil if there is none.
+func (s *speakers) hub(name string) *mcp.Hub {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if speaker := s.byName[name]; speaker != nil {
+		return speaker.hub
+	}
+	return nil
 }
 
 // changed has all open streams look at their lists again.

@@ -152,6 +152,9 @@ func parseAnswer(kind Kind, result []byte) (Answer, bool) {
 	return Answer{}, false
 }
 
+// ParseAnswer reads what a client answers to a question of this kind, as tasks/update brings it; false if it is no answer.
+func ParseAnswer(kind Kind, result []byte) (Answer, bool) { return parseAnswer(kind, result) }
+
 // accept reads an answer and holds it against what the round demands. refused is what
 // Check has said.
 func (round *Round) accept(q *Question, result []byte) (a Answer, ok bool, refused error) {

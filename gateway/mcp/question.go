@@ -73,6 +73,19 @@ func appendQuestions(dst []byte, questions []Question) []byte {
 	return append(trimComma(dst), '}')
 }
 
+// Require returns the error to refuse a request with whose client has not declared what it takes, nil if it has. Legacy
+// clients have no tasks, whatever they declare.
+func (r *Request) Require(want ClientCapabilities) error {
+	have := r.Client
+	if r.Era != Modern {
+		have &^= ClientTasks
+	}
+	if lacks := want &^ have; lacks != 0 {
+		return missing(lacks)
+	}
+	return nil
+}
+
 // missing is the error for capabilities that the client has not declared (mcp-M2).
 func missing(want ClientCapabilities) *Error {
 	need := make(map[string]any)

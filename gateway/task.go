@@ -1,0 +1,262 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/url"
+	"sync"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// taskLabel is the version of the payload of task ids.
+	taskLabel = "drawbridge task 1"
+	// maxTaskID bounds an id, which clients send in a header.
+	maxTaskID = 8 << 10
+	// maxKeptResult is the most bytes of a result that are kept. A larger one is got again each time.
+	maxKeptResult = 256 << 10
+)
+
+// taskStore keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service,
+// but for answers that were given and what was called off. It is safe for concurrent use, and nobody retries.
+type taskStore interface {
+	// Put keeps a value until its time, in place of one that was there. It may forget what others have put; owner is who pays.
+	Put(ctx context.Context, name, owner string, value []byte, until time.Time) error
+	// Get returns the value of a name; false: there is none.
+	Get(ctx context.Context, name string) (value []byte, ok bool, err error)
+}
+
+// tasks are the jobs that clients with the extension io.modelcontextprotocol/tasks ask for. What a task is stands in its id, so
+// that any replica can tell how it stands, by asking the service (ADR 0011).
+type tasks struct {
+	handles *mcp.Handles
+	store   taskStore
+
+	mu      sync.Mutex
+	looking map[string]struct{} // who asks for one asks for all
+	watched map[string]*watchedTask
+}
+
+func newTasks(keys [][]byte) (*tasks, error) {
+	handles, err := mcp.NewHandles(keys, taskLabel)
+	if err != nil {
+		return nil, err
+	}
+	return &tasks{
+		handles: handles, store: state.NewRecords(state.RecordLimits{}, nil),
+		looking: map[string]struct{}{}, watched: map[string]*watchedTask{},
+	}, nil
+}
+
+// taskPayload is what a task's id says, to the gateway alone.
+type taskPayload struct {
+	Key     string          `json:"k"` // names the task in the store
+	Tool    string          `json:"t"`
+	URL     string          `json:"u,omitempty"`
+	Result  string          `json:"r,omitempty"`
+	Status  json.RawMessage `json:"s,omitempty"`
+	Fetch   json.RawMessage `json:"f,omitempty"`
+	Cancel  json.RawMessage `json:"c,omitempty"`
+	Answer  json.RawMessage `json:"a,omitempty"`
+	Plain   bool            `json:"p,omitempty"`
+	Created int64           `json:"b"` // in milliseconds
+	// Arguments are those of the call if a condition has to be asked again for each look at the task.
+	Arguments json.RawMessage `json:"x,omitempty"`
+}
+
+// taskRecord is what is known of a task. It has what tasks/get tells, and when to look again.
+type taskRecord struct {
+	Status    mcp.TaskStatus `json:"s"`
+	Message   string         `json:"m,omitempty"`
+	Updated   time.Time      `json:"u"`
+	Next      time.Time      `json:"n"` // there is no look before
+	Questions []jobQuestion  `json:"q,omitempty"`
+	Answered  []string       `json:"a,omitempty"` // keys of questions that were
+	Called    bool           `json:"c,omitempty"` // off: the client has asked for the end of it
+	Result    []byte         `json:"r,omitempty"` // of a completed task; nil: it is too large to be kept
+	Failure   string         `json:"f,omitempty"` // why the task failed
+}
+
+// final tells whether a task has ended.
+func (r *taskRecord) final() bool {
+	return r.Status == mcp.TaskCompleted || r.Status == mcp.TaskFailed || r.Status == mcp.TaskCancelled
+}
+
+// task is a task as one request sees it.
+type task struct {
+	*call
+	id      string
+	payload taskPayload
+	begun   *begun
+	owner   string
+}
+
+// kept is a result as it would stand in the answer to tools/call.
+type kept struct{ members []byte }
+
+// take keeps the members of a result.
+func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
+	k.members = k.members[:0]
+	for _, c := range chunks {
+		if c.Escape {
+			k.members = jsonscan.AppendEscaped(k.members, c.Bytes)
+		} else {
+			k.members = append(k.members, c.Bytes...)
+		}
+	}
+	if len(meta) > 0 {
+		k.members = append(append(append(k.members, `,"_meta":{`...), meta...), '}')
+	}
+}
+
+// begin makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
+func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
+	if c.req.Require(mcp.ClientTasks) != nil {
+		return false, nil
+	}
+	now := time.Now()
+	p := taskPayload{
+		Key: rand.Text(), Tool: c.plan.Tool.Name, Status: b.status, Fetch: b.fetch, Cancel: b.cancel, Answer: b.answer,
+		Plain: b.plain, Created: now.UnixMilli(),
+	}
+	if b.url != nil {
+		p.URL = b.url.String()
+	}
+	if b.result != nil {
+		p.Result = b.result.String()
+	}
+	if c.plan.condition != nil {
+		p.Arguments = args
+	}
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return true, c.internal(err)
+	}
+	// Seconds are all that a handle knows; a task is there for no less than its time.
+	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.ttl+time.Second), c.boundTask()...)
+	if len(id) > maxTaskID {
+		return false, nil
+	}
+	t := &task{call: c, id: id, payload: p, begun: b, owner: c.req.Principal}
+	rec := &taskRecord{Status: mcp.TaskWorking, Message: said(first), Updated: now, Next: now.Add(c.plan.job.pause(first.retry))}
+	if err := t.keep(c.ctx, rec); err != nil {
+		return true, c.internal(err)
+	}
+	c.done(outcomeJob, nil)
+	c.answered = true
+	return true, c.reply.Task(t.of(rec))
+}
+
+// boundTask is what a task's id opens with alone: the caller, and the endpoint.
+func (c *call) boundTask() []string { return []string{c.req.Principal, c.endpoint.name} }
+
+// said is what a look has found, in words.
+func said(l *look) string {
+	if l.message != "" {
+		return l.message
+	}
+	return l.word
+}
+
+// pause is the time to the next look at a task, of which the service may have said something.
+func (j *job) pause(asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	return j.interval
+}
+
+// of is the task as the protocol has it.
+func (t *task) of(rec *taskRecord) mcp.Task {
+	m := mcp.Task{
+		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.payload.Created), Updated: rec.Updated,
+		TTL: t.plan.job.ttl, Poll: max(time.Millisecond, t.plan.job.interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
+	}
+	if rec.Status == mcp.TaskFailed {
+		m.Err = &mcp.Error{Code: mcp.CodeInternal, Message: rec.Failure}
+	}
+	for i := range rec.Questions {
+		m.Questions = append(m.Questions, rec.Questions[i].question())
+	}
+	return m
+}
+
+// open finds the task that a request is about. The error is for the client: a task that is another's, has expired or never was
+// is unknown. The call of the task is not begun.
+func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (*task, error) {
+	e := endpointFrom(ctx)
+	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
+	if len(req.TaskID) > maxTaskID {
+		return nil, unknown
+	}
+	payload, _, err := g.tasks.handles.Open(req.TaskID, time.Now(), req.Principal, e.name)
+	if err != nil {
+		return nil, unknown
+	}
+	t := &task{id: req.TaskID, owner: req.Principal}
+	if err := json.Unmarshal(payload, &t.payload); err != nil {
+		return nil, unknown
+	}
+	p := e.plans[t.payload.Tool]
+	if p == nil || p.base == nil {
+		return nil, unknown // its tool is gone
+	}
+	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, kept: &kept{}}
+	if t.begun = t.place(); t.begun == nil {
+		return nil, unknown // its service has moved, and what is attached to requests is not for where it was
+	}
+	return t, t.allowed(ctx)
+}
+
+// place is the job of the task as far as it may still be asked for.
+func (t *task) place() *begun {
+	p := &t.payload
+	b := &begun{status: p.Status, fetch: p.Fetch, cancel: p.Cancel, answer: p.Answer, plain: p.Plain, from: t.plan.base}
+	for _, one := range []struct {
+		text string
+		at   **url.URL
+	}{{p.URL, &b.url}, {p.Result, &b.result}} {
+		if one.text == "" {
+			continue
+		}
+		if *one.at = b.place(one.text); *one.at == nil {
+			return nil
+		}
+	}
+	if r := t.plan.job.status; (r == nil || r.operation == nil) && b.url == nil {
+		return nil // the rule is another one now
+	}
+	return b
+}
+
+// load returns what is known of the task; nil: nothing is.
+func (t *task) load(ctx context.Context) (*taskRecord, error) {
+	value, ok, err := t.g.tasks.store.Get(ctx, t.payload.Key)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rec := &taskRecord{}
+	if err := json.Unmarshal(value, rec); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// keep remembers what is known of the task, and tells who watches it.
+func (t *task) keep(ctx context.Context, rec *taskRecord) error {
+	stored := *rec
+	if len(stored.Result) > maxKeptResult {
+		stored.Result = nil
+	}
+	value, err := json.Marshal(&stored)
+	if err != nil {
+		return err
+	}
+	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.ttl + time.Second)
+	return t.g.tasks.store.Put(ctx, t.payload.Key, t.owner, value, until)
+}

@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+)
+
+// allowed tells whether the caller may know of the task: it is who may call its tool, with the arguments of the task. The
+// error is for the client.
+func (t *task) allowed(ctx context.Context) error {
+	if t.endpoint.guard != nil {
+		t.caller = auth.FromContext(ctx)
+		if denied := t.endpoint.authorize(t.caller, t.plan); denied != nil {
+			t.plan.metrics.count(outcomeScope)
+			return denied
+		}
+	}
+	if t.plan.condition == nil || visitFrom(ctx).operator {
+		return nil
+	}
+	caller := t.caller
+	if caller == nil && t.g.o.Local {
+		caller = &auth.Principal{}
+	}
+	if ok, err := t.plan.permitted(ctx, caller, t.payload.Arguments); !ok {
+		t.done(outcomeCondition, err)
+		return mcp.InvalidParams("the gateway's policy does not permit a look at this task any more")
+	}
+	return nil
+}
+
+// start gives what is asked about the task its deadline, and attaches what its call had attached. It returns what ends that.
+func (t *task) start() (end func()) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.plan.Timeout)
+	t.ctx, t.sent = t.plan.attach(ctx, t.req.HTTP.Header)
+	return cancel
+}
+
+// state tells how the task stands: as it is known, or as the service says if it is time to ask. However many ask, there is one
+// look at a time, and none before its time.
+func (t *task) state() (*taskRecord, error) {
+	rec, err := t.load(t.ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := rec != nil
+	if !known {
+		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
+	}
+	large := rec.Status == mcp.TaskCompleted && rec.Result == nil
+	if known && !large && (rec.final() || time.Now().Before(rec.Next)) {
+		return rec, nil
+	}
+	if !t.g.tasks.begin(t.payload.Key) {
+		if large { // another has it at hand
+			rec.Status, rec.Result = mcp.TaskWorking, nil
+		}
+		return rec, nil
+	}
+	defer t.g.tasks.end(t.payload.Key)
+	if large {
+		t.look(rec)
+		return rec, nil
+	}
+	// Between the load and now another may have looked.
+	if again, err := t.load(t.ctx); err != nil {
+		return nil, err
+	} else if again != nil && (again.final() || time.Now().Before(again.Next)) {
+		return again, nil
+	}
+	before := *rec
+	t.look(rec)
+	if t.ctx.Err() != nil && !rec.final() {
+		return &before, nil // who asked has gone: that says nothing of the job
+	}
+	if rec.Status != before.Status || rec.Message != before.Message || len(rec.Questions) != len(before.Questions) {
+		rec.Updated = time.Now()
+	}
+	if err := t.keep(context.WithoutCancel(t.ctx), rec); err != nil {
+		return nil, err
+	}
+	if rec.Status != before.Status || rec.Message != before.Message || len(rec.Questions) != len(before.Questions) {
+		t.g.taskChanged(t, rec)
+	}
+	return rec, nil
+}
+
+// begin tells whether the caller is the one to look at a task; it must end that.
+func (s *tasks) begin(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.looking[key]; taken {
+		return false
+	}
+	s.looking[key] = struct{}{}
+	return true
+}
+
+func (s *tasks) end(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.looking, key)
+}
+
+// look asks the service and writes what it says into the record.
+func (t *task) look(rec *taskRecord) {
+	j := t.plan.job
+	t.answered = false
+	l, err := t.call.look(t.ctx, t.begun)
+	now := time.Now()
+	var missed *lookError
+	var failed *failure
+	switch {
+	case errors.As(err, &missed) && missed.later:
+		rec.Next = now.Add(j.pause(missed.retry))
+	case errors.As(err, &missed) && missed.gone && rec.Called:
+		rec.end(mcp.TaskCancelled)
+	case errors.As(err, &missed):
+		// Nobody will learn any more how the job stands. That is no result of the tool.
+		rec.end(mcp.TaskFailed)
+		rec.Failure = missed.text
+		t.done(missed.outcome, missed.cause)
+	case errors.As(err, &failed):
+		rec.end(mcp.TaskCompleted)
+		_ = t.conclude(failed) // nobody reads it but the record
+		rec.Result = t.kept.members
+	case err != nil:
+		rec.Next = now.Add(j.pause(0))
+	case l.state == jobSucceeded:
+		rec.end(mcp.TaskCompleted)
+		t.done(outcomeOK, nil)
+		_ = t.deliver(l.parts, l.resp)
+		rec.Result = t.kept.members
+	case l.state == jobFailed:
+		rec.end(mcp.TaskCompleted)
+		_ = t.conclude(t.failedJob(l))
+		rec.Result = t.kept.members
+	case l.state == jobCancelled:
+		rec.end(mcp.TaskCancelled)
+		rec.Message = said(l)
+	default:
+		rec.Status, rec.Message, rec.Next = mcp.TaskWorking, said(l), now.Add(j.pause(l.retry))
+		rec.Questions = slices.DeleteFunc(l.questions, func(q jobQuestion) bool { return slices.Contains(rec.Answered, q.Key) })
+		if len(rec.Questions) > 0 {
+			rec.Status = mcp.TaskInputRequired
+		}
+	}
+}
+
+// end makes the task one that has ended.
+func (r *taskRecord) end(status mcp.TaskStatus) {
+	r.Status, r.Message, r.Questions, r.Result, r.Failure = status, "", nil, nil, ""
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// getTask answers tasks/get.
+func (g *Gateway) getTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := g.openTask(ctx, req, reply)
+	if err != nil {
+		return err
+	}
+	defer t.start()()
+	rec, err := t.state()
+	if err != nil {
+		return err
+	}
+	if len(rec.Questions) > 0 {
+		if err := req.Require(mcp.ClientElicitation); err != nil { // nobody is asked what he can't be asked (mcp-E3)
+			return err
+		}
+	}
+	return reply.TaskState(t.of(rec))
+}
+
+// updateTask answers tasks/update: it brings the user's answers to the service, one by one. What was not asked is passed over.
+func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := g.openTask(ctx, req, reply)
+	if err != nil {
+		return err
+	}
+	responses := jsonscan.Lookup(req.Params, "inputResponses")
+	if jsonscan.KindOf(responses) != jsonscan.Object {
+		return mcp.InvalidParams("params.inputResponses must be an object")
+	}
+	defer t.start()()
+	rec, err := t.state()
+	if err != nil {
+		return err
+	}
+	for key, response := range jsonscan.Members(responses) {
+		if rec.final() || !slices.ContainsFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == string(key) }) {
+			continue
+		}
+		answer, ok := mcp.ParseAnswer(mcp.Elicit, response)
+		if !ok {
+			return mcp.InvalidParams("the response to %q is no answer to a form", cut(string(key), maxQuestionKey))
+		}
+		if err := t.answer(rec, string(key), answer); err != nil {
+			return err
+		}
+	}
+	return reply.Result()
+}
+
+// answer brings the service one answer, and remembers that it was given.
+func (t *task) answer(rec *taskRecord, key string, a mcp.Answer) error {
+	q := t.plan.job.questions
+	if q.actionArgument == "" && a.Action != mcp.Accepted {
+		return t.callOff(rec) // the service can't be told in another way that the user does not want to go on
+	}
+	resp, _, err := t.askAbout(t.ctx, q.answer, t.begun, q.with(t.begun.answer, key, a))
+	if err == nil {
+		if _ = resp.Body.Close(); resp.StatusCode >= 300 {
+			err = &failure{outcome: outcomeClientError, text: "status " + statusText(resp.StatusCode)}
+		}
+	}
+	if err != nil {
+		t.done(outcomeClientError, err)
+		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
+	}
+	rec.Answered = append(rec.Answered, key)
+	rec.Questions = slices.DeleteFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == key })
+	if len(rec.Questions) == 0 {
+		rec.Status = mcp.TaskWorking
+	}
+	rec.Updated, rec.Next = time.Now(), time.Time{} // the service knows more now
+	return t.tell(rec)
+}
+
+// cancelTask answers tasks/cancel: the job is stopped if it is known how, and nobody asks for it any more otherwise. A task that has
+// ended stays as it is.
+func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := g.openTask(ctx, req, reply)
+	if err != nil {
+		return err
+	}
+	defer t.start()()
+	rec, err := t.load(t.ctx)
+	if err != nil {
+		return err
+	}
+	if rec == nil {
+		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
+	}
+	if !rec.final() {
+		if err := t.callOff(rec); err != nil {
+			return err
+		}
+	}
+	return reply.Result()
+}
+
+// callOff stops the job of a task. Where the service is asked to do it, its word for the state counts.
+func (t *task) callOff(rec *taskRecord) error {
+	r := t.plan.job.cancel
+	if r == nil || r.operation == nil && t.begun.url == nil {
+		rec.end(mcp.TaskCancelled)
+		rec.Updated = time.Now()
+		t.done(outcomeJob, nil)
+		return t.tell(rec)
+	}
+	resp, _, err := t.askAbout(t.ctx, r, t.begun, t.begun.cancel)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	rec.Called, rec.Next = true, time.Time{}
+	return t.tell(rec)
+}
+
+// tell remembers what has become of a task, and tells who watches it.
+func (t *task) tell(rec *taskRecord) error {
+	if err := t.keep(context.WithoutCancel(t.ctx), rec); err != nil {
+		return err
+	}
+	t.g.taskChanged(t, rec)
+	return nil
+}

@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"drawbridge/gateway/mcp"
+)
+
+const acceptedJob = "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\n\n"
+
+func reportsAPI(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/jobs/api.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// openAs opens a task as a caller at an endpoint does.
+func openAs(g *Gateway, principal, endpoint, id string) (*task, error) {
+	e := g.current.Load().endpoint(endpoint)
+	ctx := context.WithValue(context.Background(), visitKey{}, &visit{name: endpoint, endpoint: e})
+	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
+	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Era: mcp.Modern, Revision: "2026-07-28", HTTP: r}, nil)
+}
+
+// sealTask makes the id of a task.
+func sealTask(t testing.TB, g *Gateway, p taskPayload, expiry time.Time, bound ...string) string {
+	t.Helper()
+	payload, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.tasks.handles.Seal(payload, expiry, bound...)
+}
+
+// TestTaskIDs holds that a task opens for who it was made for alone, where it was made, as long as it is good, and leads to no
+// other origin than its tool does (T20, E4).
+func TestTaskIDs(t *testing.T) {
+	g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: part, match: [{api: reports}]}]\n", newJobService("404"))
+	good := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
+	later := time.Now().Add(time.Hour)
+	with := func(change func(*taskPayload)) taskPayload {
+		p := good
+		change(&p)
+		return p
+	}
+	id := sealTask(t, g, good, later, "anna", "")
+	for _, tt := range []struct {
+		name, principal, endpoint, id string
+		open                          bool
+	}{
+		{"as it was made", "anna", "", id, true},
+		{"another caller", "ben", "", id, false},
+		{"nobody", "", "", id, false},
+		{"another endpoint", "anna", "part", id, false},
+		{"no id", "anna", "", "x", false},
+		{"a long id", "anna", "", strings.Repeat("A", maxTaskID+1), false},
+		{"cut", "anna", "", id[:len(id)-4], false},
+		{"longer", "anna", "", id + "AAAA", false},
+		{"expired", "anna", "", sealTask(t, g, good, time.Now().Add(-time.Second), "anna", ""), false},
+		{"a tool that is gone", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.Tool = "other" }), later, "anna", ""), false},
+		{"another origin", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.URL = "http://other.test/v1/jobs/7" }), later, "anna", ""), false},
+		{"a result at another origin", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.Result = "https://jobs.test/v1/jobs/7" }), later, "anna", ""), false},
+		{"no place", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.URL = "" }), later, "anna", ""), false},
+	} {
+		task, err := openAs(g, tt.principal, tt.endpoint, tt.id)
+		var fault *mcp.Error
+		switch {
+		case tt.open && (err != nil || task == nil):
+			t.Errorf("%s: %v", tt.name, err)
+		case !tt.open && (!errors.As(err, &fault) || fault.Code != mcp.CodeInvalidParams || fault.Message != "unknown task: it has expired, or is not one of this caller"):
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// FuzzTaskID holds that no id opens but those that were made.
+func FuzzTaskID(f *testing.F) {
+	g := startJobs(f, reportsAPI(f), "", newJobService("404"))
+	id := sealTask(f, g, taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7"}, time.Now().Add(time.Hour), "anna", "")
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(0, byte(1), "anna")
+	f.Add(len(raw)-1, byte(0x80), "anna")
+	f.Add(20, byte(0), "ben")
+	f.Fuzz(func(t *testing.T, at int, flip byte, principal string) {
+		own := append([]byte(nil), raw...)
+		if at < 0 || at >= len(own) {
+			return
+		}
+		own[at] ^= flip
+		_, err := openAs(g, principal, "", base64.RawURLEncoding.EncodeToString(own))
+		if good := flip == 0 && principal == "anna"; (err == nil) != good {
+			t.Errorf("byte %d changed by %#x for %q: %v", at, flip, principal, err)
+		}
+	})
+}
+
+// TestTaskIsLookedAtOnce holds that however many ask at once, the service is asked once.
+func TestTaskIsLookedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &slowService{jobService: newJobService(acceptedJob + "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n")}
+		g := startJobs(t, reportsAPI(t), "", service)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		id := taskID(messages[0])
+		time.Sleep(2 * time.Second)
+		service.delay = time.Second
+		var many sync.WaitGroup
+		for range 20 {
+			many.Go(func() {
+				task, err := openAs(g, "", "", id)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer task.start()()
+				if _, err := task.state(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		many.Wait()
+		time.Sleep(5 * time.Second)
+		if n := strings.Count(service.seen.String(), "GET"); n != 1 {
+			t.Errorf("%d looks:\n%s", n, service.seen.String())
+		}
+	})
+}
+
+// slowService takes its time.
+type slowService struct {
+	*jobService
+	delay time.Duration
+}
+
+func (s *slowService) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(s.delay)
+	return s.jobService.RoundTrip(r)
+}
+
+// TestTaskWatchEnds holds that the goroutine that looks at a task ends with the last who listens.
+func TestTaskWatchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newJobService(acceptedJob)
+		g := startJobs(t, reportsAPI(t), "", service)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		id := taskID(messages[0])
+		ctx := context.WithValue(t.Context(), visitKey{}, &visit{endpoint: g.current.Load().whole})
+		viewer := mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}
+		key, first, err := g.watchTask(ctx, viewer, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, second, err := g.watchTask(ctx, viewer, id)
+		if err != nil || again != key {
+			t.Fatal(again, err)
+		}
+		time.Sleep(10 * time.Second)
+		first()
+		seen := service.seen.Len()
+		time.Sleep(10 * time.Second)
+		if service.seen.Len() == seen {
+			t.Error("nobody looks any more, and one still listens")
+		}
+		second()
+		seen = service.seen.Len()
+		time.Sleep(10 * time.Second)
+		if service.seen.Len() != seen || len(g.tasks.watched) != 0 {
+			t.Error("somebody looks, and nobody listens")
+		}
+		if _, _, err := g.watchTask(ctx, mcp.Viewer{Principal: "ben", Era: mcp.Modern}, id); err == nil {
+			t.Error("another caller may listen")
+		}
+	})
+}

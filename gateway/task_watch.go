@@ -1,0 +1,170 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"time"
+
+	"drawbridge/gateway/mcp"
+)
+
+const (
+	// maxWatchedTasks bounds the tasks that somebody listens for, in one process.
+	maxWatchedTasks = 4096
+	// watchPace is the least time between two looks at a task that nobody has asked for.
+	watchPace = time.Second
+	// joinPause is after what time one who begins to listen is told how the task stands.
+	joinPause = 100 * time.Millisecond
+)
+
+// watchedTask is a task that somebody listens for. One goroutine looks at it, in the name of one of those who listen.
+type watchedTask struct {
+	watchers map[int]*taskWatcher
+	next     int
+	fresh    bool          // there is one who has not been told of the task yet
+	wake     chan struct{} // there is, and the goroutine may be waiting
+	stop     context.CancelFunc
+	done     chan struct{}
+}
+
+// taskWatcher is who listens: what a request of his needs. All of them are the same principal, whose the task is.
+type taskWatcher struct {
+	ctx    context.Context //nolint:containedctx // the caller is in it, for as long as he listens
+	id     string
+	viewer mcp.Viewer
+}
+
+// watchTask is asked by the hub before a stream is told of a task.
+func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key string, release func(), err error) {
+	w := &taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
+	t, err := w.open(g)
+	if err != nil {
+		return "", nil, err
+	}
+	key = t.payload.Key
+	s := g.tasks
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	watched := s.watched[key]
+	if watched == nil {
+		if len(s.watched) >= maxWatchedTasks {
+			return "", nil, mcp.InvalidParams("too many tasks are listened for")
+		}
+		run, stop := context.WithCancel(context.Background())
+		watched = &watchedTask{watchers: map[int]*taskWatcher{}, wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+		s.watched[key] = watched
+		go func() {
+			defer close(watched.done)
+			g.follow(run, watched)
+		}()
+	}
+	n := watched.next
+	watched.next++
+	watched.watchers[n], watched.fresh = w, true
+	select {
+	case watched.wake <- struct{}{}:
+	default:
+	}
+	return key, func() { s.release(key, watched, n) }, nil
+}
+
+// release ends the watch of one listener, and with the last of them the goroutine, which it waits for.
+func (s *tasks) release(key string, watched *watchedTask, n int) {
+	s.mu.Lock()
+	delete(watched.watchers, n)
+	last := len(watched.watchers) == 0
+	if last && s.watched[key] == watched {
+		delete(s.watched, key)
+	}
+	s.mu.Unlock()
+	if last {
+		watched.stop()
+		<-watched.done
+	}
+}
+
+// follow looks at a task as long as somebody listens and it has not ended. Changes are told by [task.state]; who has just begun
+// to listen is told how the task stands in any case, a moment later, when his stream is there.
+func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
+	var next <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next:
+		case <-watched.wake:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(joinPause):
+			}
+		}
+		next = nil
+		if pause, more := g.lookFor(ctx, watched); more {
+			next = time.After(max(pause, watchPace))
+		}
+	}
+}
+
+// lookFor looks once, in the name of whoever still listens; it returns the time to the next look, and whether there is one.
+func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
+	g.tasks.mu.Lock()
+	fresh := watched.fresh
+	watched.fresh = false
+	var w *taskWatcher
+	for _, one := range maps.All(watched.watchers) {
+		w = one
+		break
+	}
+	g.tasks.mu.Unlock()
+	if w == nil {
+		return 0, false // the last has gone
+	}
+	t, err := w.open(g)
+	if err != nil {
+		return 0, false // it has expired, or is not his to see any more
+	}
+	var cancel context.CancelFunc
+	t.ctx, cancel = context.WithCancel(t.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	defer t.start()()
+	rec, err := t.state()
+	if err != nil {
+		return 0, true
+	}
+	if fresh {
+		g.taskChanged(t, rec)
+	}
+	return time.Until(rec.Next), !rec.final()
+}
+
+// open opens the task as a request of the listener would, in what is served now.
+func (w *taskWatcher) open(g *Gateway) (*task, error) {
+	gen := g.current.Load()
+	known, _ := w.ctx.Value(visitKey{}).(*visit)
+	if gen == nil || known == nil {
+		return nil, mcp.InvalidParams("nothing is served")
+	}
+	v := visit{name: known.name, operator: known.operator, header: known.header} // its endpoint is the stream's
+	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
+		return nil, mcp.InvalidParams("the endpoint is gone")
+	}
+	ctx := context.WithValue(w.ctx, visitKey{}, &v)
+	header := v.header
+	if header == nil {
+		header = http.Header{}
+	}
+	return g.openTask(ctx, &mcp.Request{
+		Method: "tasks/get", TaskID: w.id, Era: w.viewer.Era, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
+		HTTP: (&http.Request{Header: header}).WithContext(ctx),
+	}, nil)
+}
+
+// taskChanged tells the streams of the task's endpoint.
+func (g *Gateway) taskChanged(t *task, rec *taskRecord) {
+	if hub := g.speakers.hub(t.endpoint.name); hub != nil {
+		hub.TaskChanged(t.payload.Key, t.of(rec))
+	}
+}
