@@ -13,6 +13,8 @@ type Prompt struct {
 	Description string `yaml:"description,omitempty" absent:"none"`
 	// What its user fills in, at most 50.
 	Arguments []PromptArgument `yaml:"arguments,omitempty" absent:"none"`
+	// What the user is asked when the prompt is asked for without the arguments that the answers give, as inputs of a rule.
+	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing is asked"`
 	// The messages that it becomes, at most 50.
 	Messages []PromptMessage `yaml:"messages,omitempty" absent:"required; in a Markdown file, its text as a message of the user"`
 	// A file with the prompt, .md, .yaml or .yml, or a directory of such files. Beside it only scopes and endpoints can stand,

@@ -70,7 +70,7 @@ func (l *loader) another(all []Prompt, p Prompt, entry, key string) []Prompt {
 
 // promptEntry checks an entry whose prompts stand elsewhere.
 func (l *loader) promptEntry(cfg *Config, key string, p *Prompt) {
-	for _, other := range []string{"name", "title", "description", "arguments", "messages"} {
+	for _, other := range []string{"name", "title", "description", "arguments", "inputs", "messages"} {
 		if k := key + "." + other; l.given(k) {
 			l.errorf(k, "can't stand beside file: it belongs into the file")
 		}

@@ -33,6 +33,7 @@ func (l *loader) prompt(cfg *Config, key string, p *Prompt) {
 	l.most(at("description"), p.Description, 4096)
 	l.promptAccess(cfg, key, p)
 	l.promptArguments(at("arguments"), p)
+	l.inputs(cfg, at("inputs"), p.Inputs)
 	messages := at("messages")
 	switch {
 	case !l.ok(messages):

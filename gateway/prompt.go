@@ -21,6 +21,7 @@ type prompt struct {
 	// needs are what its caller must have been granted: for itself, and for all that it calls, one of several sets each.
 	needs     [][][]string
 	arguments []promptArgument
+	inputs    *inputs // nil: nobody is asked
 }
 
 // promptMessage is one message: a text, the answer of a tool, or what a resource holds.
@@ -71,8 +72,8 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 			}
 		}
 		if message.plan != nil {
-			if message.plan.consent.needed {
-				wrong(kind, errPromptConsent)
+			if message.plan.asks() {
+				wrong(kind, errPromptAsks)
 			}
 			p.needs = append(p.needs, message.plan.Scopes)
 		}
@@ -88,6 +89,12 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 		}
 		p.arguments = append(p.arguments, a)
 	}
+	if len(c.Inputs) > 0 {
+		var err *inputError
+		if p.inputs, err = newInputs(c.Inputs, wantedForPrompt(c)); err != nil {
+			faults = append(faults, c.Wrong(fmt.Sprintf("inputs[%d]%s", err.index, err.key), err))
+		}
+	}
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -97,7 +104,10 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 	return p, nil
 }
 
-var errPromptConsent = errors.New("its calls wait for the user's consent, which a prompt can't ask for")
+var errPromptAsks = errors.New("its calls wait for what the user has to say, and a prompt can't ask that for them")
+
+// asks tells whether calls of the plan may have to ask the user.
+func (p *Plan) asks() bool { return p.consent.needed || p.questions != nil }
 
 // completionPlan returns the plan of a call that tells values. It is made at each key that somebody presses, so it must do nothing
 // but tell.
@@ -107,8 +117,8 @@ func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key str
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
 		return nil
-	case p.consent.needed:
-		wrong("tool", errPromptConsent)
+	case p.asks():
+		wrong("tool", errPromptAsks)
 	case !p.safe:
 		wrong("tool", fmt.Errorf("%q is called while somebody types, and its method %s is not a safe one, such as GET", c.Tool, p.Operation.Method))
 	}
@@ -303,14 +313,14 @@ func promptSets(all []*prompt) (sets [][]string) {
 // appendDefinition appends a prompt as prompts/list has it.
 func (p *prompt) appendDefinition(dst []byte, titles bool) []byte {
 	dst = appendNamed(dst, p.Name, p.Title, p.Description, titles)
-	if len(p.Arguments) > 0 {
+	if shown := p.shown(); len(shown) > 0 {
 		dst = append(dst, `,"arguments":[`...)
-		for i, a := range p.Arguments {
+		for i, a := range shown {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = appendNamed(dst, a.Name, a.Title, a.Description, titles)
-			if a.Required {
+			if p.requires(a) {
 				dst = append(dst, `,"required":true`...)
 			}
 			dst = append(dst, '}')

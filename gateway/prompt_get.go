@@ -42,6 +42,14 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if err := p.check(given); err != nil {
 		return err
 	}
+	if p.inputs != nil {
+		if given, err = p.ask(ctx, req, reply, given); err != nil {
+			return err
+		}
+	}
+	if err := p.measure(given); err != nil {
+		return err
+	}
 	b := promptBuilder{g: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
 	if e.guard != nil {
 		b.caller = caller
@@ -64,14 +72,15 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	return reply.Result(b.chunks...)
 }
 
-// check tells of all arguments that are missing or unknown, and of too much text.
+// check tells of all arguments that are missing or unknown.
 func (p *prompt) check(given map[string]string) error {
 	var faults []string
 	var missing []string
 	known := map[string]bool{}
-	for _, a := range p.Arguments {
+	shown := p.shown()
+	for _, a := range shown {
 		known[a.Name] = true
-		if _, ok := given[a.Name]; a.Required && !ok {
+		if _, ok := given[a.Name]; p.requires(a) && !ok {
 			missing = append(missing, a.Name)
 		}
 	}
@@ -92,15 +101,20 @@ func (p *prompt) check(given map[string]string) error {
 	}
 	if len(faults) > 0 {
 		takes := "it takes none"
-		if len(p.Arguments) > 0 {
+		if len(shown) > 0 {
 			var names []string
-			for _, a := range p.Arguments {
+			for _, a := range shown {
 				names = append(names, a.Name)
 			}
 			takes = "it takes " + joinQuoted(names)
 		}
 		return mcp.InvalidParams("the arguments of prompt %q are not right: %s; %s", p.Name, strings.Join(faults, "; "), takes)
 	}
+	return nil
+}
+
+// measure refuses too much text.
+func (p *prompt) measure(given map[string]string) error {
 	size := 0
 	for i := range p.messages {
 		size += p.messages[i].Text.Size(func(name string) string { return given[name] })
@@ -147,8 +161,8 @@ func (b *promptBuilder) locate() error {
 		switch {
 		case l.plan == nil:
 			return missing
-		case l.plan.consent.needed:
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), errPromptConsent)
+		case l.plan.asks():
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), errPromptAsks)
 		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
 			return missing
 		}

@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// wantedForPrompt is what may be asked for a prompt: its arguments, all of which are texts.
+func wantedForPrompt(c *config.Prompt) *wanted {
+	w := &wanted{root: []byte("{}")}
+	for _, a := range c.Arguments {
+		schema := []byte(`{"type":"string"`)
+		if a.Title != "" {
+			schema = jsonscan.AppendString(append(schema, `,"title":`...), a.Title)
+		}
+		if a.Description != "" {
+			schema = jsonscan.AppendString(append(schema, `,"description":`...), a.Description)
+		}
+		w.values = append(w.values, wantedValue{a.Name, append(schema, '}'), a.Required})
+	}
+	return w
+}
+
+// shown returns the arguments that a caller can give: not those for which the user is asked in any case.
+func (p *prompt) shown() []config.PromptArgument {
+	if p.inputs == nil {
+		return p.Arguments
+	}
+	return slices.DeleteFunc(slices.Clone(p.Arguments), func(a config.PromptArgument) bool { return slices.Contains(p.inputs.withheld, a.Name) })
+}
+
+// requires tells whether a caller must give an argument: not if the user is asked for it otherwise.
+func (p *prompt) requires(a config.PromptArgument) bool {
+	return a.Required && (p.inputs == nil || !slices.Contains(p.inputs.optional, a.Name))
+}
+
+// ask asks the user for what the caller has not given, and returns all arguments. The error is that of the protocol, or for the
+// client.
+func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, given map[string]string) (map[string]string, error) {
+	title := fmt.Sprintf("%q", p.Name)
+	if p.Title != "" {
+		title = fmt.Sprintf("%q (%s)", p.Title, p.Name)
+	}
+	values, err := p.inputs.ask(ctx, &asking{
+		asker: reply, of: "The prompt " + title, revision: req.Revision, legacy: req.Era == mcp.Legacy,
+		known: func(name string) bool {
+			_, ok := given[name]
+			return ok
+		},
+		fits: func(values map[string]json.RawMessage) error {
+			for _, name := range slices.Sorted(maps.Keys(values)) {
+				if _, ok := answerText(values[name]); !ok {
+					return fmt.Errorf("%s is no text", name)
+				}
+			}
+			return nil
+		},
+	})
+	var none *notAnswered
+	switch {
+	case errors.As(err, &none):
+		return nil, p.unanswered(req, none)
+	case err != nil:
+		return nil, err
+	}
+	all := maps.Clone(given)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for name, value := range values {
+		all[name], _ = answerText(value)
+	}
+	return all, nil
+}
+
+// answerText returns an answer as the text of an argument: that of several choices has commas between them.
+func answerText(value []byte) (text string, ok bool) {
+	if jsonscan.KindOf(value) != jsonscan.Array {
+		return openapi.PlainText(value)
+	}
+	var all []string
+	for item := range jsonscan.Elements(value) {
+		one, ok := openapi.PlainText(item)
+		if !ok {
+			return "", false
+		}
+		all = append(all, one)
+	}
+	return strings.Join(all, ", "), true
+}
+
+// unanswered tells of a prompt for which the user has not given what it needs.
+func (p *prompt) unanswered(req *mcp.Request, e *notAnswered) error {
+	what := ""
+	if len(e.names) > 0 {
+		what = " (" + strings.Join(e.names, ", ") + ")"
+	}
+	refuse := func(why string) error {
+		return mcp.InvalidParams("prompt %q can't be made: %s", p.Name, why)
+	}
+	var unable *mcp.UnableError
+	switch isUnable := errors.As(e.cause, &unable); {
+	case e.action == mcp.Declined:
+		return refuse("the user declined to give what it needs" + what)
+	case e.action == mcp.Cancelled:
+		return refuse("the user was asked for what it needs" + what + ", and has not answered")
+	case isUnable && req.Era == mcp.Modern && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
+		return unable // the client has to know what it lacks
+	case !isUnable && !errors.Is(e.cause, errOldForm):
+		return refuse("the user was asked for what it needs" + what + ", and the answers did not fit")
+	case e.in.always:
+		return refuse("it has to ask the user something, and this client can't do that")
+	}
+	return refuse("it needs arguments" + what + ": the user would be asked for them, but this client can't do that")
+}

@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// TestPromptQuestions runs the cases of testdata/prompt_questions, in all revisions of the protocol: a configuration, and a
+// prompts/get whose client answers what it is asked, as in those of [TestQuestions].
+func TestPromptQuestions(t *testing.T) {
+	files, err := filepath.Glob("testdata/prompt_questions/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := runPromptQuestions(t, archive)
+			if *accept {
+				set(archive, "transcript", got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(section(archive, "transcript"), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func runPromptQuestions(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	var all []string
+	revisions := map[string][]string{}
+	for _, revision := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
+		g := start(t, document("Shop", "list"), section(archive, "config.yaml"), "http://127.0.0.1:1")
+		if problems := g.PromptProblems(); problems != nil {
+			t.Fatal(problems)
+		}
+		server := httptest.NewServer(g.Handler())
+		c := &answering{t: t, url: server.URL + "/mcp", revision: revision}
+		if err := json.Unmarshal([]byte(section(archive, "call")), &c.call); err != nil {
+			t.Fatalf("call: %v", err)
+		}
+		list := c.send("prompts/list", "", "{}", nil).Result
+		_, prompts, _ := strings.Cut(string(list), `"prompts":`)
+		fmt.Fprintf(&c.log, "listed: %s\n", strings.TrimSuffix(prompts, "}"))
+		m := c.send("prompts/get", c.call.Name, fmt.Sprintf(`{"name":%q,"arguments":%s}`, c.call.Name, orEmpty(c.call.Arguments)), nil)
+		_, messages, _ := strings.Cut(string(m.Result), `"messages":`)
+		fmt.Fprintf(&c.log, "got: %s%s\n", strings.TrimSuffix(messages, "}"), m.Error)
+		server.CloseClientConnections()
+		server.Close()
+		text := c.log.String()
+		if revisions[text] == nil {
+			all = append(all, text)
+		}
+		revisions[text] = append(revisions[text], revision)
+	}
+	var b strings.Builder
+	for _, text := range all {
+		fmt.Fprintf(&b, "== %s ==\n%s", strings.Join(revisions[text], ", "), text)
+	}
+	return b.String()
+}
