@@ -18,7 +18,7 @@ type Tool struct {
 	// ParamHeaders are the arguments that clients repeat in headers; those that no header can hold are left out.
 	ParamHeaders []ParamHeader
 	Hidden       bool // no view lists it
-	Shapeless   bool // it has no output schema, whatever the operation has
+	Shapeless    bool // it has no output schema, whatever the operation has
 	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
 	Wanted string
 
