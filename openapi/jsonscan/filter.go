@@ -1,0 +1,204 @@
+package jsonscan
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Fate is what a [Filter] does with a value.
+type Fate uint8
+
+// The fates; of several for one value the greatest counts.
+const (
+	Keep Fate = iota
+	Mask      // a string becomes "[hidden]", every other value null
+	Drop      // the member or element is taken out
+)
+
+// A Filter hides members of values. Its zero value hides nothing. It is immutable once it is in use.
+type Filter struct {
+	names map[string]Fate
+	paths *filterNode
+}
+
+// filterNode is a place in the pointers of a filter.
+type filterNode struct {
+	fate     Fate
+	children map[string]*filterNode
+	any      *filterNode // of the segment *
+}
+
+// Name adds a name: every member of it, wherever it stands.
+func (f *Filter) Name(name string, fate Fate) {
+	if f.names == nil {
+		f.names = make(map[string]Fate)
+	}
+	f.names[name] = max(f.names[name], fate)
+}
+
+// Pointer adds the places of a JSON Pointer (RFC 6901) in which the segment * stands for every member and every element. ""
+// adds nothing.
+func (f *Filter) Pointer(pointer string, fate Fate) {
+	if pointer == "" {
+		return
+	}
+	if f.paths == nil {
+		f.paths = &filterNode{}
+	}
+	n := f.paths
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		next := &n.any
+		if token != "*" {
+			token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+			if n.children == nil {
+				n.children = make(map[string]*filterNode)
+			}
+			child := n.children[token]
+			if child == nil {
+				child = &filterNode{}
+				n.children[token] = child
+			}
+			n = child
+			continue
+		}
+		if *next == nil {
+			*next = &filterNode{}
+		}
+		n = *next
+	}
+	n.fate = max(n.fate, fate)
+}
+
+// Apply returns a JSON text, which was scanned before, without what the filter hides: data itself if there is nothing of that
+// in it.
+func (f *Filter) Apply(data []byte) []byte {
+	w := filtering{f: f, data: data}
+	var at []*filterNode
+	if f.paths != nil {
+		at = append(at, f.paths)
+	}
+	w.value(skipSpace(data, 0), at)
+	if w.out == nil {
+		return data
+	}
+	return append(w.out, data[w.copied:]...)
+}
+
+// filtering is one text on its way through a filter.
+type filtering struct {
+	f      *Filter
+	data   []byte
+	out    []byte // what was decided on, as far as copied; nil: nothing was hidden so far
+	copied int
+}
+
+// value goes through the value that starts at i, where the pointers stand at nodes, and returns the offset behind it.
+func (w *filtering) value(i int, nodes []*filterNode) int {
+	if i >= len(w.data) {
+		return i
+	}
+	switch w.data[i] {
+	case '{':
+		return w.all(i, '}', nodes)
+	case '[':
+		if len(w.f.names) == 0 && len(nodes) == 0 {
+			return skipValue(w.data, i)
+		}
+		return w.all(i, ']', nodes)
+	}
+	return skipValue(w.data, i)
+}
+
+// all goes through the members of an object, or the elements of an array, that starts at i.
+func (w *filtering) all(i int, end byte, nodes []*filterNode) int {
+	comma, kept := 0, 0 // the comma before the member, and how many members before it stay
+	for index := 0; ; index++ {
+		i = skipSpace(w.data, i+1)
+		if i >= len(w.data) || w.data[i] == end {
+			return i + 1
+		}
+		start, fate := i, Keep
+		var next []*filterNode
+		var name []byte
+		if end == '}' {
+			behind := skipString(w.data, i+1)
+			name = Unquote(w.data[i:behind])
+			fate = w.f.names[string(name)]
+			i = skipSpace(w.data, skipSpace(w.data, behind)+1) // over the colon
+		} else if len(nodes) > 0 {
+			name = strconv.AppendInt(nil, int64(index), 10)
+		}
+		for _, n := range nodes {
+			for _, child := range [...]*filterNode{n.children[string(name)], n.any} {
+				if child != nil {
+					fate, next = max(fate, child.fate), append(next, child)
+				}
+			}
+		}
+		begin := i
+		switch fate {
+		case Keep:
+			i = w.value(i, next)
+		case Mask:
+			i = skipValue(w.data, i)
+			mask := "null"
+			if w.data[begin] == '"' {
+				mask = `"[hidden]"`
+			}
+			w.cut(begin, i, mask)
+		case Drop:
+			i = skipValue(w.data, i)
+		}
+		behind := skipSpace(w.data, i)
+		switch {
+		case fate != Drop:
+			kept++
+		case kept > 0:
+			w.cut(comma, i, "")
+		case behind < len(w.data) && w.data[behind] == ',':
+			w.cut(start, behind+1, "")
+		default:
+			w.cut(start, i, "")
+		}
+		if i = behind; i >= len(w.data) || w.data[i] != ',' {
+			return i + 1
+		}
+		comma = i
+	}
+}
+
+// cut puts a text in the place of what stands from one offset to another.
+func (w *filtering) cut(from, to int, by string) {
+	if w.out == nil {
+		w.out = make([]byte, 0, len(w.data))
+	}
+	w.out = append(append(w.out, w.data[w.copied:from]...), by...)
+	w.copied = to
+}
+
+// Mentions tells whether a text that is not JSON holds a word by which the filter knows what to hide; it does if the filter knows
+// places without a name.
+func (f *Filter) Mentions(text []byte) bool {
+	for name := range f.names {
+		if bytes.Contains(text, []byte(name)) {
+			return true
+		}
+	}
+	var mentions func(n *filterNode, name string) bool
+	mentions = func(n *filterNode, name string) bool {
+		if n == nil {
+			return false
+		}
+		if n.fate != Keep && (name == "" || bytes.Contains(text, []byte(name))) {
+			return true
+		}
+		for child, next := range n.children {
+			if mentions(next, child) {
+				return true
+			}
+		}
+		return mentions(n.any, name)
+	}
+	return mentions(f.paths, "")
+}
