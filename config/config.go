@@ -340,26 +340,9 @@ type Settings struct {
 	// How a call goes on whose answer is that the work has begun, which is that of status 202, or any of 2xx in which the job is
 	// found.
 	Job *Job `yaml:"job,omitempty" absent:"as a job of which nothing is said, if the answer has status 202 and names a place to ask"`
-}
-
-// Resource is how an operation is read as a resource.
-type Resource struct {
-	// The URI, or a template for URIs (RFC 6570): {name}, and {?a,b} at its end, are arguments of the operation.
-	URI URITemplate `yaml:"uri,omitempty" absent:"drawbridge://API and the path, with all arguments that stand in path and query"`
-	// The name, at most 200 bytes.
-	Name string `yaml:"name,omitempty" absent:"that of the tool"`
-	// The title, at most 200 bytes.
-	Title string `yaml:"title,omitempty" absent:"that of the tool"`
-	// The description, at most 4096 bytes.
-	Description string `yaml:"description,omitempty" absent:"that of the tool"`
-	// The media type that lists show, and that an answer without one is taken to be of.
-	MIMEType string `yaml:"mime_type,omitempty" absent:"from the document"`
-	// How often changes are looked for while somebody wants to hear of them; 0s: nobody can.
-	Poll Duration `yaml:"poll" default:"1m" min:"1s" max:"24h" zero:"never"`
-	// Whether the operation stays a tool too.
-	Tool bool `yaml:"tool" default:"true"`
-
-	off bool // written as false
+	// What leaves no answer of the operation: its fields are hidden before anybody sees them. A list stands for fields. Rules and
+	// documents add to what others hide, and take nothing back.
+	SensitiveFields *SensitiveFields `yaml:"sensitive_fields,omitempty" absent:"nothing is hidden"`
 }
 
 // MCPEndpoint is a part of the tools under a URL of its own.
@@ -554,14 +537,16 @@ func (a *API) Exposes(s Subject) bool {
 
 func (s *Settings) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// Apply puts the settings that later has in the place of those that were there.
+// Apply puts the settings that later has in the place of those that were there, and joins what both hide.
 func (s *Settings) Apply(later Settings) {
+	hidden := later.SensitiveFields.with(s.SensitiveFields)
 	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(later)
 	for i := range from.NumField() {
 		if !from.Field(i).IsZero() { // an empty list is something else than none
 			to.Field(i).Set(from.Field(i))
 		}
 	}
+	s.SensitiveFields = hidden
 }
 
 func (c *Config) publicURL() string {

@@ -57,6 +57,9 @@ func (l *loader) mark(key string, n *yaml.Node) {
 	l.seen[key] = position{n.Line, n.Column}
 }
 
+// listed is a mapping for which the list of its main key may stand.
+type listed interface{ list() any }
+
 // switched is a mapping for which true may stand, as for one without keys, and false.
 type switched interface{ turn(on bool) }
 
@@ -98,6 +101,11 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 		if s, ok := v.Addr().Interface().(switched); ok && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
 			l.defaults(v)
 			s.turn(n.Value == "true")
+			return
+		}
+		if s, ok := v.Addr().Interface().(listed); ok && n.Kind == yaml.SequenceNode {
+			l.defaults(v)
+			l.list(n, reflect.ValueOf(s.list()).Elem(), key)
 			return
 		}
 		if _, ok := v.Addr().Interface().(parser); !ok {

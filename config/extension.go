@@ -13,6 +13,8 @@ import (
 // extensions.
 func extensions() map[string]string {
 	return map[string]string{
+		"x-sensitive-fields": "sensitive_fields",
+
 		"x-mcp-async":    "job",
 		"x-mcp-confirm":  "confirm",
 		"x-mcp-inputs":   "inputs",

@@ -150,7 +150,7 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "credential.go", "input.go", "job.go", "progress.go", "prompt.go", "selector.go"} {
+	for _, name := range []string{"config.go", "credential.go", "input.go", "job.go", "progress.go", "prompt.go", "resource.go", "selector.go", "sensitive.go"} {
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -320,6 +320,9 @@ func schemaOf(t reflect.Type, f field) object {
 		if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 			return object{{"anyOf", []object{{{"type", "boolean"}}, ref}}}
 		}
+		if l, ok := reflect.New(t).Interface().(listed); ok {
+			return object{{"anyOf", []object{schemaOf(reflect.TypeOf(l.list()).Elem(), field{}), ref}}}
+		}
 		return ref
 	}
 }
@@ -402,7 +405,7 @@ func valueWords(t reflect.Type, f field) string {
 		switch t.Elem() {
 		case reflect.TypeFor[Secret]():
 			of = "secrets"
-		case reflect.TypeFor[string]():
+		case reflect.TypeFor[string](), reflect.TypeFor[Field]():
 			of = "strings"
 		case reflect.TypeFor[Origin]():
 			of = "URLs"

@@ -68,6 +68,9 @@ func expected(t reflect.Type) string {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 		return "true, false or a mapping"
 	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[listed]()) {
+		return "a list or a mapping"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return expected(t.Elem())

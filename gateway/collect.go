@@ -21,7 +21,7 @@ func (c *call) collect(args []byte) (parts []openapi.Part, resp *http.Response, 
 		}
 		return nil, resp, err
 	}
-	err = c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	err = c.readResponse(resp, func(part openapi.Part) error {
 		c.result(&part)
 		c.cleaned(&part)
 		part.Data = bytes.Clone(part.Data)

@@ -251,7 +251,7 @@ func (c *call) inside(ctx context.Context, l *look) error {
 // read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
 // one that does not fit it breaks nothing.
 func (c *call) read(resp *http.Response) (parts []openapi.Part, err error) {
-	err = c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	err = c.readResponse(resp, func(part openapi.Part) error {
 		c.cleaned(&part)
 		part.Data, part.Declared = bytes.Clone(part.Data), true
 		parts = append(parts, part)

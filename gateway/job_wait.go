@@ -28,7 +28,7 @@ const (
 func (c *call) accepted(args []byte, resp *http.Response) error {
 	var parts []openapi.Part
 	c.watch(resp)
-	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	err := c.readResponse(resp, func(part openapi.Part) error {
 		c.result(&part)
 		c.cleaned(&part)
 		part.Data = bytes.Clone(part.Data)

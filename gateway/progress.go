@@ -71,6 +71,9 @@ type eventWatch struct {
 // made fit to be read. A client that has left is not told more; whether the call ends with it is decided elsewhere.
 func (w *eventWatch) see(event []byte) (more bool) {
 	r, reply := w.rules, w.call.reply
+	if s := w.call.plan.sensitive; s != nil && isObject(event) {
+		event = s.applyEvent(event)
+	}
 	part := openapi.Part{Kind: openapi.JSON, Data: event}
 	if !isObject(event) || w.call.hide(&part) && part.Kind != openapi.JSON {
 		return w.counted(nil)

@@ -29,7 +29,7 @@ func (c *call) refused(resp *http.Response) error {
 func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	var body []byte
 	lead, other, short := "", "", false
-	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	err := c.readResponse(resp, func(part openapi.Part) error {
 		switch {
 		case part.Kind != openapi.JSON && part.Kind != openapi.Text:
 			other = orUnknown(part.MediaType)

@@ -33,7 +33,7 @@ var (
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
 	c.watch(resp)
-	err := c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	err := c.readResponse(resp, func(part openapi.Part) error {
 		c.result(&part)
 		c.cleaned(&part)
 		if part.More || c.parts != nil {

@@ -98,16 +98,39 @@ func (w *filtering) value(i int, nodes []*filterNode) int {
 	if i >= len(w.data) {
 		return i
 	}
-	switch w.data[i] {
-	case '{':
+	switch c := w.data[i]; {
+	case len(w.f.names) == 0 && len(nodes) == 0:
+	case c == '{':
 		return w.all(i, '}', nodes)
-	case '[':
-		if len(w.f.names) == 0 && len(nodes) == 0 {
-			return skipValue(w.data, i)
-		}
+	case c == '[':
 		return w.all(i, ']', nodes)
+	case c == '"':
+		return w.held(i, nodes)
 	}
 	return skipValue(w.data, i)
+}
+
+// held goes through a string that starts at i, which may hold JSON: some services answer so, and events with what is not JSON
+// beside them do.
+func (w *filtering) held(i int, nodes []*filterNode) int {
+	end := skipString(w.data, i+1)
+	switch w.data[min(i+1, len(w.data)-1)] {
+	case '{', '[', ' ', '\\':
+	default:
+		return end
+	}
+	text := Unquote(w.data[i:end])
+	if first := skipSpace(text, 0); first == len(text) || text[first] != '{' && text[first] != '[' {
+		return end
+	}
+	if _, err := Scan(text, Options{}); err != nil {
+		return end
+	}
+	inside := filtering{f: w.f, data: text}
+	if inside.value(skipSpace(text, 0), nodes); inside.out != nil {
+		w.cut(i, end, string(AppendString(nil, append(inside.out, text[inside.copied:]...))))
+	}
+	return end
 }
 
 // all goes through the members of an object, or the elements of an array, that starts at i.

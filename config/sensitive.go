@@ -1,0 +1,97 @@
+package config
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// SensitiveFields is what leaves no answer.
+type SensitiveFields struct {
+	// Names of members, wherever they stand, or JSON Pointers (RFC 6901) in which a segment * stands for every member and every
+	// element, such as /customers/*/ssn. At most 100, of at most 256 bytes.
+	Fields []Field `yaml:"fields" need:"true"`
+	// What becomes of them: remove takes them out, mask leaves their names, with "[hidden]" for a string and null for
+	// everything else.
+	Action FieldAction `yaml:"action" default:"remove"`
+
+	others []*SensitiveFields // of other rules and documents
+}
+
+// All yields the fields with what becomes of them, those of other rules and documents with them.
+func (s *SensitiveFields) All() iter.Seq2[Field, FieldAction] {
+	return func(yield func(Field, FieldAction) bool) {
+		if s == nil {
+			return
+		}
+		for _, of := range append([]*SensitiveFields{s}, s.others...) {
+			for _, field := range of.Fields {
+				if !yield(field, of.Action) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// with returns what both hide; each may be nil.
+func (s *SensitiveFields) with(earlier *SensitiveFields) *SensitiveFields {
+	switch {
+	case s == nil:
+		return earlier
+	case earlier == nil:
+		return s
+	}
+	joined := *s
+	joined.others = slices.Concat(s.others, []*SensitiveFields{earlier}, earlier.others)
+	return &joined
+}
+
+// list is what a list stands for.
+func (s *SensitiveFields) list() any { return &s.Fields }
+
+// Field is the name of a member, or a place that begins with /.
+type Field string
+
+// String returns it as it was written.
+func (f Field) String() string { return string(f) }
+
+// IsPlace reports whether it is a JSON Pointer.
+func (f Field) IsPlace() bool { return strings.HasPrefix(string(f), "/") }
+
+func (f *Field) parse(text string) error {
+	if len(text) > maxPointer {
+		return errors.New("is longer than 256 bytes")
+	}
+	if strings.HasPrefix(text, "/") {
+		var p Pointer
+		if err := p.parse(text); err != nil {
+			return err
+		}
+	}
+	*f = Field(text)
+	return nil
+}
+
+// FieldAction is what becomes of a sensitive field.
+type FieldAction string
+
+// The values of [FieldAction].
+const (
+	FieldRemove FieldAction = "remove"
+	FieldMask   FieldAction = "mask"
+)
+
+func (FieldAction) values() []string { return []string{"remove", "mask"} }
+
+func (l *loader) sensitive(key string, s *SensitiveFields) {
+	const most = 100
+	switch {
+	case s == nil || !l.ok(key) || l.faulty(key):
+	case len(s.Fields) == 0:
+		l.errorf(key, "is empty; name what is to be hidden")
+	case len(s.Fields) > most:
+		l.errorf(key, "has %d fields, more than %d", len(s.Fields), most)
+	}
+}

@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// sensitive hides what leaves no answer of a plan. It is immutable.
+type sensitive struct {
+	filter jsonscan.Filter
+	names  map[string]bool // of members, wherever they stand
+}
+
+// sensitiveOf returns nil where nothing is hidden.
+func sensitiveOf(set *config.SensitiveFields) *sensitive {
+	if set == nil {
+		return nil
+	}
+	s := &sensitive{names: map[string]bool{}}
+	for field, action := range set.All() {
+		fate := jsonscan.Drop
+		if action == config.FieldMask {
+			fate = jsonscan.Mask
+		}
+		if field.IsPlace() {
+			s.filter.Pointer(field.String(), fate)
+		} else {
+			s.filter.Name(field.String(), fate)
+			s.names[field.String()] = true
+		}
+	}
+	return s
+}
+
+// readResponse reads an answer to the plan's request as [openapi.Operation.ReadResponse] does. Nobody sees a part of it before what is
+// sensitive is hidden.
+func (c *call) readResponse(resp *http.Response, emit func(openapi.Part) error) error {
+	s := c.plan.sensitive
+	if s == nil {
+		return c.plan.Operation.ReadResponse(c.ctx, resp, emit)
+	}
+	return c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		s.apply(&part)
+		return emit(part)
+	})
+}
+
+// withheld stands in the place of what can't be looked into.
+const withheld = "[withheld by the gateway: this part of the answer is not JSON, and may hold what is hidden of it]"
+
+// apply hides what is sensitive in a part of an answer. A text or bytes that are no JSON can't be taken apart: they are withheld if
+// they are labelled so, or name what is sensitive. Pictures and sound are let alone.
+func (s *sensitive) apply(p *openapi.Part) {
+	if s.names[p.Field] && p.Field != "" {
+		p.Kind, p.MediaType, p.Data = openapi.Text, "text/plain", []byte("[hidden]")
+		return
+	}
+	switch p.Kind {
+	case openapi.JSON:
+		p.Data = s.filter.Apply(p.Data)
+		return
+	case openapi.Text, openapi.Binary:
+	case openapi.Image, openapi.Audio:
+		return
+	}
+	if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
+		p.Data = s.filter.Apply(p.Data)
+		return
+	}
+	if strings.Contains(p.MediaType, "json") || s.filter.Mentions(p.Data) {
+		p.Kind, p.MediaType, p.Data = openapi.Text, "text/plain", []byte(withheld)
+	}
+}
+
+// applyEvent hides what is sensitive in one event, whose place in the answer is that of an element of an array; nil if nothing is
+// left of it.
+func (s *sensitive) applyEvent(event []byte) []byte {
+	array := append(append(append(make([]byte, 0, len(event)+2), '['), event...), ']')
+	array = s.filter.Apply(array)
+	return array[1 : len(array)-1]
+}
