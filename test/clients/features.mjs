@@ -72,6 +72,16 @@ const features = {
     const got = await call("getThing", { id: "T-1" });
     demand(got.structuredContent.next === "T-2", got);
   },
+  progress: async () => {
+    const steps = [];
+    const got = await call("importThings", {}, { onprogress: (p) => steps.push([p.progress, p.total, p.message].join(" ")) });
+    demand(JSON.stringify(got).includes("imported"), got);
+    demand(steps.join() === "1 3 step 1,2 3 step 2,3 3 step 3", steps);
+  },
+  question: async () => {
+    const got = await call("placeOrder", { thing: "T-1" });
+    demand(got.structuredContent?.colour === "green", got);
+  },
   cancel: async () => {
     const giveUp = new AbortController();
     const slow = call("slow", {}, { signal: giveUp.signal }).then(() => "an answer", () => "gone");
@@ -100,6 +110,26 @@ const features = {
     demand(JSON.parse(contents[0].text).next === "T-2", contents);
     const lost = await client.readResource({ uri: "thing://lost" }).then(() => "something", (e) => e.message);
     demand(lost !== "something", lost);
+  },
+  subscribe: async () => {
+    const uri = "board://notice";
+    const close = modern
+      ? await client.listen({ resourceSubscriptions: [uri] }).then((s) => () => s.close())
+      : await client.subscribeResource({ uri }).then(() => () => client.unsubscribeResource({ uri }));
+    // The gateway looks now and then: what changes before it has looked once is no change.
+    const changing = setInterval(() => happen("notice"), 1000);
+    await awaitTold("notifications/resources/updated", (params) => params.uri === uri).finally(() => clearInterval(changing));
+    await close();
+  },
+  prompts: async () => {
+    const { prompts } = await client.listPrompts();
+    demand(prompts.length === 1 && prompts[0].name === "describe", prompts);
+    const { messages } = await client.getPrompt({ name: "describe", arguments: { thing: "T-1", tone: "polite" } });
+    demand(messages[0].content.text === "Describe T-1, polite." && messages[1].content.resource.text.includes("T-2"), messages);
+  },
+  completion: async () => {
+    const { completion } = await client.complete({ ref: { type: "ref/prompt", name: "describe" }, argument: { name: "tone", value: "po" } });
+    demand(completion.values.join() === "poetic,polite", completion);
   },
   "agent loop": async () => {
     const got = await loop(model, "Order what comes after the last thing.", client, call);

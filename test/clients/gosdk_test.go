@@ -30,8 +30,11 @@ type missing struct{ why string }
 func (m missing) Error() string { return m.why }
 
 // goSDK fills in the column of the Go SDK in a revision.
-func goSDK(t *testing.T, w *world, tb *table, revision string) {
-	column := "Go " + revision
+func goSDK(revision string) func(t *testing.T, w *world, tb *table, column string) {
+	return func(t *testing.T, w *world, tb *table, column string) { goColumn(t, w, tb, column, revision) }
+}
+
+func goColumn(t *testing.T, w *world, tb *table, column, revision string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := &goClient{
@@ -65,8 +68,10 @@ func goSDK(t *testing.T, w *world, tb *table, revision string) {
 		feature string
 		try     func(context.Context) error
 	}{
-		{"list", c.list}, {"call", c.call}, {"cancel", c.cancel}, {"list changed", c.listChanged},
-		{"list resources", c.resources}, {"list templates", c.templates}, {"read", c.read}, {"agent loop", c.loop},
+		{"list", c.list}, {"call", c.call}, {"progress", c.steps}, {"cancel", c.cancel}, {"question", c.question},
+		{"list changed", c.listChanged},
+		{"list resources", c.resources}, {"list templates", c.templates}, {"read", c.read}, {"subscribe", c.subscribe},
+		{"prompts", c.prompts}, {"completion", c.complete}, {"agent loop", c.loop},
 	} {
 		cell := ok
 		if err := f.try(ctx); err != nil {
@@ -189,9 +194,79 @@ func (c *goClient) read(ctx context.Context) error {
 	return err
 }
 
-// await waits for something to happen, for ten seconds at most.
+func (c *goClient) steps(ctx context.Context) error {
+	params := &mcp.CallToolParams{Name: "importThings"}
+	params.SetProgressToken("token")
+	text, err := c.called(ctx, params)
+	if err == nil && !strings.Contains(text, "imported") {
+		err = fmt.Errorf("answer: %s", text)
+	}
+	for i := 1; i <= 3 && err == nil; i++ {
+		select {
+		case p := <-c.progress:
+			if p.ProgressToken != "token" || p.Progress != float64(i) || p.Total != 3 || p.Message != fmt.Sprintf("step %d", i) {
+				err = fmt.Errorf("step %d: %+v", i, p)
+			}
+		case <-time.After(10 * time.Second):
+			err = fmt.Errorf("step %d has not come", i)
+		}
+	}
+	return err
+}
+
+func (c *goClient) question(ctx context.Context) error {
+	text, err := c.called(ctx, &mcp.CallToolParams{Name: "placeOrder", Arguments: map[string]any{"thing": "T-1"}})
+	if err == nil && !strings.Contains(text, "green") {
+		err = fmt.Errorf("answer: %s", text)
+	}
+	return err
+}
+
+func (c *goClient) subscribe(ctx context.Context) error {
+	if err := c.session.Subscribe(ctx, &mcp.SubscribeParams{URI: "board://notice"}); err != nil {
+		return err
+	}
+	// The gateway looks now and then: what changes before it has looked once is no change.
+	err := errors.New("not tried")
+	for try := 0; try < 5 && err != nil; try++ {
+		c.w.post()
+		err = await(ctx, c.updated)
+	}
+	if err != nil {
+		return fmt.Errorf("nobody has told of the change: %w", err)
+	}
+	return c.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: "board://notice"})
+}
+
+func (c *goClient) prompts(ctx context.Context) error {
+	list, err := c.session.ListPrompts(ctx, nil)
+	if err != nil || len(list.Prompts) != 1 {
+		return fmt.Errorf("prompts: %+v, %w", list, err)
+	}
+	got, err := c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: "describe", Arguments: map[string]string{"thing": "T-1", "tone": "polite"}})
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(got.Messages)
+	if err == nil && (!strings.Contains(string(text), "Describe T-1, polite.") || !strings.Contains(string(text), "T-2")) {
+		err = fmt.Errorf("messages: %s", text)
+	}
+	return err
+}
+
+func (c *goClient) complete(ctx context.Context) error {
+	got, err := c.session.Complete(ctx, &mcp.CompleteParams{
+		Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "describe"}, Argument: mcp.CompleteParamsArgument{Name: "tone", Value: "po"},
+	})
+	if err == nil && !slices.Equal(got.Completion.Values, []string{"poetic", "polite"}) {
+		err = fmt.Errorf("values: %q", got.Completion.Values)
+	}
+	return err
+}
+
+// await waits for something to happen, for five seconds at most.
 func await[T any](ctx context.Context, happened <-chan T) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	select {
 	case <-happened:

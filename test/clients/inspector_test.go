@@ -14,8 +14,11 @@ import (
 )
 
 // inspector fills in the column of MCP Inspector's command line, which makes one request in each run.
-func inspector(t *testing.T, w *world, tb *table, folder, era string) {
-	column := "Inspector " + era
+func inspector(folder, era string) func(t *testing.T, w *world, tb *table, column string) {
+	return func(t *testing.T, w *world, tb *table, column string) { inspectorColumn(t, w, tb, column, folder, era) }
+}
+
+func inspectorColumn(t *testing.T, w *world, tb *table, column, folder, era string) {
 	home := t.TempDir()
 	run := func(want string, args ...string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -45,6 +48,11 @@ func inspector(t *testing.T, w *world, tb *table, folder, era string) {
 		{"list resources", run(`"board://notice"`, "--method", "resources/list")},
 		{"list templates", run(`"thing://{id}"`, "--method", "resources/templates/list")},
 		{"read", run(`T-2`, "--method", "resources/read", "--uri", "thing://T-1")},
+		{"prompts", run(`Describe T-1, polite.`, "--method", "prompts/get", "--prompt-name", "describe", "--prompt-args", "thing=T-1", "tone=polite")},
+		{"progress", missing{"the command line shows the result alone"}},
+		{"question", missing{"the command line has nobody to ask"}},
+		{"subscribe", missing{once}},
+		{"completion", missing{"there is no such method on the command line"}},
 		{"cancel", missing{once}},
 		{"list changed", missing{once}}, {"agent loop", missing{once}},
 	} {

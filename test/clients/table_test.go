@@ -7,10 +7,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"drawbridge/test/process"
 )
 
 // features are the rows of the table.
-var features = []string{"list", "call", "cancel", "list changed", "list resources", "list templates", "read", "agent loop"}
+var features = []string{
+	"list", "call", "progress", "cancel", "question", "list changed", "list resources", "list templates", "read", "subscribe", "prompts", "completion",
+	"agent loop",
+}
 
 // ok is the cell of a feature that works.
 const ok = "ok"
@@ -31,7 +36,6 @@ func (tb *table) set(t *testing.T, column, feature, cell string) {
 		tb.cells = map[string]map[string]string{}
 	}
 	if tb.cells[column] == nil {
-		tb.columns = append(tb.columns, column)
 		tb.cells[column] = map[string]string{}
 	}
 	if !slices.Contains(features, feature) {
@@ -82,22 +86,41 @@ func (tb *table) print(t *testing.T) {
 // folderVariable names the folder into which make clients has installed the clients of npm; see the script run.
 const folderVariable = "CLIENTS"
 
-// TestClients fills in the table, one client after the other: they change the document under each other.
+// TestClients fills in the table, with a gateway and a service for each column: clients change the document.
 func TestClients(t *testing.T) {
-	w := newWorld(t)
-	tb := &table{}
+	program, err := process.BuildGateway(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type column struct {
+		name string
+		fill func(t *testing.T, w *world, tb *table, name string)
+	}
+	var columns []column
 	for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
-		goSDK(t, w, tb, revision)
+		columns = append(columns, column{"Go " + revision, goSDK(revision)})
 	}
 	if folder := os.Getenv(folderVariable); folder == "" {
 		t.Logf("%s is not set: without the clients of npm, which make clients installs", folderVariable)
 	} else {
 		for _, kind := range []string{"ts-v1", "ts-v2-legacy", "ts-v2-auto", "ts-v2-pinned"} {
-			typeScript(t, w, tb, folder, kind)
+			columns = append(columns, column{kind, typeScript(folder)})
 		}
 		for _, era := range []string{"legacy", "modern"} {
-			inspector(t, w, tb, folder, era)
+			columns = append(columns, column{"Inspector " + era, inspector(folder, era)})
 		}
 	}
+	tb := &table{}
+	for _, c := range columns {
+		tb.columns = append(tb.columns, c.name)
+	}
+	t.Run("columns", func(t *testing.T) {
+		for _, c := range columns {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.fill(t, newWorld(t, program), tb, c.name)
+			})
+		}
+	})
 	tb.print(t)
 }

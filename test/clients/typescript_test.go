@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// typeScript fills in the column of a TypeScript client.
-func typeScript(t *testing.T, w *world, tb *table, folder, kind string) {
+// typeScript fills in the column of a TypeScript client, which has its name.
+func typeScript(folder string) func(t *testing.T, w *world, tb *table, kind string) {
+	return func(t *testing.T, w *world, tb *table, kind string) { typeScriptColumn(t, w, tb, folder, kind) }
+}
+
+func typeScriptColumn(t *testing.T, w *world, tb *table, folder, kind string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, nodeIn(folder), filepath.Join(folder, "features.mjs"), w.endpoint, w.control, w.model.URL, kind)

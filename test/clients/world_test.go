@@ -37,7 +37,7 @@ type world struct {
 }
 
 // newWorld starts both; they end with the test.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, program string) *world {
 	t.Helper()
 	w := &world{model: newModel(t), folder: t.TempDir(), slow: make(chan struct{}, 10), gone: make(chan struct{}, 10)}
 	service := httptest.NewServer(w.service())
@@ -45,10 +45,6 @@ func newWorld(t *testing.T) *world {
 	w.control = service.URL + "/control"
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	program, err := process.BuildGateway(ctx, w.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
 	listen, admin := address(t), address(t)
 	values := strings.NewReplacer("${LISTEN}", listen, "${ADMIN}", admin, "${SERVICE}", service.URL)
 	for _, name := range []string{"things.yaml", "gateway.yaml"} {
@@ -155,17 +151,20 @@ func (w *world) service() http.Handler {
 	}
 	mux.HandleFunc("POST /control/slow", await(w.slow))
 	mux.HandleFunc("POST /control/gone", await(w.gone))
-	mux.HandleFunc("POST /control/notice", func(http.ResponseWriter, *http.Request) {
-		w.mu.Lock()
-		w.notice++
-		w.mu.Unlock()
-	})
+	mux.HandleFunc("POST /control/notice", func(http.ResponseWriter, *http.Request) { w.post() })
 	mux.HandleFunc("POST /control/change", func(out http.ResponseWriter, r *http.Request) {
 		if err := w.change(); err != nil {
 			http.Error(out, err.Error(), http.StatusInternalServerError)
 		}
 	})
 	return mux
+}
+
+// post puts another notice on the board.
+func (w *world) post() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notice++
 }
 
 // another is an operation that comes and goes.

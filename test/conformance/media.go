@@ -23,7 +23,6 @@ func media(mux *http.ServeMux) {
 	serve("/image", "image/png", picture())
 	serve("/audio", "audio/wav", silence())
 	serve("/archive", "application/octet-stream", []byte("\x00 neither text nor picture \xff"))
-	serve("/files", "application/pdf", []byte("%PDF-1.7\n\x00 embedded resource content for testing \xff"))
 	mixed, boundary := parts()
 	serve("/mixed", "multipart/mixed; boundary="+boundary, mixed)
 }

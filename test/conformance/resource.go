@@ -11,6 +11,9 @@ func resources(mux *http.ServeMux) {
 	mux.HandleFunc("GET /documents/text", func(w http.ResponseWriter, r *http.Request) {
 		say(w, "This is the content of the static text resource.")
 	})
+	mux.HandleFunc("GET /documents/example", func(w http.ResponseWriter, r *http.Request) {
+		say(w, "Embedded resource content for testing.")
+	})
 	mux.HandleFunc("GET /documents/binary", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		w.Write(picture())
