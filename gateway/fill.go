@@ -158,6 +158,6 @@ func (c *call) unanswered(e *notAnswered) error {
 		return fail("This call has to ask the user something, and this client can't do that (it does not support such questions). " +
 			"Nothing was sent. Tell the user that the call has to be made in another way.")
 	}
-	return fail("This call needs the arguments %s. The user would be asked for them, but this client can't do that. Nothing was sent. "+
-		"Ask the user for them yourself, and call again with them.", names)
+	return fail("This call also needs: %s. The user would be asked, but this client can't do that. Nothing was sent. "+
+		"Ask the user yourself, and call again with these arguments.", names)
 }

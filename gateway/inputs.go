@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -138,6 +136,9 @@ func newInput(c *config.Input, w *wanted) (*input, error) {
 			in.form, err = formOf(c.Arguments, w)
 		}
 	}
+	if err == nil && c.Foreign() && !bytes.Equal(visible([]byte(c.Schema)), []byte(c.Schema)) {
+		err = &inputError{key: ".schema", err: errors.New("holds characters that can't be seen")}
+	}
 	if err == nil {
 		err = in.binds(c, w)
 	}
@@ -249,17 +250,6 @@ func (in *input) binds(c *config.Input, w *wanted) error {
 	return nil
 }
 
-// words is what the user is told. A document's words never stand alone, so that they can't pass for the gateway's.
-func (in *input) words(a *asking) string {
-	switch {
-	case in.message == "":
-		return fmt.Sprintf("%s needs %s.", a.of, strings.Join(in.missing(a, false), ", "))
-	case in.foreign:
-		return fmt.Sprintf("%s asks: %s", a.of, shownText(in.message, len(in.message)))
-	}
-	return in.message
-}
-
 func (in *input) names() []string {
 	names := make([]string, len(in.bind))
 	for i, b := range in.bind {
@@ -274,213 +264,4 @@ func (g *giving) at(answer []byte) []byte {
 		return value
 	}
 	return nil
-}
-
-// asker asks a client; it is a [mcp.Reply].
-type asker interface {
-	Ask(ctx context.Context, round mcp.Round) (map[string]mcp.Answer, error)
-}
-
-// asking is one run through the questions.
-type asking struct {
-	asker asker
-	// of names what needs the values: `"Create an order" (create) of shop`.
-	of string
-	// revision is that of the client.
-	revision string
-	// legacy tells that the client's revision has requests of the server.
-	legacy bool
-	// known tells which names have a value that the caller gave.
-	known func(name string) bool
-	// fits tells what is wrong with the values of one question, all those together that it has given.
-	fits func(values map[string]json.RawMessage) error
-}
-
-// notAnswered is the end of questions that came to nothing.
-type notAnswered struct {
-	in    *input
-	names []string // that are still missing
-	// action is what the user did; 0: nobody was asked, or nothing useful was answered, as cause says.
-	action mcp.Action
-	cause  error
-}
-
-func (e *notAnswered) Error() string {
-	switch e.action {
-	case mcp.Declined:
-		return fmt.Sprintf("the question %q was declined", e.in.key)
-	case mcp.Cancelled:
-		return fmt.Sprintf("the question %q was not answered", e.in.key)
-	case mcp.Accepted:
-	}
-	return fmt.Sprintf("the question %q could not be asked, or its answers could not be used", e.in.key)
-}
-
-func (e *notAnswered) Unwrap() error { return e.cause }
-
-// ask asks step by step for what is not known, and returns the values by name. The error is a *notAnswered, or that of the
-// protocol, which [mcp.ErrAsked] is too: the request will come again then.
-func (all *inputs) ask(ctx context.Context, a *asking) (map[string]json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	for _, step := range all.steps {
-		var open []*input
-		for _, in := range step {
-			if in.open(a) {
-				open = append(open, in)
-			}
-		}
-		if err := a.round(ctx, open, values); err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
-}
-
-// open tells whether a question has to be asked.
-func (in *input) open(a *asking) bool {
-	return in.always || slices.ContainsFunc(in.bind, func(b giving) bool { return !a.known(b.name) })
-}
-
-// pointerTo returns the JSON Pointer to a member.
-func pointerTo(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
-// missing are the names that a question would give.
-func (in *input) missing(a *asking, required bool) (names []string) {
-	for _, b := range in.bind {
-		if (in.always || !a.known(b.name)) && (b.required || !required) {
-			names = append(names, b.name)
-		}
-	}
-	return names
-}
-
-// round asks what is open at once. A question that can't be asked is left out if all goes on without it.
-func (a *asking) round(ctx context.Context, open []*input, values map[string]json.RawMessage) error {
-	for len(open) > 0 {
-		answers, failed, err := a.try(ctx, open)
-		var unable *mcp.UnableError
-		switch {
-		case errors.Is(err, errOldForm), errors.As(err, &unable):
-			in := open[failed]
-			if in.always || len(in.missing(a, true)) > 0 {
-				return &notAnswered{in: in, names: in.missing(a, true), cause: err}
-			}
-			open = slices.Delete(slices.Clone(open), failed, failed+1)
-			continue
-		case err != nil:
-			var unusable *mcp.UnusableError
-			if errors.As(err, &unusable) {
-				in := open[slices.IndexFunc(open, func(in *input) bool { return in.key == unusable.Key })]
-				return &notAnswered{in: in, names: in.missing(a, false), cause: err}
-			}
-			return err
-		}
-		for _, in := range open {
-			answer := answers[in.key]
-			if answer.Action != mcp.Accepted {
-				return &notAnswered{in: in, names: in.missing(a, false), action: answer.Action}
-			}
-			for name, value := range in.values(a, answer.Value) {
-				values[name] = value
-			}
-		}
-		return nil
-	}
-	return nil
-}
-
-// try asks; failed is the question because of which that could not be done.
-func (a *asking) try(ctx context.Context, open []*input) (answers map[string]mcp.Answer, failed int, err error) {
-	round := mcp.Round{
-		Check: func(q *mcp.Question, answer mcp.Answer) error {
-			in := open[slices.IndexFunc(open, func(in *input) bool { return in.key == q.Key })]
-			return a.good(in, answer.Value)
-		},
-		Again: func(q *mcp.Question, refused error) mcp.Question {
-			i := slices.IndexFunc(open, func(in *input) bool { return in.key == q.Key })
-			again, err := open[i].question(a, refused)
-			if err != nil {
-				return *q
-			}
-			return again
-		},
-	}
-	for i, in := range open {
-		q, err := in.question(a, nil)
-		if err != nil {
-			return nil, i, err
-		}
-		round.Questions = append(round.Questions, q)
-	}
-	answers, err = a.asker.Ask(ctx, round)
-	var unable *mcp.UnableError
-	if errors.As(err, &unable) {
-		failed = slices.IndexFunc(open, func(in *input) bool { return unable.Missing == 0 || in.kind.Needs()&unable.Missing != 0 })
-	}
-	return answers, failed, err
-}
-
-// good tells what is wrong with an answer.
-func (a *asking) good(in *input, answer []byte) error {
-	values := in.values(a, answer)
-	for _, name := range in.missing(a, true) {
-		if values[name] == nil {
-			return fmt.Errorf("%s is missing", name)
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	return a.fits(values)
-}
-
-// values returns what an answer gives of what is not known. What else is in it was not asked for, and is not used.
-func (in *input) values(a *asking, answer []byte) map[string]json.RawMessage {
-	values := map[string]json.RawMessage{}
-	for i := range in.bind {
-		b := &in.bind[i]
-		if value := b.at(answer); value != nil && (in.always || !a.known(b.name)) {
-			values[b.name] = value
-		}
-	}
-	return values
-}
-
-// question makes the request; refused is what was wrong with the answer to the last one.
-func (in *input) question(a *asking, refused error) (mcp.Question, error) {
-	q := mcp.Question{Key: in.key, Kind: in.kind, Params: in.params}
-	if in.kind != mcp.Elicit && in.kind != mcp.ElicitURL {
-		return q, nil
-	}
-	message := in.words(a)
-	if refused != nil {
-		message = fmt.Sprintf("%s The last answer can't be used: %s", message, shownText(refused.Error(), maxFieldText))
-	}
-	params := jsonscan.AppendString([]byte(`"message":`), message)
-	if in.kind == mcp.ElicitURL {
-		q.Params = append(append(params, ','), in.params...)
-		if a.legacy { // 2025-11-25 elicitation, URL Mode: an id, of which 2026-07-28 knows nothing
-			q.Params = append(q.Params, `,"elicitationId":"`+rand.Text()+`"`...)
-		}
-		return q, nil
-	}
-	era := formNew
-	if a.revision < "2025-11-25" {
-		era = formOld
-	}
-	schema, err := in.form.schema(era, func(name string) bool { return in.shows(a, name) })
-	q.Params = append(append(params, `,"requestedSchema":`...), schema...)
-	return q, err
-}
-
-// shows tells whether a field is in the form: not if all that it would give is known.
-func (in *input) shows(a *asking, field string) bool {
-	for _, b := range in.bind {
-		if b.field == field && !in.always && a.known(b.name) {
-			return false
-		}
-	}
-	return true
 }

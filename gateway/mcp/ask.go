@@ -108,20 +108,36 @@ func (r *Reply) Ask(ctx context.Context, round Round) (map[string]Answer, error)
 	if r.answered {
 		return nil, errAnswered
 	}
-	var need ClientCapabilities
+	kinds := make([]Kind, len(round.Questions))
 	for i := range round.Questions {
-		need |= round.Questions[i].Kind.Needs()
+		kinds[i] = round.Questions[i].Kind
 	}
-	if lacks := need &^ x.req.Client; lacks != 0 {
-		return nil, &UnableError{Missing: lacks, reason: missing(lacks)}
+	if err := r.Askable(kinds...); err != nil {
+		return nil, err
 	}
 	if x.req.Era == Modern {
 		return r.askModern(round)
 	}
-	if e := x.askable(round.Questions); e != nil {
-		return nil, &UnableError{reason: e}
-	}
 	return r.askLegacy(ctx, round)
+}
+
+// Askable tells whether the client can be asked questions of all these kinds; the error
+// is an *UnableError.
+func (r *Reply) Askable(kinds ...Kind) error {
+	x := r.x
+	var need ClientCapabilities
+	for _, kind := range kinds {
+		need |= kind.Needs()
+	}
+	if lacks := need &^ x.req.Client; lacks != 0 {
+		return &UnableError{Missing: lacks, reason: missing(lacks)}
+	}
+	if x.req.Era == Legacy {
+		if e := x.askable(kinds); e != nil {
+			return &UnableError{reason: e}
+		}
+	}
+	return nil
 }
 
 // parseAnswer reads a client's result for a question; false if it is none.

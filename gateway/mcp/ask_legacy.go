@@ -84,10 +84,9 @@ func (qs *questions) deliver(session [16]byte, message []byte) (here bool) {
 }
 
 // askable tells whether the client can be asked over the request's stream.
-func (x *exchange) askable(questions []Question) *Error {
-	for i := range questions {
-		switch k := questions[i].Kind; {
-		case k == Elicit && x.req.Revision < revision20250618, k == ElicitURL && x.req.Revision < revision20251125:
+func (x *exchange) askable(kinds []Kind) *Error {
+	for _, kind := range kinds {
+		if kind == Elicit && x.req.Revision < revision20250618 || kind == ElicitURL && x.req.Revision < revision20251125 {
 			return refusal(http.StatusOK, "revision %s has no such questions", x.req.Revision)
 		}
 	}
