@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -350,7 +348,7 @@ func (f *form) schema(era formEra, wanted func(name string) bool) ([]byte, error
 	if f.written != nil && era == formNew {
 		return f.written, nil
 	}
-	var required []string
+	var required []byte
 	dst := []byte(`{"type":"object","properties":{`)
 	for i := range f.fields {
 		field := &f.fields[i]
@@ -366,16 +364,12 @@ func (f *form) schema(era formEra, wanted func(name string) bool) ([]byte, error
 		dst = append(jsonscan.AppendString(dst, field.name), ':')
 		dst = field.append(dst, era)
 		if field.required {
-			required = append(required, field.name)
+			required = append(jsonscan.AppendString(required, field.name), ',')
 		}
 	}
 	dst = append(dst, '}')
 	if len(required) > 0 {
-		list, err := json.Marshal(required)
-		if err != nil {
-			return nil, fmt.Errorf("names of fields: %w", err)
-		}
-		dst = append(append(dst, `,"required":`...), list...)
+		dst = append(append(append(dst, `,"required":[`...), required[:len(required)-1]...), ']')
 	}
 	return append(dst, '}'), nil
 }

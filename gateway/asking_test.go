@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// respondent is a client that answers every question with the same.
+type respondent struct {
+	t       *testing.T
+	kinds   []mcp.Kind // that it can be asked
+	actions []mcp.Action
+	content json.RawMessage
+	asked   map[string]mcp.Question
+	checked map[string]bool // keys whose answers were held against what they are for
+}
+
+func (r *respondent) Askable(kinds ...mcp.Kind) error {
+	for _, kind := range kinds {
+		if !slices.Contains(r.kinds, kind) {
+			return &mcp.UnableError{Missing: kind.Needs()}
+		}
+	}
+	return nil
+}
+
+func (r *respondent) Ask(_ context.Context, round mcp.Round) (map[string]mcp.Answer, error) {
+	answers := map[string]mcp.Answer{}
+	for i := range round.Questions {
+		q := &round.Questions[i]
+		if !slices.Contains(r.kinds, q.Kind) {
+			r.t.Errorf("the client can't be asked %q", q.Key)
+		}
+		if _, again := r.asked[q.Key]; again {
+			r.t.Errorf("%q is asked twice", q.Key)
+		}
+		r.asked[q.Key] = *q
+		if !json.Valid(fmt.Appendf(nil, "{%s}", q.Params)) {
+			r.t.Errorf("the params of %q are no JSON: %s", q.Key, q.Params)
+		}
+		a := mcp.Answer{Action: r.actions[len(r.asked)%len(r.actions)], Value: r.content}
+		if a.Action == mcp.Accepted {
+			refused := round.Check(q, a)
+			if again := round.Again(q, refused); refused != nil && !json.Valid(fmt.Appendf(nil, "{%s}", again.Params)) {
+				r.t.Errorf("the params of %q are no JSON: %s", q.Key, again.Params)
+			}
+			if refused != nil {
+				return nil, &mcp.UnusableError{Key: q.Key, Refused: refused}
+			}
+			r.checked[q.Key] = true
+		}
+		answers[q.Key] = a
+	}
+	return answers, nil
+}
+
+// FuzzAsking asks in all ways, of a client that answers anything. Whatever it answers, a value that is returned was asked
+// for, was accepted and checked, stands where it was asked for, and is not one that the caller has given.
+func FuzzAsking(f *testing.F) {
+	f.Add(uint16(0), uint8(0), `{"a":"x","b":1,"c":true,"deep":{"d":"y"}}`)
+	f.Add(uint16(0xffff), uint8(3), `{"a":1}`)
+	f.Add(uint16(0x0f0), uint8(1), `{"a":null,"c":[],"extra":1,"messages":{"d":"z"}}`)
+	w := &wanted{values: []wantedValue{
+		{"a", []byte(`{"type":"string"}`), true}, {"b", []byte(`{"type":"integer"}`), false},
+		{"c", []byte(`{"type":"boolean"}`), true}, {"d", []byte(`{"type":"string"}`), false},
+	}}
+	when := func(always bool) config.InputWhen {
+		if always {
+			return config.InputAlways
+		}
+		return config.InputMissing
+	}
+	f.Fuzz(func(t *testing.T, bits uint16, actions uint8, content string) {
+		if _, err := jsonscan.Scan([]byte(content), jsonscan.Options{Unique: true, MaxDepth: 32}); err != nil {
+			return
+		}
+		bit := func(n int) bool { return bits>>n&1 == 1 }
+		list := []config.Input{
+			{Key: "form", Kind: config.InputForm, Step: 1, Arguments: []string{"a", "b"}, When: when(bit(0))},
+			{Key: "written", Kind: config.InputForm, Step: 1 + int(bits>>1&1), When: when(bit(2)), Schema: `{"type":"object","properties":{"c":{"type":"boolean"}}}`},
+			{Key: "sample", Kind: config.InputSample, Step: 3, When: when(bit(3)), Params: `{"maxTokens":1}`, Bind: map[string]config.Pointer{"d": "/deep/d"}},
+		}
+		all, wrong := newInputs(list, w)
+		if wrong != nil {
+			t.Fatal(wrong)
+		}
+		r := &respondent{t: t, content: json.RawMessage(content), asked: map[string]mcp.Question{}, checked: map[string]bool{}}
+		for n, kind := range []mcp.Kind{mcp.Elicit, mcp.Sample} {
+			if bit(4 + n) {
+				r.kinds = append(r.kinds, kind)
+			}
+		}
+		for n := range 3 {
+			r.actions = append(r.actions, mcp.Action(1+actions>>(2*n)%4%3))
+		}
+		known := map[string]bool{"a": bit(6), "b": bit(7), "c": bit(8), "d": bit(9)}
+		fitted := map[string]string{}
+		values, err := all.ask(t.Context(), &asking{
+			asker: r, of: "It", revision: []string{"2026-07-28", "2025-06-18"}[bits>>10&1], known: func(name string) bool { return known[name] },
+			fits: func(values map[string]json.RawMessage) error {
+				if bit(11) && values["a"] != nil {
+					return errors.New("no")
+				}
+				for name, value := range values {
+					fitted[name] = string(value)
+				}
+				return nil
+			},
+		})
+		if err != nil && values != nil {
+			t.Errorf("%v and values", err)
+		}
+		from := map[string]string{"a": "form", "b": "form", "c": "written", "d": "sample"}
+		at := map[string]string{"a": "/a", "b": "/b", "c": "/c", "d": "/deep/d"}
+		always := map[string]bool{"a": bit(0), "b": bit(0), "c": bit(2), "d": bit(3)}
+		for name, value := range values {
+			key := from[name]
+			if _, asked := r.asked[key]; !asked || !r.checked[key] || fitted[name] != string(value) || string(value) != string(jsonscan.At([]byte(content), at[name])) ||
+				known[name] && !always[name] || from[name] == "" {
+				t.Errorf("%s = %s: asked %v, checked %v", name, value, asked, r.checked[key])
+			}
+		}
+		for _, v := range w.values {
+			if err == nil && v.required && values[v.name] == nil && !known[v.name] {
+				t.Errorf("%s is missing, and nobody says so", v.name)
+			}
+		}
+	})
+}
