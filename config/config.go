@@ -489,7 +489,8 @@ func (c *Config) Origins() []string {
 }
 
 // Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the
-// file itself, secret files, certificates, prompts, directories of documents and of prompts. A change of one of them is a reason to load again.
+// file itself, secret files, certificates, prompts, directories of documents, and those of prompts, which end in a
+// separator.  A change of one of them is a reason to load again.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what

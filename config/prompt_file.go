@@ -80,10 +80,11 @@ func (l *loader) promptEntry(cfg *Config, key string, p *Prompt) {
 
 // promptFiles returns the files of an entry, and has them watched.
 func (l *loader) promptFiles(cfg *Config, key, path string) []string {
-	l.files = append(l.files, path)
 	if !isDirectory(path) {
+		l.files = append(l.files, path)
 		return []string{path}
 	}
+	l.files = append(l.files, withContents(path))
 	names, err := promptNames(path)
 	switch {
 	case err != nil:

@@ -79,6 +79,23 @@ func appendMembers(dst []byte, members []valueMember, value func(name string) (s
 	return append(dst, '}')
 }
 
+// Size returns about the length of what AppendJSON appends, in bytes: at least that of what fills its places.
+func (v Value) Size(value func(name string) (string, bool)) (n int) {
+	if v.text != nil {
+		n += v.text.Size(func(name string) string {
+			text, _ := value(name)
+			return text
+		})
+	}
+	for _, item := range v.items {
+		n += item.Size(value)
+	}
+	for _, m := range v.members {
+		n += len(m.name) + m.value.Size(value)
+	}
+	return n + len(v.literal) + 2
+}
+
 // Places returns the names of the places in all of its texts, each once.
 func (v Value) Places() (names []string) {
 	add := func(more []string) {

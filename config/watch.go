@@ -31,6 +31,10 @@ type Watcher struct {
 	dirs    map[string]bool  // directories among paths
 }
 
+// withContents is the path by which a directory is watched with what its prompts hold: a file that came with an error, which keeps the
+// configuration from being used, is mended without a change of any name.
+func withContents(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
+
 // NewWatcher reads the files once and returns a watcher that starts nothing by itself.
 func NewWatcher(paths []string) *Watcher {
 	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
@@ -158,6 +162,16 @@ func (w *Watcher) followAll() {
 	}
 }
 
+// contentsOf returns the digests of the prompts of a directory.
+func contentsOf(dir string, names []string) (digests []string) {
+	for _, name := range names {
+		if d, ok := digestOf(filepath.Join(dir, name)); ok && promptName(name) {
+			digests = append(digests, string(d[:]))
+		}
+	}
+	return digests
+}
+
 // digestOf returns the digest of a file's content or of the names in a directory, and false when it can't be read.
 func digestOf(path string) (digest, bool) {
 	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
@@ -169,6 +183,9 @@ func digestOf(path string) (digest, bool) {
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
 		names, err := regularNames(path, watchedName)
+		if strings.HasSuffix(path, string(filepath.Separator)) {
+			names = append(names, contentsOf(path, names)...)
+		}
 		return sha256.Sum256([]byte(strings.Join(names, "\x00"))), err == nil
 	}
 	if err != nil || !info.Mode().IsRegular() {

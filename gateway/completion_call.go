@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"strings"
@@ -21,7 +22,7 @@ const (
 	maxCompletions  = 1000            // values taken from one answer
 	maxCompletion   = 200             // bytes of one value
 	maxKeptAnswers  = 1000
-	maxKeptArgument = 4 << 10 // bytes of what an answer is kept for
+	maxKeptArgument = 4 << 10 // bytes of the arguments of a call
 )
 
 // valuesFor returns what the call of an argument tells, or told moments ago. Whatever goes wrong gives nothing: nobody who types
@@ -35,13 +36,21 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	if c.endpoint.guard != nil && !c.endpoint.allows(c.caller, a.plan) {
 		return nothing(errors.New("the caller may not call the tool"))
 	}
-	args := appendArguments(nil, a.Complete.Arguments, func(name string) (string, bool) {
+	value := func(name string) (string, bool) {
 		if name == config.TypedPlace {
 			return asked.Value, true
 		}
 		text, ok := asked.Arguments[name]
 		return text, ok
-	})
+	}
+	size := 0
+	for _, argument := range a.Complete.Arguments {
+		size += argument.Size(value)
+	}
+	if size > maxKeptArgument {
+		return nothing(errors.New("the arguments are too long"))
+	}
+	args := appendArguments(nil, a.Complete.Arguments, value)
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(ctx, completionTime)
 	defer cancel()
@@ -78,11 +87,12 @@ func (c *call) count(err error) {
 	}
 }
 
-// completionKey names all that the values depend on: who asks, for what, with which arguments, and with which headers where
-// those go on to the service.
+// completionKey names all that the values depend on: who asks, with which token, since the service may see another caller in
+// each; for what, with which arguments, and with which headers where those go on to the service.
 func (c *call) completionKey(a *promptArgument, args []byte) string {
 	var b strings.Builder
-	for _, part := range []string{c.req.Principal, c.plan.Tool.Name, a.Complete.Values.String(), string(args)} {
+	token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
+	for _, part := range []string{c.req.Principal, string(token[:]), c.plan.Tool.Name, a.Complete.Values.String(), string(args)} {
 		b.WriteString(part)
 		b.WriteByte(0)
 	}
@@ -180,7 +190,7 @@ func (c *completions) get(key string, now time.Time) ([]string, bool) {
 
 // put keeps values, which must not be changed afterwards. When there are too many, those go that are not good any more, and then any.
 func (c *completions) put(key string, values []string, now time.Time) {
-	if len(key) > maxKeptArgument {
+	if len(key) > 4*maxKeptArgument { // of headers that go on
 		return
 	}
 	c.mu.Lock()

@@ -64,6 +64,9 @@ func TestCompletionScopes(t *testing.T) {
 	if got := ask(map[string]any{"scope": "orders:all", "sub": "somebody else"}); !strings.Contains(got, `"values":["true"]`) || len(service.taken()) != 1 {
 		t.Errorf("of somebody else: %s", got)
 	}
+	if got := ask(map[string]any{"scope": "orders:all", "jti": "another"}); !strings.Contains(got, `"values":["true"]`) || len(service.taken()) != 1 {
+		t.Errorf("with another token: %s", got)
+	}
 	if got := ask(map[string]any{"scope": "profile"}); !strings.Contains(got, "insufficient scope for this prompt") || len(service.taken()) != 0 {
 		t.Errorf("without the scope of the prompt: %s", got)
 	}
@@ -80,7 +83,7 @@ func TestCompletionsAreBounded(t *testing.T) {
 	if _, ok := c.get("a", now.Add(completionLife)); ok {
 		t.Error("kept for too long")
 	}
-	c.put(strings.Repeat("k", maxKeptArgument+1), nil, now)
+	c.put(strings.Repeat("k", 4*maxKeptArgument+1), nil, now)
 	if len(c.kept) != 1 {
 		t.Error("kept a long key")
 	}

@@ -16,7 +16,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxPromptSize is the most bytes of the texts of a prompt with its arguments filled in; what tools answer is bounded by their APIs.
+// maxPromptSize is the most bytes of all templates of a prompt with its arguments filled in, those of its calls too; what is answered is
+// bounded by the APIs.
 const maxPromptSize = 1 << 20
 
 // getPrompt answers prompts/get: it finds the prompt, checks the caller's scopes for all that it needs, fills in the
@@ -115,9 +116,13 @@ func (p *prompt) check(given map[string]string) error {
 
 // measure refuses too much text.
 func (p *prompt) measure(given map[string]string) error {
-	size := 0
+	size, value := 0, func(name string) string { return given[name] }
 	for i := range p.messages {
-		size += p.messages[i].Text.Size(func(name string) string { return given[name] })
+		m := &p.messages[i]
+		size += m.Text.Size(value) + m.Resource.Size(value)
+		for name, argument := range m.Arguments {
+			size += len(name) + argument.Size(valueIn(given))
+		}
 	}
 	if size > maxPromptSize {
 		return mcp.InvalidParams("prompt %q would have %d bytes with these arguments; at most %d are allowed", p.Name, size, maxPromptSize)
@@ -209,17 +214,14 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	case !m.Resource.IsZero():
 		return b.resource(ctx, m, b.found[i])
 	}
-	args := appendArguments(nil, m.Arguments, func(name string) (string, bool) {
-		text, ok := b.given[name]
-		return text, ok
-	})
+	args := appendArguments(nil, m.Arguments, valueIn(b.given))
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
 	parts, resp, err := c.answer(args)
 	if err != nil {
 		var f *failure
 		if errors.As(err, &f) {
 			code := mcp.CodeInternal
-			if f.outcome == outcomeArguments {
+			if f.outcome == outcomeArguments || f.outcome == outcomeCondition {
 				code = mcp.CodeInvalidParams
 			}
 			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.text)}
@@ -274,6 +276,14 @@ func (b *promptBuilder) part(c *call, m *promptMessage, part openapi.Part, n int
 	b.text(m, text)
 	if part.Events > 0 {
 		b.text(m, []byte(cutOff(part.Events)))
+	}
+}
+
+// valueIn looks values up.
+func valueIn(given map[string]string) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		text, ok := given[name]
+		return text, ok
 	}
 }
 

@@ -266,4 +266,63 @@ func TestPromptsChange(t *testing.T) {
 	r.write(map[string]string{"prompts/three.md": "{{three\n"})
 	r.eventually("a broken prompt is told of", func() bool { return strings.Contains(r.Status().Config.Error, "three.md:1:1: messages[0].text: ") })
 	expect("/mcp", "uno", "three")
+	r.write(map[string]string{"prompts/three.md": "Three!\n", "prompts/four.md": "{{four\n"})
+	r.eventually("a new prompt that is broken is told of", func() bool { return strings.Contains(r.Status().Config.Error, "four.md:1:1: ") })
+	r.write(map[string]string{"prompts/four.md": "Four.\n"})
+	expect("/mcp", "uno", "four", "three")
+}
+
+// TestPromptResourceScopes: a prompt reads no resource for who may not read it, whatever URI its caller gives; where tools are hidden there is none.
+func TestPromptResourceScopes(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	for _, hide := range []bool{false, true} {
+		cfg := fmt.Sprintf(protectedConfig, issuers(i)) + `  - {match: {operation: purge}, set: {resource: {uri: "shop://purge"}}}
+  - {match: {operation: list}, set: {resource: {uri: "shop://list"}}}
+prompts: [{name: any, arguments: [{name: uri, required: true}], messages: [{tool: list}, {resource: "{{uri}}"}]}, {name: fixed, messages: [{resource: "shop://purge"}]}]
+`
+		if hide {
+			cfg = strings.Replace(cfg, "default_scopes", "hide_unauthorized: true\n  default_scopes", 1)
+		}
+		g := start(t, document("Shop", "list", "purge"), cfg, service.URL)
+		for _, revision := range eras {
+			get := func(scope, name, uri string) (int, string, int) {
+				c := newClient(t, g.Handler(), revision, i.token(t, map[string]any{"scope": scope}))
+				service.taken()
+				w := c.send("prompts/get", name, uri)
+				return w.Code, w.Body.String(), len(service.taken())
+			}
+			if code, body, calls := get("orders:all", "any", `{"uri":"shop://purge"}`); code != 200 || calls != 2 || !strings.Contains(body, `"uri":"shop://purge"`) {
+				t.Errorf("%s: %d %s", revision, code, body)
+			}
+			code, body, calls := get("mcp:tools", "any", `{"uri":"shop://purge"}`)
+			_, none, _ := get("mcp:tools", "any", `{"uri":"shop://none"}`)
+			switch {
+			case calls != 0:
+				t.Errorf("%s: %d calls", revision, calls)
+			case hide && body != strings.ReplaceAll(none, "shop://none", "shop://purge"):
+				t.Errorf("%s: a hidden resource\n%s\none that is not there\n%s", revision, body, none)
+			case !hide && code != 403:
+				t.Errorf("%s: %d %s", revision, code, body)
+			}
+			if code, body, calls := get("mcp:tools", "fixed", "{}"); calls != 0 || !strings.Contains(body, "insufficient scope for this prompt") && !hide || hide && !strings.Contains(body, "unknown prompt") {
+				t.Errorf("%s: %d %s", revision, code, body)
+			}
+		}
+	}
+}
+
+// TestPromptSize: however small a template is, what callers have it grow to is bounded, in calls too.
+func TestPromptSize(t *testing.T) {
+	many := strings.Repeat("{{a}}", 400)
+	service := newRecordingService(t)
+	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nprompts:\n"+
+		"  - {name: text, arguments: [{name: a}], messages: [{text: \""+many+"\"}]}\n"+
+		"  - {name: uri, arguments: [{name: a}], messages: [{resource: \"shop://"+many+"\"}]}\n", service.URL)
+	params := `"name":%q,"arguments":{"a":"` + strings.Repeat("x", 3000) + `"}`
+	for _, name := range []string{"text", "uri"} {
+		_, body := ask(t, g.Handler(), eras[0], "prompts/get", name, fmt.Sprintf(params, name))
+		if !strings.Contains(string(body), fmt.Sprintf("prompt \\\"%s\\\" would have 12000", name)) {
+			t.Errorf("%s: %s", name, cut(string(body), 300))
+		}
+	}
 }
