@@ -7,11 +7,14 @@ type Job struct {
 	// Where the body of that answer names the job's URL. It must be of the origin that is called.
 	Location Pointer `yaml:"location,omitempty" absent:"the headers Operation-Location, Azure-AsyncOperation and Location, in this order"`
 	// What tells how the job stands.
-	Status *JobOperation `yaml:"status,omitempty" absent:"GET on the job's URL"`
+	Status *JobOperation `yaml:"status,omitempty" absent:"a link of the document, else GET on the job's URL"`
 	// What gives the result of a job that has succeeded.
 	Result *JobOperation `yaml:"result,omitempty" absent:"GET where result_location points, else output"`
 	// What stops a job of which nobody wants the result any more.
 	Cancel *JobOperation `yaml:"cancel,omitempty" absent:"nothing: it is only not asked for any more"`
+	// Whether the links that the document has at the operation's answers tell result and cancel, where these are absent: by their
+	// names, or, of cancel, by the method DELETE. What tells the status is taken from them in any case, if only one link can be it.
+	Links bool `yaml:"links" default:"false"`
 	// Where an answer of status has the word for the job's state. A state can also be true, which is done, or false.
 	State Pointer `yaml:"state,omitempty" absent:"the first of /status, /state, /properties/provisioningState and /done that is a word, true or false"`
 	// The words for states, beside those that are common. What is none of them means that the job goes on.

@@ -38,6 +38,7 @@ type jobRequest struct {
 	method    string
 	bind      map[string]openapi.Expression
 	choice    *credential.Choice // what authenticates it; of one with an operation
+	linked    bool               // a link of the document, which is no promise
 }
 
 // jobState is where a job stands.
@@ -73,7 +74,7 @@ func jobWords() map[string]jobState {
 
 // newJob compiles what a rule says of jobs; nil: nothing. find finds the operations that it names.
 // The error names the key below job and what is wrong with its value.
-func newJob(c *config.Job, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
+func newJob(c *config.Job, links jobLinks, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
 	j := &job{declared: c != nil, words: jobWords()}
 	if c == nil {
 		c = config.DefaultJob()
@@ -91,6 +92,15 @@ func newJob(c *config.Job, jitter func(time.Duration) time.Duration, find finder
 	}
 	j.location = c.Location.String()
 	j.status, j.result, j.cancel = use("status", c.Status), use("result", c.Result), use("cancel", c.Cancel)
+	if c.Status == nil && c.Location == "" {
+		j.status = links.status
+	}
+	if c.Links && c.Result == nil {
+		j.result = links.result
+	}
+	if c.Links && c.Cancel == nil {
+		j.cancel = links.cancel
+	}
 	j.stated = c.State != ""
 	for state, words := range map[jobState][]string{
 		jobWorking: c.States.Working, jobSucceeded: c.States.Succeeded, jobFailed: c.States.Failed, jobCancelled: c.States.Cancelled,
@@ -180,13 +190,21 @@ func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequ
 // jobOf returns what is known of the jobs of an operation. What a rule says and can't be used is logged with its place, and
 // counts as not said.
 func (g *Gateway) jobOf(d *deployment, s *source, op *openapi.Operation, set config.Settings) *job {
+	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
 	if set.Job == nil {
-		return g.guessed
+		if !onlyAccepted(op) {
+			return g.guessed
+		}
+		j, err := newJob(nil, linksOf(op, s.loaded.api.Operations, choice), g.jitter, nil)
+		if err != nil { // nothing is said that could be wrong
+			return g.guessed
+		}
+		return j
 	}
-	j, err := newJob(set.Job, g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
+	j, err := newJob(set.Job, linksOf(op, s.loaded.api.Operations, choice), g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
 		for _, other := range s.loaded.api.Operations {
 			if other.ID == id {
-				return other, s.loaded.choices.of[other]
+				return other, choice(other)
 			}
 		}
 		return nil, nil

@@ -64,6 +64,9 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 			return nil
 		}
 		text, found := r.arguments(x)
+		if !found && r.linked && (r != j.status || b.url != nil) {
+			return nil // it is done without
+		}
 		ok = ok && (found || r == j.result) // what the result needs may be told later
 		return text
 	}
@@ -71,7 +74,10 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 	if j.questions != nil {
 		b.answer = bind(j.questions.answer)
 	}
-	asked := j.status != nil && j.status.operation != nil
+	asked := b.status != nil
+	if asked {
+		b.plain = false // it is a state that the operation tells
+	}
 	switch {
 	case !ok || !asked && b.url == nil || b.url == nil && j.cancel != nil && j.cancel.operation == nil:
 		return nil

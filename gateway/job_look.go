@@ -114,7 +114,7 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 // askAbout sends one request about a job; location is the header of that name, as it came. r may be nil, which is GET on the
 // job's URL.
 func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.RawMessage) (resp *http.Response, location string, err error) {
-	if r != nil && r.operation != nil {
+	if r != nil && r.operation != nil && args != nil {
 		req, err := r.operation.NewRequest(r.choice.Context(ctx), c.plan.source.base(r.operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
@@ -127,7 +127,7 @@ func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.
 		return c.exchange(req)
 	}
 	method := http.MethodGet
-	if r != nil {
+	if r != nil && r.operation == nil {
 		method = r.method
 	}
 	return c.askAt(ctx, method, b.url)
@@ -177,9 +177,9 @@ func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
 	var resp *http.Response
 	var err error
 	switch {
-	case j.result != nil && j.result.operation != nil:
+	case j.result != nil && j.result.operation != nil && b.fetch != nil:
 		resp, _, err = c.askAbout(ctx, j.result, b, j.result.completed(b.fetch, l.body))
-	case j.result != nil && b.url != nil:
+	case j.result != nil && j.result.operation == nil && b.url != nil:
 		resp, _, err = c.askAt(ctx, http.MethodGet, b.url)
 	case at != nil:
 		resp, _, err = c.askAt(ctx, http.MethodGet, at)

@@ -160,10 +160,15 @@ func (c *call) tellJob(l *look, since time.Duration) {
 	_ = c.reply.Progress(since.Truncate(time.Millisecond).Seconds(), 0, text)
 }
 
+// cancellable tells whether it is known how a job is stopped.
+func (j *job) cancellable(b *begun) bool {
+	return j.cancel != nil && (b.cancel != nil || j.cancel.operation == nil && b.url != nil)
+}
+
 // abandon stops a job whose caller has called off the call, if it is known how. That it can't be stopped is nobody's
 // business any more.
 func (c *call) abandon(b *begun) {
-	if c.plan.job.cancel == nil {
+	if !c.plan.job.cancellable(b) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cancelTime)
@@ -215,7 +220,7 @@ func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
 // asking returns the tool that tells how a job stands, and its arguments; "" if there is none that the caller may call.
 func (c *call) asking(b *begun) (name string, args []byte) {
 	r := c.plan.job.status
-	if r == nil || r.operation == nil {
+	if r == nil || r.operation == nil || b.status == nil {
 		return "", nil
 	}
 	for _, p := range c.endpoint.plans {

@@ -228,7 +228,7 @@ func (t *task) place() *begun {
 			return nil
 		}
 	}
-	if r := t.plan.job.status; (r == nil || r.operation == nil) && b.url == nil {
+	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil {
 		return nil // the rule is another one now
 	}
 	return b

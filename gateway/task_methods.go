@@ -108,14 +108,13 @@ func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 
 // callOff stops the job of a task. Where the service is asked to do it, its word for the state counts.
 func (t *task) callOff(rec *taskRecord) error {
-	r := t.plan.job.cancel
-	if r == nil || r.operation == nil && t.begun.url == nil {
+	if !t.plan.job.cancellable(t.begun) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
 		t.done(outcomeJob, nil)
 		return t.tell(rec)
 	}
-	resp, _, err := t.askAbout(t.ctx, r, t.begun, t.begun.cancel)
+	resp, _, err := t.askAbout(t.ctx, t.plan.job.cancel, t.begun, t.begun.cancel)
 	if err == nil {
 		_ = resp.Body.Close()
 	}

@@ -156,6 +156,10 @@ func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
 // shows it to its clients.
 func (o *Operation) size() int64 {
 	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
+	for i := range o.Links {
+		n += linkBytes * (1 + len(o.Links[i].Parameters))
+	}
+	n += linkBytes * len(o.Callbacks)
 	if o.body != nil {
 		n += o.body.codec.bytes
 	}

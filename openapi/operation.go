@@ -57,6 +57,10 @@ type Operation struct {
 	// these refer to. At most 100 are kept.
 	Problems []int
 
+	// Links are those of its answers of status 2xx, Callbacks the requests of which it tells the service the URL.
+	Links     []Link
+	Callbacks []Callback
+
 	// Extensions are those that CompileOptions.Extensions names.
 	Extensions []Extension
 
@@ -153,6 +157,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	c.output(op, m)
 	op.meanings, op.redirects = c.meanings(m.answers), onlyRedirects(m.answers)
 	op.Extensions = c.extensions(m)
+	op.Links, op.Callbacks = c.links(m.answers), c.callbacks(m)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)
 	}
