@@ -40,6 +40,7 @@ func service(folder string) http.Handler {
 	media(mux)
 	resources(mux)
 	streams(mux)
+	(&jobs{all: map[string]*job{}}).routes(mux)
 	return mux
 }
 
