@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	"drawbridge/auth"
@@ -27,7 +28,7 @@ type viewKey struct {
 // Bounds of the views that an endpoint keeps: who can get tokens with many sets of scopes must not fill the memory.
 const (
 	maxViews     = 256
-	maxViewBytes = 64 << 20 // of their pages; each may be held twice more, whole and compressed
+	maxViewBytes = 64 << 20 // of their pages; each may be held once more, compressed
 )
 
 // view returns the list for a caller, nil without a guard.
@@ -81,9 +82,11 @@ func (e *endpoint) newView(key viewKey) *view {
 	for _, page := range v.pages {
 		v.size += len(page)
 	}
-	v.static = sync.OnceValue(func() *mcp.Static {
-		return mcp.NewStatic(append([]byte(`"`+key.kind.member()+`":`), v.pages[0]...))
-	})
+	// The only page stands in memory once, within the result that is made of it.
+	member := []byte(`"` + key.kind.member() + `":`)
+	whole := slices.Concat(member, v.pages[0])
+	v.pages[0] = whole[len(member):]
+	v.static = sync.OnceValue(func() *mcp.Static { return mcp.NewStatic(whole) })
 	v.digest = sync.OnceValue(func() (sum [32]byte) {
 		h := sha256.New()
 		for _, page := range v.pages {

@@ -9,8 +9,13 @@ type Shape struct {
 	Properties []Property // in the order in which answers are expected to have them
 	Items      *Shape
 
-	index map[string]int
+	index    map[string]int // of Properties, if they are many
+	compiled bool
 }
+
+// fewProperties is up to how many names are compared one after the other: most objects have no more, and a map for each takes
+// more memory than all else of a shape.
+const fewProperties = 8
 
 // Property is one member of an object that a [Shape] knows.
 type Property struct {
@@ -30,13 +35,18 @@ type Mismatch struct {
 
 // Compile prepares the shape and all below it for [Scan]. Shapes may share parts but not contain themselves.
 func (s *Shape) Compile() {
-	if s == nil || s.index != nil {
+	if s == nil || s.compiled {
 		return
 	}
-	s.index = make(map[string]int, len(s.Properties))
+	s.compiled = true
+	if len(s.Properties) > fewProperties {
+		s.index = make(map[string]int, len(s.Properties))
+	}
 	for i := range s.Properties {
 		p := &s.Properties[i]
-		s.index[p.Name] = i
+		if s.index != nil {
+			s.index[p.Name] = i
+		}
 		p.begin = newPrefix(string(append(AppendString(nil, p.Name), ':')))
 		p.Shape.Compile()
 	}
@@ -51,8 +61,16 @@ func (s *Shape) property(name []byte, next int) (*Shape, int) {
 	if next < len(s.Properties) && s.Properties[next].Name == string(name) {
 		return s.Properties[next].Shape, next + 1
 	}
-	if i, ok := s.index[string(name)]; ok {
-		return s.Properties[i].Shape, i + 1
+	if s.index != nil {
+		if i, ok := s.index[string(name)]; ok {
+			return s.Properties[i].Shape, i + 1
+		}
+		return nil, next
+	}
+	for i := range s.Properties {
+		if s.Properties[i].Name == string(name) {
+			return s.Properties[i].Shape, i + 1
+		}
 	}
 	return nil, next
 }
