@@ -246,6 +246,8 @@ type API struct {
 	// How a JSON answer is passed on: both as compact text and as structuredContent, text alone, or structured with a
 	// short text beside it. An answer that has no structuredContent is always passed on as text.
 	Answers Answers `yaml:"answers" default:"both"`
+	// Gives large answers, or those that are no text, as links to resources that the client reads when it wants to.
+	Links *Links `yaml:"links,omitempty" absent:"all answers are given as they are"`
 	// How an HTML answer is passed on: raw as it came, text reduced to what a reader sees.
 	HTML HTML `yaml:"html" default:"raw"`
 	// Values for the variables of the document's servers. A variable with an enum takes only values of it.

@@ -19,3 +19,13 @@ type Resource struct {
 
 	off bool // written as false
 }
+
+// Links says which answers are given as links, at least those of one kind. An answer of an operation whose method is not safe never is.
+type Links struct {
+	// Answers of more bytes than this.
+	Over ByteSize `yaml:"over,omitempty" min:"1KiB" max:"1GiB" absent:"size does not matter"`
+	// All answers that are neither JSON nor text.
+	Binary bool `yaml:"binary" default:"false"`
+	// How long a link can be read. What it leads to is asked for anew each time.
+	TTL Duration `yaml:"ttl" default:"10m" min:"1s" max:"24h"`
+}

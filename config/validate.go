@@ -135,6 +135,7 @@ func (l *loader) apis(cfg *Config) {
 		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {
 			l.errorf(key+".output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
 		}
+		l.links(key+".links", api.Links)
 		l.authority(key+".ca_file", api.CAFile)
 		for name, list := range map[string]Selectors{"include": api.Tools.Include, "exclude": api.Tools.Exclude} {
 			k := key + ".tools." + name

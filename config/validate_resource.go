@@ -1,6 +1,9 @@
 package config
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 var mediaType = regexp.MustCompile(`\A[A-Za-z0-9!#$&^_.+-]{1,100}/[A-Za-z0-9!#$&^_.+-]{1,100}\z`)
 
@@ -10,9 +13,18 @@ func (r *Resource) turn(on bool) { r.off = !on }
 // On reports whether there is a resource: one may be nil, or written as false.
 func (r *Resource) On() bool { return r != nil && !r.off }
 
+func (l *loader) links(key string, links *Links) {
+	if links != nil && links.Over == 0 && !links.Binary && l.ok(key) && !l.faulty(key) {
+		l.errorf(key, "gives nothing as a link; say over, or binary: true")
+	}
+}
+
 func (l *loader) resource(key string, r *Resource) {
 	if r == nil || r.off {
 		return
+	}
+	if k := key + ".uri"; strings.HasPrefix(r.URI.String(), "drawbridge-link:") && l.ok(k) {
+		l.errorf(k, "can't begin with drawbridge-link:, by which links to answers are known")
 	}
 	l.most(key+".name", r.Name, 200)
 	l.most(key+".title", r.Title, 200)

@@ -141,7 +141,7 @@ func compiledBy(c config.API) config.API {
 		c.PassHeaders = append(c.PassHeaders, r.In+" "+r.Name) // as good a place as any: what matters is what no argument may set
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
-	c.SpecCredential, c.SpecTimeout, c.AllowAddresses = nil, 0, nil
+	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links = nil, 0, nil, nil
 	return c
 }
 

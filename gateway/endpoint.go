@@ -57,7 +57,7 @@ func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
 	case "tools/call":
 		return e.tool(req.Name)
 	case "resources/read":
-		p, _ = e.resources.find(req.URI)
+		p, _ = e.toRead(req.URI, req.Principal)
 	}
 	return p
 }

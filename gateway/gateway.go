@@ -19,6 +19,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/mcp"
 )
 
 // Options are what a [Gateway] is made of.
@@ -63,6 +64,7 @@ type Gateway struct {
 	// completions are what services have told to those who type.
 	completions completions
 	watches     *watches
+	links       *mcp.Handles // of answers that are read later
 	clients     clients
 	replays     *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
 	// nonceKeys make the nonces of those proofs.
@@ -130,6 +132,9 @@ func New(o Options) (*Gateway, error) {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	if g.tasks, err = newTasks(keys); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	if g.links, err = mcp.NewHandles(keys, "drawbridge link"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)

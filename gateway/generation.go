@@ -24,6 +24,7 @@ type generation struct {
 	// readable are the names of the tools that are resources, in the order of the documents.
 	readable  []string
 	unusables map[string]*unusable // by the name of the API
+	links     *mcp.Handles
 	// updated is when its tools became what they are.
 	updated   time.Time
 	manifests *manifests // nil: they are not served
@@ -42,7 +43,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}}
+	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}

@@ -32,6 +32,7 @@ type Plan struct {
 	questions *questions  // nil: nothing is asked
 	sensitive *sensitive  // nil: nothing is hidden of answers
 	resource  *readable   // nil: it can't be read as one
+	links     *links      // nil: all answers are given as they are
 	progress  *eventRules // nil: the usual ones
 	job       *job        // what is known of the jobs that calls begin
 
@@ -64,7 +65,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
 	}
 	p.repeated = g.repeatedOf(t, set.ParamHeaders)
-	p.sensitive = sensitiveOf(set.SensitiveFields)
+	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), linksOf(s.config.Links, p.safe)
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)
 	}

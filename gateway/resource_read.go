@@ -49,9 +49,9 @@ func (c *content) appendTo(chunks []mcp.Chunk) []mcp.Chunk {
 // read reads a resource for the caller of a request, who must be allowed to call its operation. The error is for the client.
 func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, uri string) ([]content, error) {
 	e := endpointFrom(ctx)
-	p, args := e.resources.find(uri)
+	p, args := e.toRead(uri, req.Principal)
 	if p == nil {
-		return nil, req.ResourceNotFound(cut(uri, maxShownURI))
+		return nil, notFound(req, uri)
 	}
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e}
 	if e.guard != nil {
@@ -79,7 +79,11 @@ func (c *call) readAs(uri string, args []byte) ([]content, error) {
 		return nil, c.unread(uri, resp, err)
 	}
 	c.done(outcomeOK, nil)
-	return contentsOf(uri, c.plan.resource.mimeType, parts), nil
+	mimeType := c.plan.Operation.AnswerType()
+	if r := c.plan.resource; r != nil {
+		mimeType = r.mimeType
+	}
+	return contentsOf(uri, mimeType, parts), nil
 }
 
 // authorizeRead is authorize for a resource.

@@ -44,6 +44,15 @@ func (c *call) succeed(resp *http.Response) error {
 		}
 		c.answered = true
 		c.done(outcomeOK, nil)
+		if c.plan.links != nil {
+			parts := c.parts
+			if parts == nil {
+				parts = []openapi.Part{part}
+			}
+			if done, err := c.linked(parts...); done {
+				return err
+			}
+		}
 		if c.parts != nil {
 			return c.manyParts()
 		}

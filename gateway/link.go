@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// linkScheme begins the URI of a link. What follows is a sealed handle: the call whose answer it stands for.
+const linkScheme = "drawbridge-link:"
+
+// maxLink is the most bytes of a link's URI. A call whose arguments make it longer is answered as without links.
+const maxLink = 4 << 10
+
+// links says which answers of a plan are given as links. It is immutable.
+type links struct {
+	over   int  // bytes; 0: size does not matter
+	binary bool // all that is neither JSON nor text
+	ttl    time.Duration
+}
+
+// linksOf returns nil where answers are given as they are: for what changes something, reading again would do it again.
+func linksOf(c *config.Links, safe bool) *links {
+	if c == nil || !safe {
+		return nil
+	}
+	return &links{over: int(c.Over), binary: c.Binary, ttl: time.Duration(c.TTL)}
+}
+
+// linked answers with a link to the parts of the answer, if that is how they are to be given; false: they are not. Revisions before
+// 2025-06-18 have no links. An answer that was cut off, or that something is said beside, is no longer there to be read; one that the
+// user was asked for can't be read without asking again.
+func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
+	l := c.plan.links
+	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.questions != nil {
+		return false, nil
+	}
+	size, bytes := 0, false
+	for _, p := range parts {
+		if p.Events > 0 {
+			return false, nil
+		}
+		size += len(p.Data)
+		bytes = bytes || p.Kind != openapi.JSON && p.Kind != openapi.Text
+	}
+	if (l.over == 0 || size <= l.over) && (!l.binary || !bytes) {
+		return false, nil
+	}
+	uri, lasts := c.link()
+	if uri == "" {
+		return false, nil
+	}
+	first := parts[0]
+	what := strconv.Itoa(size) + " bytes"
+	switch {
+	case len(parts) > 1:
+		what += " in " + strconv.Itoa(len(parts)) + " parts"
+	case first.Kind == openapi.JSON:
+		what += " of JSON, " + summary(first.Data)
+	case first.MediaType != "":
+		what += " of " + first.MediaType
+	}
+	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", what, lasts)
+	block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), uri)
+	name := c.plan.Tool.Name
+	if first.File != "" {
+		name = first.File
+	}
+	block = jsonscan.AppendString(append(block, `,"name":`...), name)
+	block = jsonscan.AppendString(append(block, `,"title":`...), c.plan.Tool.Title)
+	if len(parts) == 1 {
+		if first.MediaType != "" {
+			block = jsonscan.AppendString(append(block, `,"mimeType":`...), first.MediaType)
+		}
+		block = strconv.AppendInt(append(block, `,"size":`...), int64(size), 10)
+	}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}, {Bytes: append(block, "}]"...)}}
+	if c.structured() {
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // which fits every output schema
+	}
+	return true, c.give(nil, chunks...)
+}
+
+// link returns a URI under which the call's caller can read its answer, and the words for how long: that of the resource that the
+// operation is, if it tells all arguments, else one with a handle. "" if it would be too long.
+func (c *call) link() (uri, lasts string) {
+	if r := c.plan.resource; r != nil && r.tellsAll(c.args) {
+		if uri, ok := r.uriOf(c.args); ok {
+			return uri, ""
+		}
+	}
+	payload := slices.Concat([]byte(c.plan.Tool.Name), []byte{'\n'}, c.args)
+	ttl := c.plan.links.ttl
+	uri = linkScheme + c.g.links.Seal(payload, time.Now().Add(ttl), c.req.Principal)
+	if len(uri) > maxLink {
+		return "", ""
+	}
+	return uri, " within " + config.Duration(ttl).String()
+}
+
+// tellsAll reports whether all arguments of a call stand in the resource's URI.
+func (r *readable) tellsAll(args []byte) bool {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return true
+	}
+	if jsonscan.KindOf(args) != jsonscan.Object {
+		return false
+	}
+	always, query := r.uri.Variables()
+	for name := range jsonscan.Members(args) {
+		if !slices.Contains(always, string(name)) && !slices.Contains(query, string(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of a call that a link
+// stands for. nil: there is none.
+func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
+	handle, isLink := strings.CutPrefix(uri, linkScheme)
+	if !isLink {
+		return e.resources.find(uri)
+	}
+	if len(uri) > maxLink {
+		return nil, nil
+	}
+	payload, _, err := e.gen.links.Open(handle, time.Now(), principal)
+	if err != nil {
+		return nil, nil
+	}
+	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
+	if p = e.tool(string(tool)); p == nil || !p.safe || p.questions != nil {
+		return nil, nil
+	}
+	return p, args
+}
+
+// notFound is the error for what can't be read, worded for links too.
+func notFound(req *mcp.Request, uri string) *mcp.Error {
+	denied := req.ResourceNotFound(cut(uri, maxShownURI))
+	if strings.HasPrefix(uri, linkScheme) {
+		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
+	}
+	return denied
+}
