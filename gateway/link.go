@@ -27,8 +27,8 @@ type links struct {
 	ttl    time.Duration
 }
 
-// linksOf returns nil where answers are given as they are: for what changes something, reading again would do it again.
-func linksOf(c *config.Links, safe bool) *links {
+// answerLinks returns nil where answers are given as they are: for what changes something, reading again would do it again.
+func answerLinks(c *config.Links, safe bool) *links {
 	if c == nil || !safe {
 		return nil
 	}

@@ -65,7 +65,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
 	}
 	p.repeated = g.repeatedOf(t, set.ParamHeaders)
-	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), linksOf(s.config.Links, p.safe)
+	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)
 	}
