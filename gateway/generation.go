@@ -217,6 +217,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
+		s.Config.Prompts = gen.promptFaults
 		for _, t := range gen.catalog.All() {
 			if !t.Hidden {
 				s.Tools++

@@ -72,8 +72,8 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 			}
 		}
 		if message.plan != nil {
-			if message.plan.asks() {
-				wrong(kind, errPromptAsks)
+			if err := message.plan.unfitForPrompt(); err != nil {
+				wrong(kind, err)
 			}
 			p.needs = append(p.needs, message.plan.Scopes)
 		}
@@ -104,10 +104,22 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 	return p, nil
 }
 
-var errPromptAsks = errors.New("its calls wait for what the user has to say, and a prompt can't ask that for them")
+var (
+	errPromptAsks = errors.New("its calls wait for what the user has to say, and a prompt can't ask that for them")
+	errPromptJob  = errors.New("its calls begin jobs, and a prompt can't wait for the end of one")
+)
 
-// asks tells whether calls of the plan may have to ask the user.
-func (p *Plan) asks() bool { return p.consent.needed || p.questions != nil }
+// unfitForPrompt tells why a prompt can't call a plan: it has to have answers at hand, and may make its calls again when the user
+// was asked something.
+func (p *Plan) unfitForPrompt() error {
+	switch {
+	case p.consent.needed || p.questions != nil:
+		return errPromptAsks
+	case p.job != nil && p.job.declared:
+		return errPromptJob
+	}
+	return nil
+}
 
 // completionPlan returns the plan of a call that tells values. It is made at each key that somebody presses, so it must do nothing
 // but tell.
@@ -117,8 +129,8 @@ func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key str
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
 		return nil
-	case p.asks():
-		wrong("tool", errPromptAsks)
+	case p.unfitForPrompt() != nil:
+		wrong("tool", p.unfitForPrompt())
 	case !p.safe:
 		wrong("tool", fmt.Errorf("%q is called while somebody types, and its method %s is not a safe one, such as GET", c.Tool, p.Operation.Method))
 	}
@@ -366,9 +378,4 @@ func (g *Gateway) logPrompts(gen, old *generation) {
 }
 
 // PromptProblems returns what keeps prompts of the configuration from being had, with places in its files.
-func (g *Gateway) PromptProblems() []string {
-	if gen := g.current.Load(); gen != nil {
-		return slices.Clone(gen.promptFaults)
-	}
-	return nil
-}
+func (g *Gateway) PromptProblems() []string { return slices.Clone(g.Status().Config.Prompts) }

@@ -162,14 +162,14 @@ func (b *promptBuilder) locate() error {
 		}
 		l := located{uri: m.Resource.FillURI(b.value)}
 		l.plan, l.args = b.endpoint.resources.find(l.uri)
-		missing := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, cut(l.uri, maxShownURI))
+		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, cut(l.uri, maxShownURI))
 		switch {
 		case l.plan == nil:
-			return missing
-		case l.plan.asks():
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), errPromptAsks)
+			return unknown
+		case l.plan.unfitForPrompt() != nil:
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), l.plan.unfitForPrompt())
 		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
-			return missing
+			return unknown
 		}
 		if b.found == nil {
 			b.found = map[int]located{}

@@ -26,6 +26,8 @@ type Status struct {
 type Config struct {
 	LoadedAt time.Time `json:"loaded_at"`       // when the configuration in use was read
 	Error    string    `json:"error,omitempty"` // why a newer one is not in use; empty: none was refused
+	// Prompts tells what keeps prompts of the configuration from being had, with places in its files.
+	Prompts []string `json:"prompts,omitempty"`
 	// PassedOver lists the files of configured directories that are no documents.
 	PassedOver []string `json:"passed_over,omitempty"`
 }
