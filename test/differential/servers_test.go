@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	_ "drawbridge/gateway" // so that go test runs again when the program has changed: it sees imports, not what we build
@@ -81,6 +82,19 @@ rules:
   - {match: {operation: picture}, set: {resource: {uri: "board://picture"}}}
   - {match: {operation: notice}, set: {resource: {uri: "board://notice", tool: false}}}
   - {match: {operation: record}, set: {resource: {uri: "record://{id}", tool: false}}}
+prompts:
+  - name: plain
+    description: Without arguments.
+    messages: [{text: Hello.}]
+  - name: review
+    title: A review
+    description: Of something, in some tone.
+    arguments:
+      - {name: what, description: What to review, required: true}
+      - {name: tone, description: How, values: [plain, poetic, polite]}
+    messages:
+      - {text: "Review {{what}}."}
+      - {role: assistant, text: "In which tone? {{tone}}"}
 `
 
 // newGateway starts the gateway in front of a service.
@@ -187,6 +201,7 @@ type definitions struct {
 	tools     []*mcp.Tool
 	resources []*mcp.Resource
 	templates []*mcp.ResourceTemplate
+	prompts   []*mcp.Prompt
 }
 
 // definitionsOf asks the gateway for what it has.
@@ -202,6 +217,7 @@ func definitionsOf(t *testing.T, gateway *server) (d definitions) {
 	d.tools = all(t, session.Tools(ctx, nil))
 	d.resources = all(t, session.Resources(ctx, nil))
 	d.templates = all(t, session.ResourceTemplates(ctx, nil))
+	d.prompts = all(t, session.Prompts(ctx, nil))
 	return d
 }
 
@@ -254,7 +270,12 @@ func newSDK(t *testing.T, gateway *server) *server {
 			return nil, ctx.Err()
 		},
 	}
-	server := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ServerOptions{PageSize: pageSize})
+	server := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ServerOptions{
+		PageSize:           pageSize,
+		CompletionHandler:  complete,
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
 	d := definitionsOf(t, gateway)
 	for _, tool := range d.tools {
 		if handlers[tool.Name] == nil {
@@ -267,6 +288,9 @@ func newSDK(t *testing.T, gateway *server) *server {
 	}
 	for _, r := range d.templates {
 		server.AddResourceTemplate(r, read)
+	}
+	for _, p := range d.prompts {
+		server.AddPrompt(p, fill)
 	}
 	get := func(*http.Request) *mcp.Server { return server }
 	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
@@ -286,6 +310,40 @@ func newSDK(t *testing.T, gateway *server) *server {
 	t.Cleanup(listener.Close)
 	s.endpoint = listener.URL + "/mcp"
 	return s
+}
+
+// fill is the SDK's server filling in a prompt. The SDK leaves it to its users to look at the arguments, so it does here.
+func fill(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	message := func(role mcp.Role, text string) *mcp.PromptMessage {
+		return &mcp.PromptMessage{Role: role, Content: &mcp.TextContent{Text: text}}
+	}
+	if r.Params.Name == "plain" {
+		return &mcp.GetPromptResult{Description: "Without arguments.", Messages: []*mcp.PromptMessage{message("user", "Hello.")}}, nil
+	}
+	what, found := r.Params.Arguments["what"]
+	if !found {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "what is missing"}
+	}
+	return &mcp.GetPromptResult{Description: "Of something, in some tone.", Messages: []*mcp.PromptMessage{
+		message("user", "Review "+what+"."), message("assistant", "In which tone? "+r.Params.Arguments["tone"]),
+	}}, nil
+}
+
+// complete is the SDK's server completing an argument.
+func complete(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	values := []string{}
+	switch {
+	case r.Params.Ref.URI == "record://{id}" && r.Params.Argument.Name == "id", r.Params.Ref.Name == "review" && r.Params.Argument.Name == "what":
+	case r.Params.Ref.Name != "review" || r.Params.Argument.Name != "tone":
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such argument"}
+	default:
+		for _, v := range []string{"plain", "poetic", "polite"} {
+			if strings.HasPrefix(v, r.Params.Argument.Value) {
+				values = append(values, v)
+			}
+		}
+	}
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: values, Total: len(values)}}, nil
 }
 
 // read is the SDK's server reading a resource.
