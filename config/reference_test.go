@@ -26,6 +26,7 @@ const (
 	credentialsFile = "../docs/upstream-credentials.md"
 	deploymentFile  = "../docs/deployment.md"
 	resourcesFile   = "../docs/resources.md"
+	questionsFile   = "../docs/questions.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -79,7 +80,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

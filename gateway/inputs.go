@@ -90,7 +90,7 @@ func newInputs(list []config.Input, w *wanted) (*inputs, *inputError) {
 			at.index = i
 			return nil, at
 		}
-		if c.Step != step {
+		if c.Step != step || i == 0 {
 			all.steps, step = append(all.steps, nil), c.Step
 		}
 		last := len(all.steps) - 1
