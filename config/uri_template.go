@@ -188,7 +188,7 @@ func (t *URITemplate) parse(text string) error {
 	for i, name := range append(always, query...) {
 		switch {
 		case !uriName.MatchString(name):
-			return fmt.Errorf("has the expression {%s}: supported are {name} and, at the end, {?a,b}, with names of letters, digits, _, - and .", name)
+			return fmt.Errorf("has the expression {%s}: supported are {name} and, at the end, {?a,b}, whose names have letters, digits and . _ -", name)
 		case slices.Contains(append(always, query...)[:i], name):
 			return fmt.Errorf("has the variable %q twice", name)
 		}

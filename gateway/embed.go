@@ -83,7 +83,8 @@ func (r *readable) uriOf(args []byte) (uri string, ok bool) {
 			return string(bytes.Join(items, []byte(","))), true
 		case jsonscan.Number, jsonscan.Bool, jsonscan.Object:
 			return string(value), true
+		case jsonscan.Null: // as one that is not given
 		}
-		return "", false // not given, or null
+		return "", false
 	})
 }

@@ -103,7 +103,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.makeReadable(g, d, byOperation, settings)
 	for _, s := range d.sources {
 		if s.loaded != nil {
-			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, gen.unusables[s.name])
+			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name])
 		}
 	}
 	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole())

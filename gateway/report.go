@@ -21,30 +21,34 @@ const (
 
 // fates is what became of the operations of one API in one generation. It is immutable.
 type fates struct {
-	config   config.API
-	maxName  int // of a tool's name, in characters
-	name     string
-	api      *openapi.API
-	choices  *choices
-	extended *extended
-	unusable *unusable
-	hidden   *strings.Replacer // see source.conceal
-	tools    map[*openapi.Operation]*catalog.Tool
-	counts   admin.Fates
-	problems admin.Counts
-	skips    admin.Counts
+	config    config.API
+	maxName   int // of a tool's name, in characters
+	name      string
+	api       *openapi.API
+	choices   *choices
+	extended  *extended
+	unusable  *unusable
+	hidden    *strings.Replacer // see source.conceal
+	tools     map[*openapi.Operation]*catalog.Tool
+	resources map[*openapi.Operation]string // their URIs
+	counts    admin.Fates
+	problems  admin.Counts
+	skips     admin.Counts
 }
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
-func newFates(s *source, tools []*catalog.Tool, maxName int, u *unusable) *fates {
+func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable) *fates {
 	if u == nil {
 		u = &unusable{}
 	}
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{},
+	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
 			f.tools[t.Operation] = t
+			if r := plans[t.Operation].resource; r != nil {
+				f.resources[t.Operation] = r.uri.String()
+			}
 		}
 	}
 	for _, p := range f.choices.problems {
@@ -138,7 +142,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		o.Reasons = []admin.Reason{f.exclusion(subjectOf(f.name, op))}
 		return o
 	}
-	o.Tool, o.Problems = t.Name, op.Problems
+	o.Tool, o.Resource, o.Problems = t.Name, f.shown(f.resources[op]), op.Problems
 	if at, lacks := f.choices.missing[op]; lacks {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
 	}

@@ -74,7 +74,7 @@ func (c *call) readAs(uri string, args []byte) ([]content, error) {
 		return nil, c.unread(uri, nil, err)
 	}
 	defer c.begin()()
-	parts, resp, err := c.collect(args)
+	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, c.unread(uri, resp, err)
 	}

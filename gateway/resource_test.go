@@ -162,6 +162,15 @@ rules:
 	if diff := cmp.Diff(want, logged); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
+	var uris []string
+	for _, o := range report.Operations {
+		if o.Resource != "" {
+			uris = append(uris, o.Tool+" "+o.Resource)
+		}
+	}
+	if diff := cmp.Diff([]string{"c shop:c", "g drawbridge://shop/g"}, uris); diff != "" {
+		t.Errorf("resources in the report (-want +got):\n%s", diff)
+	}
 	if n := len(g.Plans()); n != 8 {
 		t.Errorf("%d tools, want all 8", n)
 	}

@@ -22,6 +22,8 @@ import (
 const (
 	maxWatches          = 10_000
 	maxWatchesPerCaller = 256 // where callers are known
+	// maxLooks bounds the answers that are in memory at once.
+	maxLooks = 64
 	// maxBackoff is the power of two by which a service that fails is asked less often, at most.
 	maxBackoff = 4
 )
@@ -34,6 +36,7 @@ type watches struct {
 	g *Gateway
 	// pause waits, and tells whether ctx has not ended; tests have another.
 	pause func(ctx context.Context, d time.Duration) bool
+	looks chan struct{} // a place for each that looks now
 
 	mu        sync.Mutex
 	all       map[watchKey]*watch
@@ -61,7 +64,7 @@ type member struct {
 }
 
 func newWatches(g *Gateway) *watches {
-	return &watches{g: g, pause: pause, all: map[watchKey]*watch{}, perCaller: map[string]int{}}
+	return &watches{g: g, pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -246,6 +249,12 @@ const idle = time.Minute
 // the next look.
 func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
 	interval = idle
+	select {
+	case w.looks <- struct{}{}:
+		defer func() { <-w.looks }()
+	case <-ctx.Done():
+		return interval, nil
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			w.g.metrics.panics.Inc()

@@ -24,7 +24,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 		},
 	}
 	defer c.begin()()
-	parts, resp, err := c.collect(args)
+	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
 	switch {
 	case resp != nil && resp.StatusCode == http.StatusNotModified && known.validators != nil:
 		return nil

@@ -120,6 +120,8 @@ type Operation struct {
 	Problems []int `json:"problems,omitempty"`
 	// Reasons are what else made the fate: why it is skipped, who excludes it, which names are others.
 	Reasons []Reason `json:"reasons,omitempty"`
+	// Resource is the URI, or the template for URIs, under which it can be read.
+	Resource string `json:"resource,omitempty"`
 	// Uncallable tells why calls of the tool fail as things are, such as that nobody said where they go.
 	Uncallable string `json:"uncallable,omitempty"`
 }
