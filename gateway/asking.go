@@ -139,7 +139,7 @@ func (a *asking) round(ctx context.Context, open []*input, values map[string]jso
 	}
 	round := mcp.Round{
 		// What is always asked is asked for each call.
-		Once: slices.ContainsFunc(open, func(in *input) bool { return in.always }),
+		Once:  slices.ContainsFunc(open, func(in *input) bool { return in.always }),
 		Check: func(q *mcp.Question, answer mcp.Answer) error { return a.good(find(q.Key), answer.Value) },
 		Again: func(q *mcp.Question, refused error) mcp.Question {
 			if again, err := find(q.Key).question(a, refused); err == nil {

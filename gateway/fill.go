@@ -34,16 +34,19 @@ func wantedOf(op *openapi.Operation) *wanted {
 	return w
 }
 
+// askedNote keeps models from making up what they don't know.
+const askedNote = "If it is left out, the user is asked for it."
+
 // newQuestions makes the questions of an operation. The error says which input can't be used.
 func newQuestions(list []config.Input, op *openapi.Operation) (*questions, *inputError) {
 	all, err := newInputs(list, wantedOf(op))
 	if err != nil {
 		return nil, err
 	}
-	q := &questions{inputs: all, shown: op.Asked(all.optional, all.withheld)}
+	q := &questions{inputs: all, shown: op.Asked(all.optional, all.withheld, askedNote)}
 	q.open = q.shown
 	if len(all.withheld) > 0 {
-		q.open = op.Asked(slices.Concat(all.withheld, all.optional), nil)
+		q.open = op.Asked(slices.Concat(all.withheld, all.optional), nil, "")
 	}
 	return q, nil
 }

@@ -25,8 +25,8 @@ import (
 //
 //	api.yaml       the document
 //	config.yaml    the configuration; $SPEC and $BASE stand for the document's path and the service's address
-//	call           {"name": …, "arguments": …, "capabilities": of the client, "answers": {key: [results, in turn]}}; what is not
-//	               answered is cancelled
+//	call           {"name": …, "arguments": …, "capabilities": of the client, "answers": {key: [results, in turn]}}, or "uri" of a
+//	               resource in the place of name and arguments; what is not answered is cancelled
 //	transcript     expected: the tool's input schema, what is asked, what reaches the service and what the client gets.
 //	               Revisions with the same transcript stand together
 func TestQuestions(t *testing.T) {
@@ -112,7 +112,7 @@ type answering struct {
 	revision string
 	session  string
 	call     struct {
-		Name                    string
+		Name, URI               string
 		Arguments, Capabilities json.RawMessage
 		Answers                 map[string][]json.RawMessage
 	}
@@ -167,6 +167,10 @@ func (c *answering) post(header map[string]string, body string, each func(m mess
 
 func (c *answering) run() {
 	c.t.Helper()
+	if c.call.URI != "" {
+		c.end(c.send("resources/read", c.call.URI, fmt.Sprintf(`{"uri":%q}`, c.call.URI), nil))
+		return
+	}
 	list := c.send("tools/list", "", "{}", nil)
 	var tools struct {
 		Tools []struct {
@@ -188,8 +192,8 @@ func (c *answering) run() {
 // end writes down what the call has come to.
 func (c *answering) end(m message) {
 	var result struct {
-		Content []struct{ Text string }
-		IsError bool
+		Content, Contents []struct{ Text string }
+		IsError           bool
 	}
 	if m.Error != nil || json.Unmarshal(m.Result, &result) != nil {
 		fmt.Fprintf(&c.log, "error: %s\n", m.Error)
@@ -199,7 +203,7 @@ func (c *answering) end(m message) {
 	if result.IsError {
 		word = "failed"
 	}
-	for _, block := range result.Content {
+	for _, block := range append(result.Content, result.Contents...) {
 		fmt.Fprintf(&c.log, "%s: %s\n", word, strings.TrimRight(block.Text, "\n"))
 	}
 }

@@ -32,13 +32,13 @@ func (o *Operation) Declares() []Declared {
 }
 
 // Asked returns the operation as callers see it where arguments are had from somebody else: optional are those that they
-// need not give, withheld those that they can't. Input, Published and Check are those of the new one; a request is made by
+// need not give, of which note is said in their descriptions, withheld those that they can't. Input, Published and Check are those of the new one; a request is made by
 // the old one, of all arguments, which it then checks as ever.
 //
 // What a schema says of arguments together can't be checked as long as some are missing, so such parts are left out where
 // they are about one of them.
-func (o *Operation) Asked(optional, withheld []string) *Operation {
-	r := relaxer{root: o.Input, withheld: withheld, names: slices.Concat(optional, withheld), made: make(map[string]string)}
+func (o *Operation) Asked(optional, withheld []string, note string) *Operation {
+	r := relaxer{root: o.Input, withheld: withheld, note: note, names: slices.Concat(optional, withheld), made: make(map[string]string)}
 	asked := *o
 	asked.Input = r.input()
 	asked.withheld = withheld
@@ -83,6 +83,7 @@ type relaxer struct {
 	root     []byte
 	names    []string          // which nobody has to give
 	withheld []string          // of them, those that nobody can give
+	note     string            // what is said of the others
 	made     map[string]string // new name of a definition by its old one; the old one if it needs no new one
 	defs     []byte            // members: definitions that were made anew
 }
@@ -121,9 +122,7 @@ func (r *relaxer) schema(text []byte, depth int) []byte {
 				continue
 			}
 		case "properties":
-			if len(r.withheld) > 0 {
-				value = without(value, r.withheld)
-			}
+			value = r.properties(value)
 		case "minProperties":
 			n, err := strconv.Atoi(string(value))
 			if err != nil || n <= len(r.names) {
@@ -163,6 +162,37 @@ func (r *relaxer) schema(text []byte, depth int) []byte {
 		return text
 	}
 	return dst
+}
+
+// properties returns the declared arguments without those that nobody can give, and with the note.
+func (r *relaxer) properties(object []byte) []byte {
+	dst := []byte{'{'}
+	for key, value := range jsonscan.Members(object) {
+		name := string(key)
+		switch {
+		case slices.Contains(r.withheld, name):
+			continue
+		case slices.Contains(r.names, name) && r.note != "" && jsonscan.KindOf(value) == jsonscan.Object:
+			value = noted(value, r.note)
+		}
+		dst = appendMember(dst, name, value)
+	}
+	return append(dst, '}')
+}
+
+// noted returns a schema with a sentence at the end of its description.
+func noted(text []byte, note string) []byte {
+	dst, found := []byte{'{'}, false
+	for key, value := range jsonscan.Members(text) {
+		if string(key) == "description" && jsonscan.KindOf(value) == jsonscan.String {
+			value, found = jsonscan.AppendString(nil, string(jsonscan.Unquote(value))+"\n\n"+note), true
+		}
+		dst = appendMember(dst, string(key), value)
+	}
+	if !found {
+		dst = appendMember(dst, "description", jsonscan.AppendString(nil, note))
+	}
+	return append(dst, '}')
 }
 
 // conditional tells whether a condition, or what follows from it, is about what may be missing.

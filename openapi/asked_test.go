@@ -69,7 +69,7 @@ func TestAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			op := askedOperation(t, tt.schema, CompileOptions{})
 			before := string(op.Input)
-			asked := op.Asked(tt.optional, tt.withheld)
+			asked := op.Asked(tt.optional, tt.withheld, "")
 			if tt.input != "" && string(asked.Input) != tt.input {
 				t.Errorf("input\n%s\nwant\n%s", asked.Input, tt.input)
 			}
@@ -89,7 +89,10 @@ func TestAsked(t *testing.T) {
 			if string(op.Input) != before {
 				t.Error("the operation has changed")
 			}
-			portable := askedOperation(t, tt.schema, CompileOptions{Profile: ProfilePortable}).Asked(tt.optional, tt.withheld)
+			if noted := op.Asked(tt.optional, tt.withheld, "Asked.").Input; len(tt.optional) > 0 != strings.Contains(string(noted), `"description":"Asked."`) {
+				t.Errorf("with a note: %s", noted)
+			}
+			portable := askedOperation(t, tt.schema, CompileOptions{Profile: ProfilePortable}).Asked(tt.optional, tt.withheld, "Asked.")
 			if input, _ := portable.Published(ProfileFull); !json.Valid(input) || len(tt.withheld) > 0 && strings.Contains(string(input), `"a"`) {
 				t.Errorf("portable: %s", input)
 			}
