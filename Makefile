@@ -19,6 +19,7 @@ FUZZTIME      ?= 10s
 BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
+STREAMS_FLAGS ?=
 
 .DEFAULT_GOAL := help
 
@@ -97,6 +98,10 @@ bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its 
 .PHONY: tokens
 tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS='-phase 10m -rotate 30s': in full)
 	$(GO) run ./test/tokens -gateway bin/drawbridge $(TOKENS_FLAGS)
+
+.PHONY: streams
+streams: build ## 10,000 open streams: memory, time to tell them of a change, and 1,000 changes under load (STREAMS_FLAGS=-h)
+	$(GO) run ./test/streams -gateway bin/drawbridge $(STREAMS_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -21,14 +20,15 @@ func (g *Gateway) routes() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	door := &door{origins(http.HandlerFunc(g.serve))}
 	r := chi.NewRouter()
 	r.Use(g.secured)
-	r.With(origins).HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { g.serveMCP(w, r, "") })
-	r.With(origins).HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-		g.serveMCP(w, r, chi.URLParam(r, "endpoint"))
+	r.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { door.enter(w, r, &visit{transport: g.transport(r)}) })
+	r.HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
+		door.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: g.transport(r)})
 	})
 	if c.Server.OldTransport {
-		g.oldRoutes(r.With(origins))
+		oldRoutes(r, door)
 	}
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, g.metadata)
@@ -78,47 +78,6 @@ var (
 	noStore   = []string{"no-store"}
 	noSources = []string{"default-src 'none'"}
 )
-
-// visit is one request's: where it goes. It is of the request's goroutine.
-type visit struct {
-	name      string
-	endpoint  *endpoint   // nil once the request has become a stream of changes
-	operator  bool        // who runs the program calls, and may call everything
-	header    http.Header // of the request; nil where there is none
-	transport transport   // which the speaker has several of
-}
-
-type visitKey struct{}
-
-// serveMCP fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's
-// guard, which has the endpoint behind it.
-func (g *Gateway) serveMCP(w http.ResponseWriter, r *http.Request, name string) {
-	g.serve(w, r, &visit{name: name, transport: g.transport(r)})
-}
-
-// serve is serveMCP for a transport.
-func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, v *visit) {
-	gen := g.current.Load()
-	if gen == nil {
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
-		return
-	}
-	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
-		http.NotFound(w, r)
-		return
-	}
-	v.header = r.Header
-	v.endpoint.entry.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
-}
-
-func visitFrom(ctx context.Context) *visit {
-	return ctx.Value(visitKey{}).(*visit) //nolint:errcheck // serveMCP has put it there
-}
-
-func endpointFrom(ctx context.Context) *endpoint {
-	return visitFrom(ctx).endpoint
-}
 
 // protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.
 const protectedResource = "/.well-known/oauth-protected-resource"

@@ -43,6 +43,7 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 		KeepAlive:    cmp.Or(time.Duration(c.Server.KeepAlive), -1),
 		Logger:       g.log,
 		Observe:      g.observe,
+		Park:         park,
 	}}
 	if g.o.Local {
 		s.options.KeepAlive = -1 // there is nobody between

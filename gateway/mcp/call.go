@@ -157,7 +157,11 @@ func (x *exchange) listen() {
 		}
 		panic(http.ErrAbortHandler) // only a broken connection tells the client
 	}()
-	x.listens(x.req.HTTP.Context())
+	if begin := x.listens.begin; begin != nil {
+		x.listens.begin = nil
+		_ = begin() // which is found in the stream
+	}
+	x.listens.run(x.req.HTTP.Context())
 }
 
 // statusClientGone is reported, never sent: the client left before the answer.

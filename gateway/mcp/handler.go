@@ -87,8 +87,8 @@ type exchange struct {
 	// ending is closed when the client will say nothing any more, but may listen; nil: that can't be known.
 	ending <-chan struct{}
 
-	state   *askState             // of a modern request, once a method asks
-	listens func(context.Context) // goes on with a stream of changes, to its end; nil: there is none
+	state   *askState  // of a modern request, once a method asks
+	listens *streaming // nil: it is not a stream of changes
 }
 
 // ServeHTTP answers one HTTP request to the endpoint.
@@ -109,23 +109,52 @@ func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 // run answers by serve, or with its error, and reports what happened.
 func (x *exchange) run(serve func(*exchange) *Error) {
 	h := x.h
+	var start time.Time
 	if h.o.Observe != nil {
-		start := h.now()
-		defer func() {
-			x.event.HTTPStatus, x.event.ResponseBytes = int(x.out.status), x.out.size
-			x.event.Era, x.event.Revision = x.req.Era, x.req.Revision
-			x.event.Duration = h.now().Sub(start)
-			h.o.Observe(x.req.HTTP, x.event)
-		}()
+		start = h.now()
 	}
+	parked := false
+	defer func() {
+		if !parked {
+			x.report(start)
+		}
+	}()
 	if err := serve(x); err != nil {
 		x.fail(err)
 	}
 	if x.listens != nil {
-		// Here, and not where the request was understood, since the stack of an idle
-		// stream is most of what it costs: from a call that is not deep it can shrink.
+		parked = true
+		x.park(start)
+	}
+}
+
+// park goes on with a request that has become a stream of changes, here or where
+// [Options].Park wants it, and there in a goroutine of its own if it can be.
+func (x *exchange) park(start time.Time) {
+	rest := func() {
+		defer x.report(start)
 		x.listen()
 	}
+	if p := x.h.o.Park; p != nil && p(x.req.HTTP.Context(), func() {
+		if !x.takeOver(rest) {
+			rest()
+		}
+	}) {
+		return
+	}
+	rest()
+}
+
+// report tells what happened.
+func (x *exchange) report(start time.Time) {
+	h := x.h
+	if h.o.Observe == nil {
+		return
+	}
+	x.event.HTTPStatus, x.event.ResponseBytes = int(x.out.status), x.out.size
+	x.event.Era, x.event.Revision = x.req.Era, x.req.Revision
+	x.event.Duration = h.now().Sub(start)
+	h.o.Observe(x.req.HTTP, x.event)
 }
 
 func (x *exchange) serve() *Error {

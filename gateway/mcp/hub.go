@@ -80,8 +80,9 @@ type HubOptions struct {
 // subscriptions/listen, legacy ones on the stream that they open with GET. Nothing is
 // queued for them: a stream remembers what is still to be told, each thing once, so
 // that changes which follow each other faster than a client reads become one, and a
-// slow reader holds up nobody. All methods are safe for concurrent use. A hub starts
-// no goroutine; each stream lives in the goroutine of its request.
+// slow reader holds up nobody. All methods are safe for concurrent use. Each stream has
+// a goroutine that waits for its end, and one that tells while there is something to tell;
+// Drain waits for both.
 type Hub struct {
 	o HubOptions
 
@@ -94,8 +95,7 @@ type Hub struct {
 	legacy   map[[16]byte]*watcher            // sessions with subscriptions, or with a stream
 	ended    bool
 
-	drain chan struct{}  // closed when everybody has to go
-	left  sync.WaitGroup // the open streams
+	left sync.WaitGroup // the open streams
 }
 
 // NewHub makes a hub; it belongs to one [Handler].
@@ -110,8 +110,7 @@ func NewHub(o HubOptions) *Hub {
 		o.MaxWatches = 256
 	}
 	return &Hub{
-		o: o, drain: make(chan struct{}),
-		open: make(map[*listener]struct{}), streams: make(map[string]int), sessions: make(map[string]int),
+		o: o, open: make(map[*listener]struct{}), streams: make(map[string]int), sessions: make(map[string]int),
 		uris: make(map[string]map[*watcher]struct{}), tasks: make(map[string]map[*listener]string),
 		legacy: make(map[[16]byte]*watcher),
 	}
@@ -181,7 +180,9 @@ func (h *Hub) Drain(ctx context.Context) error {
 	h.mu.Lock()
 	if !h.ended {
 		h.ended = true
-		close(h.drain)
+		for l := range h.open {
+			l.finish()
+		}
 	}
 	sessions := slices.Collect(maps.Keys(h.legacy))
 	h.mu.Unlock()

@@ -344,7 +344,7 @@ func TestPanicInAStream(t *testing.T) {
 	if len(events) != 1 || !events[0].Panicked || events[0].Code != mcp.CodeInternal || left != 0 {
 		t.Errorf("events %+v, %d streams", events, left)
 	}
-	if strings.Contains(log.String(), "a secret") || !strings.Contains(log.String(), "hub_test.go") {
+	if strings.Contains(log.String(), "a secret") || !strings.Contains(log.String(), "TestPanicInAStream.func1.1(") {
 		t.Errorf("log %s", &log)
 	}
 }

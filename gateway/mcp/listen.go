@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"drawbridge/openapi/jsonscan"
@@ -15,7 +16,9 @@ import (
 // keySubscription is the key of _meta that names the subscription of a message.
 const keySubscription = "io.modelcontextprotocol/subscriptionId"
 
-// listener is one open stream of changes. The goroutine of its request runs it.
+// listener is one open stream of changes. The goroutine of its request does nothing but
+// wait, so that its stack stays small; another one is started when there is something
+// to tell, and ends when it is told.
 type listener struct {
 	hub     *Hub
 	viewer  Viewer
@@ -26,12 +29,16 @@ type listener struct {
 	keys    []string           // of the tasks it watches
 	release []func()           // for these
 
-	wake  chan struct{} // something is pending
 	ended chan struct{} // closed by finish
 	once  sync.Once
+	conn  atomic.Pointer[takenConn] // that wait reads from; nil: it does not
 
 	mu      sync.Mutex
 	pending pending
+	x       *exchange     // of the stream; nil: it can't be told anything yet, or any more
+	telling bool          // a goroutine tells what is pending
+	told    chan struct{} // closed when it has ended; nil: nobody waits for that
+	failed  bool          // it panicked
 }
 
 // pending is what a stream has still to tell.
@@ -41,23 +48,89 @@ type pending struct {
 	tasks map[string]Task
 }
 
+func (p *pending) empty() bool { return p.lists == 0 && len(p.uris) == 0 && len(p.tasks) == 0 }
+
 func newListener(h *Hub, v Viewer) *listener {
-	return &listener{hub: h, viewer: v, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &listener{hub: h, viewer: v, ended: make(chan struct{})}
 }
 
 // mark notes that something is to be told. It does not wait.
 func (l *listener) mark(what func(*pending)) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	what(&l.pending)
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default: // awake already
+	l.begin()
+}
+
+// begin has told what is pending, if there is somebody to tell. The caller holds the
+// lock.
+func (l *listener) begin() {
+	if l.x != nil && !l.telling && !l.pending.empty() {
+		l.telling = true
+		go l.work()
+	}
+}
+
+// work tells what is pending until nothing is. What can't be told ends the stream.
+func (l *listener) work() {
+	var x *exchange
+	defer func() {
+		if v := recover(); v != nil {
+			x.event.Code = x.panicked("panic in a stream of changes", v).Code
+			l.fail(true)
+		}
+	}()
+	for {
+		var p pending
+		if x, p = l.next(); x == nil {
+			return
+		}
+		if l.tell(x.req.HTTP.Context(), &x.out, p) != nil {
+			l.fail(false)
+			return
+		}
+	}
+}
+
+// next takes what is pending; x is nil if that is nothing, and then nobody tells it any
+// more.
+func (l *listener) next() (x *exchange, p pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.x == nil || l.pending.empty() {
+		l.rest()
+		return nil, pending{}
+	}
+	x, p, l.pending = l.x, l.pending, pending{}
+	return x, p
+}
+
+// fail ends a stream that could not be told something.
+func (l *listener) fail(panicked bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = panicked
+	l.rest()
+	l.finish()
+}
+
+// rest notes that nobody tells what is pending any more. The caller holds the lock.
+func (l *listener) rest() {
+	if l.telling = false; l.told != nil {
+		close(l.told)
+		l.told = nil
 	}
 }
 
 // finish ends the stream, as a drain does.
-func (l *listener) finish() { l.once.Do(func() { close(l.ended) }) }
+func (l *listener) finish() {
+	l.once.Do(func() {
+		close(l.ended)
+		if c := l.conn.Load(); c != nil {
+			c.interrupt()
+		}
+	})
+}
 
 // look remembers what the viewer sees now.
 func (l *listener) look(ctx context.Context) {
@@ -71,48 +144,80 @@ func (l *listener) look(ctx context.Context) {
 // run tells changes until the client leaves, the time is up or the stream is to end;
 // graceful tells that the client is still there.
 func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (graceful bool) {
-	var over <-chan time.Time
+	if !x.out.intact() {
+		return false
+	}
 	if !until.IsZero() {
-		t := time.NewTimer(until.Sub(x.h.now()))
-		defer t.Stop()
-		over = t.C
+		defer time.AfterFunc(until.Sub(x.h.now()), l.finish).Stop()
 	}
-	var silent <-chan time.Time
-	if x.h.o.KeepAlive > 0 {
-		t := time.NewTicker(x.h.o.KeepAlive)
-		defer t.Stop()
-		silent = t.C
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-l.hub.drain:
-			return true
-		case <-l.ended:
-			return true
-		case <-x.ending:
-			return true
-		case <-over:
-			return true
-		case <-silent:
-			if x.out.quiet() != nil {
-				return false
-			}
-		case <-l.wake:
-			if l.tell(ctx, &x.out) != nil {
-				return false
-			}
+	x.out.watch(l.finish)
+	l.attach(x)
+	graceful = l.wait(ctx, x)
+	l.detach()
+	return graceful && x.out.intact()
+}
+
+// wait returns when the stream is to end, or, false then, when the client has left.
+func (l *listener) wait(ctx context.Context, x *exchange) bool {
+	if c := x.listens.conn; c != nil {
+		l.conn.Store(c)
+		if !l.over() { // else finish may have come before
+			c.wait()
 		}
+		return l.over()
+	}
+	return l.idle(ctx, x.ending)
+}
+
+// idle is wait for a stream whose connection tells nothing but by its context.
+func (l *listener) idle(ctx context.Context, ending <-chan struct{}) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-l.ended:
+	case <-ending:
+	}
+	return ctx.Err() == nil
+}
+
+// over tells whether the stream is to end.
+func (l *listener) over() bool {
+	select {
+	case <-l.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// attach lets the stream be told of changes.
+func (l *listener) attach(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.x = x
+	l.begin()
+}
+
+// detach ends that. When it returns nobody tells the stream anything.
+func (l *listener) detach() {
+	l.mu.Lock()
+	l.x = nil
+	var told chan struct{}
+	if l.telling {
+		told = make(chan struct{})
+		l.told = told
+	}
+	l.mu.Unlock()
+	if told != nil {
+		<-told
+	}
+	if l.failed {
+		panic(http.ErrAbortHandler) // only a broken connection tells the client
 	}
 }
 
 // tell writes what is pending. A list is told of only if it looks different now.
-func (l *listener) tell(ctx context.Context, s *stream) error {
-	l.mu.Lock()
-	p := l.pending
-	l.pending = pending{}
-	l.mu.Unlock()
+func (l *listener) tell(ctx context.Context, s *stream, p pending) error {
 	for i, list := range lists {
 		if p.lists&list == 0 {
 			continue
@@ -148,6 +253,9 @@ func (l *listener) send(s *stream, method string, params []byte) error {
 	text = trimComma(append(text, params...))
 	s.live.mu.Lock() // the old transport has others that write here
 	defer s.live.mu.Unlock()
+	if s.live.over {
+		return errAnswered
+	}
 	return s.message(func() { s.notification(method, Chunk{Bytes: text}) })
 }
 
@@ -196,16 +304,19 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 	}()
 	l.meta = append([]byte(`"`+keySubscription+`":`), id...)
 	ack := l.acknowledge(ctx, h, &f)
-	x.out.live.period = 0 // run does it
 	until := hub.until(ctx)
 	x.req.ID, x.req.Params, x.req.Meta = id, nil, Meta{} // the body is not needed any more
 	x.reply.answered = true
-	x.listens = func(ctx context.Context) {
-		defer hub.leave(l)
-		graceful := l.send(&x.out, "notifications/subscriptions/acknowledged", ack) == nil && l.run(ctx, x, until)
-		if x.reply.answered = false; !graceful || reply.ResultMeta(l.meta) != nil {
-			x.leave()
-		}
+	x.listens = &streaming{
+		begin: func() error { return l.send(&x.out, "notifications/subscriptions/acknowledged", ack) },
+		run: func(ctx context.Context) {
+			defer hub.leave(l)
+			graceful := l.run(ctx, x, until)
+			if x.reply.answered = false; !graceful || reply.ResultMeta(l.meta) != nil {
+				x.leave()
+			}
+			x.hangUp()
+		},
 	}
 	return nil
 }

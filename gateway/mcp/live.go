@@ -92,3 +92,25 @@ func (s *stream) beat() {
 		_ = s.comment()
 	}
 }
+
+// intact tells whether all that was written has gone out.
+func (s *stream) intact() bool {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	return s.err == nil
+}
+
+// watch has broken called when a keepAlive finds that nobody reads the stream any more.
+func (s *stream) watch(broken func()) {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	if s.live.timer == nil {
+		return
+	}
+	s.live.timer.Stop()
+	s.live.timer = time.AfterFunc(s.live.period, func() {
+		if s.beat(); !s.intact() {
+			broken()
+		}
+	})
+}

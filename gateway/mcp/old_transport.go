@@ -94,8 +94,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 	l.hear(x.h.changing())
 	l.look(r.Context())
 	until := hub.until(r.Context())
-	x.out.live.period = 0 // run does it
-	x.listens = func(ctx context.Context) {
+	x.listens = &streaming{run: func(ctx context.Context) {
 		defer hub.leave(l)
 		defer x.h.forget(ss.id)
 		ctx, cancel := context.WithCancel(ctx)
@@ -114,7 +113,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 			t.leave(name, st, cancel)
 		}()
 		graceful = st.write([]byte("event: endpoint\ndata: "+t.messages+"?sessionId="+name+eventEnd)) == nil && l.run(ctx, x, until)
-	}
+	}}
 	return nil
 }
 

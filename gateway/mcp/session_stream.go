@@ -52,14 +52,15 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 	if u := hub.until(ctx); !u.IsZero() && (until.IsZero() || u.Before(until)) {
 		until = u
 	}
-	x.out.live.period = 0 // run does it
-	x.listens = func(ctx context.Context) {
-		defer hub.leave(l)
-		defer hub.detach(ss.id, l.watcher, l)
-		if x.out.quiet() == nil {
+	x.listens = &streaming{
+		begin: x.out.quiet,
+		run: func(ctx context.Context) {
+			defer hub.leave(l)
+			defer hub.detach(ss.id, l.watcher, l)
 			l.run(ctx, x, until)
-		}
-		x.leave()
+			x.leave()
+			x.hangUp()
+		},
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ type borrowed struct {
 // fixedHeaders are header values that never change, kept so that an answer does
 // not allocate them. They are shared: nobody may write to them.
 type fixedHeaders struct {
-	json, events, gzip, acceptEncoding, noBuffering []string
+	json, events, gzip, acceptEncoding, noBuffering, close []string
 }
 
 func newFixedHeaders() *fixedHeaders {
@@ -96,6 +96,7 @@ func newFixedHeaders() *fixedHeaders {
 		gzip:           []string{"gzip"},
 		acceptEncoding: []string{"Accept-Encoding"},
 		noBuffering:    []string{"no"},
+		close:          []string{"close"},
 	}
 }
 

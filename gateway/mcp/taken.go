@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// streaming is what a request that has become a stream of changes goes on with.
+type streaming struct {
+	begin func() error          // sends what goes first on the stream; nil: run does it, or it is out
+	run   func(context.Context) // goes on to the end of the stream
+	conn  *takenConn            // the stream's; nil: it is net/http's
+}
+
+// takenConn is an HTTP/1.1 connection that was taken from net/http, and the writer of
+// its answer. What net/http keeps for an open stream is several times what the stream
+// needs: buffers for requests that will not come, a goroutine that has served one, and
+// one that waits for the client to leave. Here one goroutine waits, with a small stack.
+type takenConn struct {
+	net.Conn
+	said int     // bytes that the client has sent since its request
+	b    [1]byte // the next of them
+}
+
+// maxSaid is how much a client may send on the connection of a stream before the stream
+// ends: line ends behind a body are harmless, and another request won't be answered.
+const maxSaid = 16
+
+// takeOver has rest run in a goroutine of its own, with the connection in our hands, so that
+// the server's handler can return. The header is out then, as net/http makes it, and what
+// goes first on the stream. It is false, and the stream as it was, if the connection can't be
+// taken: that of HTTP/2 belongs to other requests as well.
+func (x *exchange) takeOver(rest func()) bool {
+	s := &x.out
+	_, can := s.w.(http.Hijacker)
+	if !can || x.listens.begin == nil || !x.req.HTTP.ProtoAtLeast(1, 1) || x.req.HTTP.ProtoMajor != 1 {
+		return false
+	}
+	s.w.Header()["Connection"] = s.fixed.close
+	err := x.listens.begin()
+	if x.listens.begin = nil; err != nil {
+		return false
+	}
+	c, err := s.takeOver()
+	if err != nil {
+		return false
+	}
+	r := x.req.HTTP.WithContext(context.WithoutCancel(x.req.HTTP.Context())) // net/http ends it when the handler returns
+	r.Body = http.NoBody
+	x.req.HTTP, x.listens.conn = r, c
+	go c.serve(rest)
+	return true
+}
+
+// takeOver takes the connection of an answer whose beginning is out.
+func (s *stream) takeOver() (*takenConn, error) {
+	s.live.mu.Lock() // a keepAlive must not come in between
+	defer s.live.mu.Unlock()
+	conn, rw, err := s.control.Hijack()
+	if err != nil {
+		return nil, err
+	}
+	c := &takenConn{Conn: conn, said: rw.Reader.Buffered()}
+	s.w, s.control = c, http.NewResponseController(c)
+	return c, nil
+}
+
+// serve runs the rest of a stream.
+func (c *takenConn) serve(rest func()) {
+	defer c.Close() // after a panic: only a broken connection tells the client
+	defer func() {
+		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			panic(v)
+		}
+	}()
+	rest()
+}
+
+// hangUp ends an answer on a connection that was taken, and the connection. Of others
+// net/http does.
+func (x *exchange) hangUp() {
+	c := x.listens.conn
+	if c == nil {
+		return
+	}
+	if x.out.intact() {
+		_ = c.SetWriteDeadline(time.Now().Add(x.out.stall))
+		_, _ = c.Conn.Write([]byte("0\r\n\r\n")) // the last chunk; there is nobody left to tell of an error
+	}
+	_ = c.Close()
+}
+
+// wait returns when the client has left, or said what it should not, or when interrupt is
+// called.
+func (c *takenConn) wait() {
+	for c.said <= maxSaid {
+		if _, err := c.Read(c.b[:]); err != nil {
+			return
+		}
+		c.said++
+	}
+}
+
+// interrupt ends wait, now and for ever.
+func (c *takenConn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
+
+// Write writes b as one chunk (RFC 9112 section 7.1).
+func (c *takenConn) Write(b []byte) (int, error) {
+	if len(b) == 0 { // which would be the last
+		return 0, nil
+	}
+	chunk := strconv.AppendInt(make([]byte, 0, len(b)+20), int64(len(b)), 16)
+	chunk = append(append(append(chunk, "\r\n"...), b...), "\r\n"...)
+	if _, err := c.Conn.Write(chunk); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// FlushError does nothing: what is written is on its way.
+func (c *takenConn) FlushError() error { return nil }
+
+// Header returns none: that of the answer is out.
+func (c *takenConn) Header() http.Header { return http.Header{} }
+
+// WriteHeader does nothing.
+func (c *takenConn) WriteHeader(int) {}

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"net/http"
+)
+
+// visit is one request's: where it goes. It is of the request's goroutine.
+type visit struct {
+	name      string
+	endpoint  *endpoint   // nil once the request has become a stream of changes
+	operator  bool        // who runs the program calls, and may call everything
+	header    http.Header // of the request; nil where there is none
+	transport transport   // which the speaker has several of
+	doored    bool        // somebody runs the rest
+	rest      func()      // of a request that has become a stream of changes
+}
+
+type visitKey struct{}
+
+func visitFrom(ctx context.Context) *visit {
+	return ctx.Value(visitKey{}).(*visit) //nolint:errcheck // who calls the speaker has put it there
+}
+
+func endpointFrom(ctx context.Context) *endpoint { return visitFrom(ctx).endpoint }
+
+// door is the way to the speakers.
+type door struct{ next http.Handler }
+
+// enter serves a request. A stream of changes waits here, where the stack is not deep.
+func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
+	v.doored = true
+	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	if v.rest != nil {
+		shed(r.Header)
+		v.rest()
+	}
+}
+
+// shed lets go of the headers of a request that may be open for long, tokens among them, but for those that tell where it
+// came from: the log asks at its end.
+func shed(h http.Header) {
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
+}
+
+// park leaves the rest of a request to the door that it came through; see [mcp.Options.Park].
+func park(ctx context.Context, rest func()) bool {
+	v := visitFrom(ctx)
+	if v.doored {
+		v.rest = rest
+	}
+	return v.doored
+}
+
+// serve fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's guard,
+// which has the endpoint behind it.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+	gen := g.current.Load()
+	if gen == nil {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
+		return
+	}
+	v := visitFrom(r.Context())
+	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
+		http.NotFound(w, r)
+		return
+	}
+	v.header = r.Header
+	v.endpoint.entry.ServeHTTP(w, r)
+}

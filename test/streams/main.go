@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// settings are the flags.
+type settings struct {
+	program string
+	streams int    // open at once
+	reloads int    // of the last part
+	few     int    // streams of the last part
+	rps     int    // calls a second beside it
+	only    string // the one part to run; "": all
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.program, "gateway", "bin/drawbridge", "the gateway's program")
+	flag.IntVar(&s.streams, "streams", 10_000, "open streams")
+	flag.IntVar(&s.reloads, "reloads", 1000, "changes of which each stream is to be told once")
+	flag.IntVar(&s.few, "few", 500, "open streams in that part")
+	flag.IntVar(&s.rps, "rps", 200, "calls a second in that part")
+	flag.StringVar(&s.only, "only", "", "run one part: http1, http2 or reloads")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "streams:", err)
+		os.Exit(1)
+	}
+}
+
+// figure is one line of the table.
+type figure struct {
+	name, goal, measured string
+	met                  bool
+}
+
+func run(ctx context.Context, s settings) error {
+	if s.streams < 1 || s.reloads < 1 || s.few < 1 || s.rps < 1 {
+		return errors.New("-streams, -reloads, -few and -rps must be at least 1")
+	}
+	// A process of Go may have as many descriptors as the hard limit allows; so may the gateway.
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil && limit.Max < uint64(s.streams)+100 {
+		return fmt.Errorf("%d streams need %d descriptors, and the hard limit is %d (ulimit -Hn)", s.streams, s.streams+100, limit.Max)
+	}
+	fmt.Printf("%-50s %-14s %s\n", "figure", "goal", "measured")
+	missed := 0
+	for _, part := range []struct {
+		name string
+		run  func(context.Context, *world) ([]figure, error)
+	}{
+		{"http1", func(ctx context.Context, w *world) ([]figure, error) { return w.many(ctx, "HTTP/1.1", dialStream) }},
+		{"http2", func(ctx context.Context, w *world) ([]figure, error) { return w.many(ctx, "HTTP/2", newHTTP2().open) }},
+		{"reloads", func(ctx context.Context, w *world) ([]figure, error) { return w.manyChanges(ctx) }},
+	} {
+		if s.only != "" && s.only != part.name {
+			continue
+		}
+		w, err := newWorld(ctx, s)
+		if err != nil {
+			return err
+		}
+		figures, err := part.run(ctx, w)
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, w.gateway.Log())
+		}
+		if err := errors.Join(err, w.close()); err != nil {
+			return err
+		}
+		for _, f := range figures {
+			mark := ""
+			if !f.met {
+				mark, missed = "  MISSED", missed+1
+			}
+			fmt.Printf("%-50s %-14s %s%s\n", f.name, f.goal, f.measured, mark)
+		}
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d figures were missed", missed)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// rounds is how many changes many streams are told of; the one in the middle counts.
+const rounds = 5
+
+// many opens many streams, and looks at what they cost and how soon all of them know of a change.
+func (w *world) many(ctx context.Context, protocol string, open opener) ([]figure, error) {
+	warm, err := listen(ctx, w.host, 1, open)
+	if err != nil {
+		return nil, err
+	}
+	defer warm.close()
+	before, err := w.memory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listen(ctx, w.host, w.streams, open)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	idle, err := w.memory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var times []time.Duration
+	for n := range rounds {
+		start := time.Now()
+		if err := w.change(ctx); err != nil {
+			return nil, err
+		}
+		if err := l.await(ctx, n+1); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(start))
+	}
+	after, err := w.memory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	each := func(now, then float64) float64 { return (now - then) / float64(w.streams) / (1 << 10) }
+	slices.Sort(times)
+	name := fmt.Sprintf("%s, %d streams: ", protocol, w.streams)
+	live := max(each(idle.live, before.live), each(after.live, before.live))
+	return []figure{
+		{name + "heap and stacks of each", "<= 25 KiB", fmt.Sprintf("%.1f KiB", live), live <= 25},
+		// How much of what is garbage is resident is for the collector, and for those who set its pace.
+		{name + "resident memory of each", "", fmt.Sprintf("%.1f KiB", each(idle.resident, before.resident)), true},
+		{
+			name + "all know of a change", "< 1 s", fmt.Sprintf("%s (%s to %s)", times[rounds/2].Round(time.Millisecond),
+				times[0].Round(time.Millisecond), times[rounds-1].Round(time.Millisecond)), times[rounds/2] < time.Second,
+		},
+	}, nil
+}
+
+// manyChanges changes the tools many times while calls are made, each time when all streams know of the change before.
+func (w *world) manyChanges(ctx context.Context) ([]figure, error) {
+	calls := w.startCalls(ctx)
+	defer calls.stop()
+	if err := w.change(ctx); err != nil { // with it all is warm
+		return nil, err
+	}
+	before, err := w.metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listen(ctx, w.host, w.few, dialStream)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	start := time.Now()
+	for n := range w.reloads {
+		if err := w.change(ctx); err != nil {
+			return nil, err
+		}
+		if err := l.await(ctx, n+1); err != nil {
+			return nil, err
+		}
+	}
+	took := time.Since(start)
+	time.Sleep(time.Second) // for what may come twice
+	uneven := l.uneven(w.reloads)
+	l.close()
+	left, err := w.left(ctx, before["go_goroutines"])
+	if err != nil {
+		return nil, err
+	}
+	failed, made := calls.stop()
+	return []figure{
+		{
+			fmt.Sprintf("%d changes, %d streams: not told of each once", w.reloads, w.few), "0",
+			fmt.Sprintf("%d streams, in %s", uneven, took.Round(time.Second)), uneven == 0,
+		},
+		{"calls made meanwhile that failed", "0", fmt.Sprintf("%d of %d", failed, made), failed == 0 && made > 0},
+		{"goroutines left when the streams have gone", "0", fmt.Sprintf("%.0f", left), left <= 0},
+	}, nil
+}
+
+// left is how many goroutines the gateway has more than before, as soon as it has no more, or else after a while.
+func (w *world) left(ctx context.Context, before float64) (more float64, err error) {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		values, err := w.metrics(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if more = values["go_goroutines"] - before; more <= 0 && values["drawbridge_open_streams"] == 0 || time.Now().After(end) {
+			return max(0, more) + values["drawbridge_open_streams"], nil
+		}
+	}
+}
+
+// calls are calls of a tool at a fixed rate.
+type calls struct {
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+
+	failed, made int // of the goroutine that makes them, until it has ended
+}
+
+func (w *world) startCalls(ctx context.Context) *calls {
+	ctx, cancel := context.WithCancel(ctx)
+	c := &calls{cancel: cancel}
+	c.ended.Go(func() {
+		tick := time.NewTicker(time.Second / time.Duration(w.rps))
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if c.made++; !w.call(context.WithoutCancel(ctx)) {
+				c.failed++
+			}
+		}
+	})
+	return c
+}
+
+// stop ends the calls. It may be called again.
+func (c *calls) stop() (failed, made int) {
+	c.cancel()
+	c.ended.Wait()
+	return c.failed, c.made
+}
+
+// call calls a tool, and tells whether all went well.
+func (w *world) call(ctx context.Context) bool {
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{},"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+w.host+"/mcp", strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "look",
+	} {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	return err == nil && resp.StatusCode == http.StatusOK && strings.Contains(string(answer), "done") && !strings.Contains(string(answer), "isError")
+}

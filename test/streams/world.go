@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/test/process"
+)
+
+const adminToken = "the-token-of-the-operator"
+
+// world is a gateway with what stands around it.
+type world struct {
+	settings
+	dir         string
+	service     *httptest.Server
+	gateway     *process.Child
+	host, admin string // addresses
+	changes     int    // of the document so far
+}
+
+func newWorld(ctx context.Context, s settings) (w *world, err error) {
+	w = &world{settings: s}
+	defer func() {
+		if err != nil {
+			_ = w.close()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "streams"); err != nil {
+		return nil, err
+	}
+	if w.host, err = process.FreeAddress(); err != nil {
+		return nil, err
+	}
+	if w.admin, err = process.FreeAddress(); err != nil {
+		return nil, err
+	}
+	w.service = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = rw.Write([]byte(`{"done":true}`))
+	}))
+	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
+admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
+apis: [{spec: api.json, name: shop, base_url: %q}]
+limits: {max_streams: %d}
+telemetry: {log_level: error}
+`, w.host, w.admin, adminToken, w.service.URL, s.streams+s.few)
+	file := filepath.Join(w.dir, "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return nil, err
+	}
+	if err := w.write(); err != nil {
+		return nil, err
+	}
+	if w.gateway, err = process.Start(ctx, s.program, "serve", "--config", file); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	return w, w.gateway.Await(ctx, func(ctx context.Context) error {
+		resp, err := w.ask(ctx, http.MethodGet, "/readyz")
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	})
+}
+
+// write writes the document, which has another operation after each change.
+func (w *world) write() error {
+	document := fmt.Sprintf(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{
+"/":{"get":{"operationId":"look","responses":{"200":{"description":"ok"}}}},
+"/changed":{"get":{"operationId":"changed%d","responses":{"200":{"description":"ok"}}}}}}`, w.changes)
+	name := filepath.Join(w.dir, "api.json")
+	if err := os.WriteFile(name+".new", []byte(document), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// change changes the document, and returns when the gateway has taken it over.
+func (w *world) change(ctx context.Context) error {
+	w.changes++
+	if err := w.write(); err != nil {
+		return err
+	}
+	return w.reload(ctx)
+}
+
+func (w *world) reload(ctx context.Context) error {
+	resp, err := w.ask(ctx, http.MethodPost, "/reload")
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// ask asks the admin listener for something that has to be there.
+func (w *world) ask(ctx context.Context, method, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.admin+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+adminToken)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%s answers %d", path, resp.StatusCode)
+	}
+	return resp, nil
+}
+
+// metrics returns what the gateway says of itself, by the names of the metrics without labels.
+func (w *world) metrics(ctx context.Context) (map[string]float64, error) {
+	resp, err := w.ask(ctx, http.MethodGet, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	values := map[string]float64{}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if name, value, ok := strings.Cut(lines.Text(), " "); ok {
+			if v, err := strconv.ParseFloat(value, 64); err == nil {
+				values[name] = v
+			}
+		}
+	}
+	return values, lines.Err()
+}
+
+// memory is what the gateway holds, in bytes.
+type memory struct{ live, resident float64 }
+
+// memory looks for a while, in which reloads that change nothing make the gateway collect what is garbage: what is live is
+// the least that it was seen to have.
+func (w *world) memory(ctx context.Context) (m memory, err error) {
+	for end := time.Now().Add(12 * time.Second); time.Now().Before(end); {
+		if err := w.reload(ctx); err != nil {
+			return m, err
+		}
+		values, err := w.metrics(ctx)
+		if err != nil {
+			return m, err
+		}
+		live := values["go_memstats_heap_alloc_bytes"] + values["go_memstats_stack_inuse_bytes"]
+		if m.live == 0 || live < m.live {
+			m.live = live
+		}
+	}
+	usage, err := w.gateway.Usage()
+	m.resident = float64(usage.RSS)
+	return m, err
+}
+
+func (w *world) close() error {
+	var err error
+	if w.gateway != nil {
+		err = w.gateway.Stop()
+	}
+	if w.service != nil {
+		w.service.Close()
+	}
+	_ = os.RemoveAll(w.dir)
+	return err
+}
