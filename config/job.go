@@ -41,7 +41,56 @@ type Job struct {
 	WithoutTasks WithoutTasks `yaml:"without_tasks" default:"wait"`
 	// What a job asks the user while it runs, for clients with tasks.
 	Questions *JobQuestions `yaml:"questions,omitempty" absent:"nothing"`
+	// How the service tells by itself that a job has ended, besides being asked. It needs server.public_url, and can't stand in a
+	// document.
+	Callback *JobCallback `yaml:"callback,omitempty" absent:"it does not"`
 }
+
+// JobCallback is a URL that the service gets with the call and is to call once, when the job has ended.
+type JobCallback struct {
+	// The argument of the call that is the URL. The gateway fills it in, and callers don't see it.
+	Argument string `yaml:"argument,omitempty" absent:"where the document's only callback expects it"`
+	// What proves that it is the service that calls. Without it, only the URL does, which nobody else knows.
+	Signature *CallbackSignature `yaml:"signature,omitempty" absent:"none"`
+	// The most bytes of its body.
+	MaxBody ByteSize `yaml:"max_body" default:"64KiB" min:"1KiB" max:"1MiB"`
+}
+
+// CallbackSignature is a header with an HMAC of the body of a callback.
+type CallbackSignature struct {
+	// The name of the header.
+	Header string `yaml:"header" need:"true"`
+	// The secret that the service has too.
+	Secret Secret `yaml:"secret" need:"true"`
+	// The hash function.
+	Hash CallbackHash `yaml:"hash" default:"sha256"`
+	// How the bytes are written.
+	Encoding CallbackEncoding `yaml:"encoding" default:"hex"`
+	// What stands before them, such as sha256=.
+	Prefix string `yaml:"prefix,omitempty" absent:"nothing"`
+}
+
+// CallbackHash is the hash function of an HMAC.
+type CallbackHash string
+
+// The values of [CallbackHash].
+const (
+	CallbackSHA256 CallbackHash = "sha256"
+	CallbackSHA512 CallbackHash = "sha512"
+)
+
+func (CallbackHash) values() []string { return []string{"sha256", "sha512"} }
+
+// CallbackEncoding is how an HMAC is written.
+type CallbackEncoding string
+
+// The values of [CallbackEncoding].
+const (
+	CallbackHex    CallbackEncoding = "hex"
+	CallbackBase64 CallbackEncoding = "base64"
+)
+
+func (CallbackEncoding) values() []string { return []string{"hex", "base64"} }
 
 // JobQuestions says how a job asks the user something.
 type JobQuestions struct {

@@ -10,7 +10,7 @@ import (
 // maxJobWords bounds the words for one state, and the arguments of one request.
 const maxJobWords = 50
 
-func (l *loader) job(key string, j *Job) {
+func (l *loader) job(cfg *Config, key string, j *Job) {
 	if l.given(key) && l.ok(key) && !l.faulty(key) && len(j.States.all()) == 0 && l.given(key+".states") {
 		l.errorf(key+".states", "is empty; leave it out")
 	}
@@ -27,6 +27,9 @@ func (l *loader) job(key string, j *Job) {
 		if at := key + ".questions.answer"; q.Answer.Content == "" && q.Answer.Action == "" && l.ok(at) && !l.faulty(at) {
 			l.errorf(at, "needs content or action: else nothing of the answer is sent")
 		}
+	}
+	if j.Callback != nil {
+		l.callback(cfg, key+".callback", j.Callback)
 	}
 	said := map[string]string{}
 	for _, words := range j.States.all() {
@@ -80,6 +83,18 @@ func (l *loader) bind(key string, bind map[string]string) {
 				l.errorf(key+"."+argument, "%s", err)
 			}
 		}
+	}
+}
+
+func (l *loader) callback(cfg *Config, key string, c *JobCallback) {
+	switch {
+	case l.foreign:
+		l.errorf(key, "can't stand in a document: who may call the gateway is the operator's to say")
+	case cfg.Server.PublicURL == nil && l.ok("server.public_url"):
+		l.errorf(key, "needs server.public_url, which is where the service calls")
+	}
+	if s := c.Signature; s != nil && l.ok(key+".signature.header") && s.Header != "" && !headerToken(s.Header) {
+		l.errorf(key+".signature.header", "%s is not the name of a header", quote(s.Header))
 	}
 }
 

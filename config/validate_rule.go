@@ -65,7 +65,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.progress(key+".progress", set.Progress)
 	l.inputs(cfg, key+".inputs", set.Inputs)
 	if set.Job != nil {
-		l.job(key+".job", set.Job)
+		l.job(cfg, key+".job", set.Job)
 	}
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)

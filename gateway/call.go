@@ -84,6 +84,7 @@ type call struct {
 	target   *url.URL // of the request, as it was built
 	location string   // the header of that name, as the service sent it; what is shown of it is its path
 	note     string   // what is said beside the answer; "": nothing
+	key      string   // names the call where a service calls back; "": it does not
 	kept     *kept    // takes the result instead of the client; nil: the client does
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
@@ -125,6 +126,11 @@ func (c *call) run(args json.RawMessage) (err error) {
 			err = c.conclude(c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
 		}
 	}()
+	if c.plan.job.callback != nil {
+		if args, err = c.calledBack(args); err != nil {
+			return c.conclude(c.internal(err))
+		}
+	}
 	resp, err := c.send(args)
 	if err != nil {
 		return c.conclude(err)
@@ -184,7 +190,7 @@ func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).S
 // [mcp.ErrAsked] is too.
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
-	if p.condition == nil && !p.consent.needed && p.questions == nil || visitFrom(ctx).operator {
+	if p.condition == nil && !p.consent.needed && p.questions == nil && p.job.callback == nil || visitFrom(ctx).operator {
 		return args, nil
 	}
 	var err error
@@ -193,7 +199,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 			return nil, err
 		}
 	}
-	if args, err = p.Operation.Check(args); err != nil {
+	if args, err = p.given().Check(args); err != nil {
 		return nil, c.unbuilt(err)
 	}
 	if p.condition != nil {

@@ -54,17 +54,17 @@ func newQuestions(list []config.Input, op *openapi.Operation) (*questions, *inpu
 // codeInputs is the code of questions that an operation can't ask, as that of the document's problems.
 const codeInputs = "inputs"
 
-// questions makes those of an operation. Where they can't be asked nothing is, unless something is to be asked always: no
+// questions makes those of an operation, given being the operation with the arguments that come from callers. Where they can't be asked nothing is, unless something is to be asked always: no
 // call is made then, since what the user has to say would come from somebody else.
-func (gen *generation) questions(g *Gateway, s *source, op *openapi.Operation, list []config.Input) *questions {
-	q, err := newQuestions(list, op)
+func (gen *generation) questions(g *Gateway, s *source, op, given *openapi.Operation, list []config.Input) *questions {
+	q, err := newQuestions(list, given)
 	if err == nil {
 		return q
 	}
 	gen.unusable(g, s, op, codeInputs, fmt.Sprintf("inputs[%d]%s", err.index, err.key), err.Error(),
 		func(set *config.Settings) bool { return len(set.Inputs) > 0 && &set.Inputs[0] == &list[0] })
 	if slices.ContainsFunc(list, func(in config.Input) bool { return in.When == config.InputAlways || in.Kind == config.InputURL }) {
-		return &questions{inputs: &inputs{}, shown: op, open: op, broken: true}
+		return &questions{inputs: &inputs{}, shown: given, open: given, broken: true}
 	}
 	return nil
 }

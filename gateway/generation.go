@@ -47,6 +47,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
+	jobs := map[*openapi.Operation]*job{}
 	var apis []catalog.API
 	for _, s := range d.sources {
 		if s.loaded == nil {
@@ -66,8 +67,13 @@ func (g *Gateway) build(d *deployment) *generation {
 					ParamHeaders: paramHeaders(set.ParamHeaders),
 					Shapeless:    set.Progress != nil && set.Progress.Result != "",
 				}
+				given := op
+				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].callback != nil {
+					given = jobs[op].callback.given
+					choice.Shown = given
+				}
 				if len(set.Inputs) > 0 {
-					if asked[op] = gen.questions(g, s, op, set.Inputs); asked[op] != nil {
+					if asked[op] = gen.questions(g, s, op, given, set.Inputs); asked[op] != nil {
 						choice.Shown = asked[op].shown
 					}
 				}
@@ -92,7 +98,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			label = "other"
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
-		p.questions = asked[t.Operation]
+		p.questions, p.job = asked[t.Operation], jobs[t.Operation]
 		p.metrics = g.metrics.call(t.API, label)
 		if len(p.Scopes) == 0 {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",

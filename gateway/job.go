@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"drawbridge/auth/credential"
@@ -29,6 +29,7 @@ type job struct {
 	interval, wait, ttl    time.Duration
 	refuse                 bool                              // without tasks
 	questions              *jobQuestions                     // nil: they ask nothing
+	callback               *jobCallback                      // nil: nobody calls
 	jitter                 func(time.Duration) time.Duration // of the time between two looks
 }
 
@@ -74,7 +75,7 @@ func jobWords() map[string]jobState {
 
 // newJob compiles what a rule says of jobs; nil: nothing. find finds the operations that it names.
 // The error names the key below job and what is wrong with its value.
-func newJob(c *config.Job, links jobLinks, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
+func newJob(c *config.Job, op *openapi.Operation, links jobLinks, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
 	j := &job{declared: c != nil, words: jobWords()}
 	if c == nil {
 		c = config.DefaultJob()
@@ -128,6 +129,12 @@ func newJob(c *config.Job, links jobLinks, jitter func(time.Duration) time.Durat
 		var err error
 		if j.questions, err = newJobQuestions(c.Questions, find); err != nil {
 			errs = append(errs, &jobError{"questions.answer", err})
+		}
+	}
+	if c.Callback != nil {
+		var err error
+		if j.callback, err = newJobCallback(c.Callback, op); err != nil {
+			errs = append(errs, &jobError{"callback", err})
 		}
 	}
 	return j, errors.Join(errs...)
@@ -187,21 +194,24 @@ func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequ
 	return r, errors.Join(errs...)
 }
 
-// jobOf returns what is known of the jobs of an operation. What a rule says and can't be used is logged with its place, and
+// codeJob is the code of what is said of jobs and can't be used, as that of the document's problems.
+const codeJob = "job"
+
+// jobOf returns what is known of the jobs of an operation. What is said and can't be used is reported with its place, and
 // counts as not said.
-func (g *Gateway) jobOf(d *deployment, s *source, op *openapi.Operation, set config.Settings) *job {
+func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set config.Settings) *job {
 	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
 	if set.Job == nil {
 		if !onlyAccepted(op) {
 			return g.guessed
 		}
-		j, err := newJob(nil, linksOf(op, s.loaded.api.Operations, choice), g.jitter, nil)
+		j, err := newJob(nil, op, linksOf(op, s.loaded.api.Operations, choice), g.jitter, nil)
 		if err != nil { // nothing is said that could be wrong
 			return g.guessed
 		}
 		return j
 	}
-	j, err := newJob(set.Job, linksOf(op, s.loaded.api.Operations, choice), g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
+	j, err := newJob(set.Job, op, linksOf(op, s.loaded.api.Operations, choice), g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
 		for _, other := range s.loaded.api.Operations {
 			if other.ID == id {
 				return other, choice(other)
@@ -212,23 +222,13 @@ func (g *Gateway) jobOf(d *deployment, s *source, op *openapi.Operation, set con
 	if err == nil {
 		return j
 	}
-	key := ""
-	for n := range d.config.Rules {
-		if d.config.Rules[n].Set.Job == set.Job {
-			key = "rules[" + strconv.Itoa(n) + "].set."
-		}
-	}
 	for _, one := range single(err) {
 		var wrong *jobError
 		if !errors.As(one, &wrong) {
 			wrong = &jobError{"", one}
 		}
 		for _, reason := range single(wrong.err) {
-			problem := error(&jobError{wrong.key, reason})
-			if key != "" {
-				problem = d.config.Wrong(key+"job."+wrong.key, reason)
-			}
-			g.log.Warn("what is said of the jobs of an operation can't be used", "api", s.name, "method", op.Method, "path", op.Path, "error", problem)
+			gen.unusable(g, s, op, codeJob, strings.TrimSuffix("job."+wrong.key, "."), reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
 		}
 	}
 	return g.guessed

@@ -79,7 +79,7 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 		b.plain = false // it is a state that the operation tells
 	}
 	switch {
-	case !ok || !asked && b.url == nil || b.url == nil && j.cancel != nil && j.cancel.operation == nil:
+	case !ok || !asked && b.url == nil && c.key == "" || b.url == nil && j.cancel != nil && j.cancel.operation == nil:
 		return nil
 	case len(b.status)+len(b.fetch)+len(b.cancel)+len(b.answer) > maxJobArguments:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,18 @@ func (e *lookError) Unwrap() error { return e.failure }
 // look asks the service how a job stands. Of one that has succeeded it gets the result. The error is a *lookError, or, of a
 // result that can't be had, a *failure.
 func (c *call) look(ctx context.Context, b *begun) (*look, error) {
+	called, err := c.callback(ctx)
+	if err != nil {
+		return nil, c.lookFailed(err)
+	}
+	if called != nil {
+		if l, err := c.lookAt(ctx, b, called); l != nil || err != nil {
+			return l, err
+		}
+	}
+	if b.url == nil && b.status == nil {
+		return &look{state: jobWorking}, nil // the service will call
+	}
 	resp, location, err := c.askAbout(ctx, c.plan.job.status, b, b.status)
 	if err != nil {
 		return nil, c.lookFailed(err)
@@ -238,14 +251,37 @@ func (c *call) inside(ctx context.Context, l *look) error {
 	if jsonscan.KindOf(value) == jsonscan.String {
 		media, data = "text/plain; charset=utf-8", jsonscan.Unquote(value)
 	}
-	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {media}}, ContentLength: int64(len(data)),
-		Body: io.NopCloser(bytes.NewReader(data)), Request: l.resp.Request}
-	parts, err := c.read(resp)
+	found, err := c.lookIn(media, data)
 	if err != nil {
 		return c.failed(err)
 	}
-	l.parts, l.resp = parts, resp
+	l.parts, l.resp = found.parts, found.resp
 	return nil
+}
+
+// lookIn reads bytes as if the service had answered with them.
+func (c *call) lookIn(media string, data []byte) (*look, error) {
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
+	if media != "" {
+		resp.Header.Set("Content-Type", media)
+	}
+	parts, err := c.read(resp)
+	if err != nil {
+		return nil, err
+	}
+	l := &look{parts: parts, resp: resp, body: jsonOf(parts)}
+	c.plan.job.read(l, c.hidden)
+	return l, nil
+}
+
+// hasOutput tells whether a body has the result of a job in it, or says where it is.
+func (j *job) hasOutput(body []byte) bool {
+	for _, pointer := range slices.Concat(j.output, j.resultLocation) {
+		if v := jsonscan.At(body, pointer); v != nil && jsonscan.KindOf(v) != jsonscan.Null {
+			return true
+		}
+	}
+	return false
 }
 
 // read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so

@@ -5,6 +5,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,7 +36,8 @@ import (
 //	               answer with that status and no more; "=== break" ends the connection. The last is given again and again.
 //	calls          one JSON object a line: {"after": "2s", "method": "tools/call", "name": …, "arguments": …, "revision": …,
 //	               "tasks": true, "elicitation": true (what the client can), "progress": true, "leave": "3s"}; leave is when the client goes away.
-//	               $TASK in "params" is the id of the last task.
+//	               $TASK in "params" is the id of the last task. {"method": "callback", "type": …, "body": …, "sign": …} is the service
+//	               that calls the URL that it got last; "callback" in another call is that, so long after it began.
 //	requests       expected: what reached the service, with the time in whole seconds
 //	results        expected: for each call what the client got, with the time
 func TestJobs(t *testing.T) {
@@ -54,6 +58,8 @@ type jobCall struct {
 	Params                        string
 	Tasks, Elicitation, Progress  bool
 	Leave                         string
+	Type, Body, Sign              string
+	Callback                      *jobCall
 }
 
 func runJobCase(t *testing.T, file string) {
@@ -88,6 +94,13 @@ func runJobCase(t *testing.T, file string) {
 		}
 		if in.After != "" {
 			time.Sleep(duration(t, in.After))
+		}
+		if in.Method == "callback" {
+			fmt.Fprintf(&results, "%s callback %d\n", service.clock(), service.call(t, g, in))
+			continue
+		}
+		if in.Callback != nil {
+			time.AfterFunc(duration(t, in.Callback.After), func() { service.call(t, g, *in.Callback) })
 		}
 		status, answer := g.jobCall(t, in, task)
 		fmt.Fprintf(&results, "%s %s", service.clock(), cmp.Or(in.Method, "tools/call"))
@@ -264,6 +277,7 @@ type jobService struct {
 
 	mu      sync.Mutex
 	seen    strings.Builder
+	called  string // the URL of the last callback
 	answers []string
 }
 
@@ -298,7 +312,13 @@ func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.seen.WriteString(" " + string(body))
+		text := string(body)
+		if _, after, ok := strings.Cut(text, "https://gateway.test/callbacks/"); ok {
+			token, _, _ := strings.Cut(after, `"`)
+			s.called = "/callbacks/" + token
+			text = strings.ReplaceAll(text, token, "$TOKEN")
+		}
+		s.seen.WriteString(" " + text)
 	}
 	s.seen.WriteByte('\n')
 	answer := s.answers[0]
@@ -318,4 +338,21 @@ func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
 		head += fmt.Sprintf("\r\nContent-Length: %d", len(body))
 	}
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(head+"\r\n\r\n"+body)), r)
+}
+
+// call calls the URL that the service got last, and returns the status of the answer.
+func (s *jobService) call(t *testing.T, g *Gateway, in jobCall) int {
+	s.mu.Lock()
+	url := s.called
+	s.mu.Unlock()
+	r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+url, strings.NewReader(in.Body))
+	r.Header.Set("Content-Type", cmp.Or(in.Type, "application/json"))
+	if in.Sign != "" {
+		mac := hmac.New(sha256.New, []byte(in.Sign))
+		mac.Write([]byte(in.Body))
+		r.Header.Set("X-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	}
+	w := httptest.NewRecorder()
+	g.Handler().ServeHTTP(w, r)
+	return w.Code
 }

@@ -80,6 +80,8 @@ func (c *call) wait(b *begun, first *look) error {
 	}
 	last, pace := first, pace{job: j}
 	retry := first.retry
+	wake, done := c.g.tasks.expect(c.key)
+	defer done()
 	for {
 		c.tellJob(last, time.Since(begin))
 		pause := pace.next(retry)
@@ -90,6 +92,7 @@ func (c *call) wait(b *begun, first *look) error {
 		}
 		select {
 		case <-time.After(pause):
+		case <-wake:
 		case <-c.ctx.Done():
 		}
 		if err := c.ctx.Err(); err != nil {

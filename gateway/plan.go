@@ -62,7 +62,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured,
-		safe:  safeMethod(t.Operation.Method), source: s, job: g.jobOf(d, s, t.Operation, set),
+		safe:  safeMethod(t.Operation.Method), source: s,
 	}
 	p.repeated = g.repeatedOf(t, set.ParamHeaders)
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
@@ -80,7 +80,18 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	if base == nil {
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
+	if cb := p.job.callback; cb != nil {
+		args = cb.with(args, strings.TrimSuffix(p.source.g.o.Config.Resource(), "/mcp")+callbackPath+"TOKEN")
+	}
 	return p.Operation.NewRequest(ctx, base, args)
+}
+
+// given is the operation with the arguments that callers give, or are asked for.
+func (p *Plan) given() *openapi.Operation {
+	if p.job.callback != nil {
+		return p.job.callback.given
+	}
+	return p.Operation
 }
 
 // attach returns the context of a call with what decides what is attached to its request, and sent, which then knows what

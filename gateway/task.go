@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -34,12 +35,14 @@ type taskStore interface {
 // tasks are the jobs that clients with the extension io.modelcontextprotocol/tasks ask for. What a task is stands in its id, so
 // that any replica can tell how it stands, by asking the service (ADR 0011).
 type tasks struct {
-	handles *mcp.Handles
-	store   taskStore
+	handles   *mcp.Handles
+	callbacks *mcp.Handles // tokens in the URLs that services call
+	store     taskStore
 
 	mu      sync.Mutex
 	looking map[string]struct{} // who asks for one asks for all
 	watched map[string]*watchedTask
+	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
 func newTasks(keys [][]byte) (*tasks, error) {
@@ -47,9 +50,13 @@ func newTasks(keys [][]byte) (*tasks, error) {
 	if err != nil {
 		return nil, err
 	}
+	callbacks, err := mcp.NewHandles(keys, callbackLabel)
+	if err != nil {
+		return nil, err
+	}
 	return &tasks{
-		handles: handles, store: state.NewRecords(state.RecordLimits{}, nil),
-		looking: map[string]struct{}{}, watched: map[string]*watchedTask{},
+		handles: handles, callbacks: callbacks, store: state.NewRecords(state.RecordLimits{}, nil),
+		looking: map[string]struct{}{}, watched: map[string]*watchedTask{}, waiting: map[string]chan struct{}{},
 	}, nil
 }
 
@@ -121,7 +128,7 @@ func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 	}
 	now := time.Now()
 	p := taskPayload{
-		Key: rand.Text(), Tool: c.plan.Tool.Name, Status: b.status, Fetch: b.fetch, Cancel: b.cancel, Answer: b.answer,
+		Key: cmp.Or(c.key, rand.Text()), Tool: c.plan.Tool.Name, Status: b.status, Fetch: b.fetch, Cancel: b.cancel, Answer: b.answer,
 		Plain: b.plain, Created: now.UnixMilli(),
 	}
 	if b.url != nil {
@@ -206,7 +213,7 @@ func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	if p == nil || p.base == nil {
 		return nil, unknown // its tool is gone
 	}
-	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, kept: &kept{}}
+	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, kept: &kept{}, key: t.payload.Key}
 	if t.begun = t.place(); t.begun == nil {
 		return nil, unknown // its service has moved, and what is attached to requests is not for where it was
 	}
@@ -228,7 +235,7 @@ func (t *task) place() *begun {
 			return nil
 		}
 	}
-	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil {
+	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil && t.plan.job.callback == nil {
 		return nil // the rule is another one now
 	}
 	return b

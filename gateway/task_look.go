@@ -53,7 +53,7 @@ func (t *task) state() (*taskRecord, error) {
 		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
 	}
 	large := rec.Status == mcp.TaskCompleted && rec.Result == nil
-	if known && !large && (rec.final() || time.Now().Before(rec.Next)) {
+	if known && !large && (rec.final() || time.Now().Before(rec.Next) && !t.called()) {
 		return rec, nil
 	}
 	if !t.g.tasks.begin(t.payload.Key) {
@@ -70,7 +70,7 @@ func (t *task) state() (*taskRecord, error) {
 	// Between the load and now another may have looked.
 	if again, err := t.load(t.ctx); err != nil {
 		return nil, err
-	} else if again != nil && (again.final() || time.Now().Before(again.Next)) {
+	} else if again != nil && (again.final() || time.Now().Before(again.Next) && !t.called()) {
 		return again, nil
 	}
 	before := *rec
@@ -88,6 +88,12 @@ func (t *task) state() (*taskRecord, error) {
 		t.g.taskChanged(t, rec)
 	}
 	return rec, nil
+}
+
+// called tells whether the service has called, which is a reason to look at once: as a rule the task has ended.
+func (t *task) called() bool {
+	rec, err := t.callback(t.ctx)
+	return rec != nil && err == nil
 }
 
 // begin tells whether the caller is the one to look at a task; it must end that.

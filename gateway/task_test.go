@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -186,4 +188,64 @@ func TestTaskWatchEnds(t *testing.T) {
 			t.Error("another caller may listen")
 		}
 	})
+}
+
+// FuzzCallback holds that whatever is sent to the URL of a callback is refused or kept, and that it is kept once.
+func FuzzCallback(f *testing.F) {
+	api := strings.Replace(reportsAPI(f), "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
+	g := startJobs(f, api, `server: {public_url: "https://gateway.test"}
+apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
+rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify}}}}]
+`, newJobService("404"))
+	f.Add("application/json", `{"status":"done"}`)
+	f.Add("application/json", `{"status":"running"}`)
+	f.Add("text/plain; charset=utf-8", "x")
+	f.Add("", "")
+	f.Add("application/problem+json;a", "[")
+	n := 0
+	f.Fuzz(func(t *testing.T, media, body string) {
+		n++
+		payload, err := json.Marshal(callbackPayload{Key: fmt.Sprint(n), Tool: "makeReport"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token := g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
+		send := func() int {
+			r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+callbackPath+token, strings.NewReader(body))
+			r.Header.Set("Content-Type", media)
+			w := httptest.NewRecorder()
+			g.Handler().ServeHTTP(w, r)
+			return w.Code
+		}
+		first, second := send(), send()
+		switch {
+		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.guessed.goesOn([]byte(body))):
+		case first == second && (first == http.StatusUnsupportedMediaType || first == http.StatusRequestEntityTooLarge):
+		default:
+			t.Errorf("%q %q: %d, then %d", media, body, first, second)
+		}
+	})
+}
+
+// TestCallbackRoute holds that nothing but the URL that was given leads anywhere.
+func TestCallbackRoute(t *testing.T) {
+	g := startJobs(t, reportsAPI(t), "", newJobService("404"))
+	payload, err := json.Marshal(callbackPayload{Key: "k", Tool: "makeReport"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"no token":           callbackPath,
+		"another token":      callbackPath + "x",
+		"the id of a task":   callbackPath + sealTask(t, g, taskPayload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
+		"a tool without one": callbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour)),
+		"expired":            callbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(-time.Second)),
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+path, strings.NewReader("{}"))
+		g.Handler().ServeHTTP(w, r)
+		if w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
 }

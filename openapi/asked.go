@@ -41,7 +41,7 @@ func (o *Operation) Asked(optional, withheld []string, note string) *Operation {
 	r := relaxer{root: o.Input, withheld: withheld, note: note, names: slices.Concat(optional, withheld), made: make(map[string]string)}
 	asked := *o
 	asked.Input = r.input()
-	asked.withheld = withheld
+	asked.withheld = slices.Concat(o.withheld, withheld)
 	if asked.Example != nil {
 		asked.Example = without(o.Example, withheld)
 	}

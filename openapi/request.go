@@ -126,7 +126,7 @@ func (o *Operation) scanning() jsonscan.Options {
 func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 	for _, name := range o.withheld {
 		if jsonscan.Lookup(args, name) != nil {
-			faults = append(faults, Fault{Pointer: pointerTo(name), Message: "is asked of the user; leave it out"})
+			faults = append(faults, Fault{Pointer: pointerTo(name), Message: "is not for callers to give; leave it out"})
 		}
 	}
 	if o.body == nil || o.body.renamed == nil {
