@@ -98,7 +98,12 @@ func (f *fates) describe(a *admin.API) {
 	if f.choices.note != "" {
 		a.Notes = []string{f.shown(f.choices.note)}
 	}
-	a.Tools, a.Skipped, a.Problems = len(f.tools), f.counts.Skipped, f.problems.Sum()
+	a.Tools, a.Skipped, a.Problems = 0, f.counts.Skipped, f.problems.Sum()
+	for _, t := range f.tools {
+		if !t.Hidden {
+			a.Tools++
+		}
+	}
 }
 
 // report makes the load report of the API, whose state is a.
@@ -142,7 +147,10 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		o.Reasons = []admin.Reason{f.exclusion(subjectOf(f.name, op))}
 		return o
 	}
-	o.Tool, o.Resource, o.Problems = t.Name, f.shown(f.resources[op]), op.Problems
+	o.Resource, o.Problems = f.shown(f.resources[op]), op.Problems
+	if !t.Hidden {
+		o.Tool = t.Name
+	}
 	if at, lacks := f.choices.missing[op]; lacks {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
 	}

@@ -224,3 +224,37 @@ paths:
 		t.Errorf("a cursor of another list = %d %s", status, answer)
 	}
 }
+
+// TestResourceConsent holds that a read of what asks for consent asks, and that the answer is good for that resource.
+func TestResourceConsent(t *testing.T) {
+	service := newRecordingService(t)
+	g := start(t, document("Shop", "list", "other"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+
+		"rules: [{match: {method: GET}, set: {resource: true, confirm: true}}]\n", service.URL)
+	read := func(uri, retry string) string {
+		return post(g.Handler(), http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"resources/read"}, "Mcp-Name": {uri},
+		}, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}`, uri, retry)).Body.String()
+	}
+	var asked struct{ Result struct{ ResultType, RequestState string } }
+	if body := read("drawbridge://shop/list", ""); json.Unmarshal([]byte(body), &asked) != nil || asked.Result.ResultType != "input_required" {
+		t.Fatal(body)
+	}
+	answer := fmt.Sprintf(`"requestState":%q,"inputResponses":{"confirm":{"action":"accept","content":{"go_ahead":true}}},`, asked.Result.RequestState)
+	if body := read("drawbridge://shop/other", answer); strings.Contains(body, `"contents"`) {
+		t.Errorf("the consent was good for another resource: %s", body)
+	}
+	if len(service.taken()) > 0 {
+		t.Error("a request was sent without consent")
+	}
+	if body := read("drawbridge://shop/list", answer); !strings.Contains(body, `"contents"`) {
+		t.Error(body)
+	}
+	for _, revision := range eras {
+		w := newClient(t, g.Handler(), revision, "").read("drawbridge://shop/list")
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"code":-32603`) || !strings.Contains(w.Body.String(), "needs the user's consent") {
+			t.Errorf("%s: %d %s", revision, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package openapi
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+const argumentDocument = `openapi: 3.1.0
+info: {title: T, version: "1"}
+paths:
+  /orders/{id}/lines/{line no}:
+    get:
+      operationId: line
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: integer}}
+        - {name: line no, in: path, required: true, schema: {type: string}}
+        - {name: id, in: query, schema: {$ref: "#/components/schemas/ids"}}
+        - {name: tags, in: query, schema: {type: [array, "null"], items: {type: string}}}
+        - {name: X-Who, in: header, required: true, schema: {type: string}}
+      responses: {"200": {description: ok, content: {text/csv: {}}}}
+  /search?kind=a:
+    get:
+      operationId: search
+      responses: {"200": {description: ok, content: {text/csv: {}, application/json: {}}}}
+components:
+  schemas:
+    ids: {type: array, items: {type: integer}}
+`
+
+// TestArguments holds what is told of arguments to who makes them of something else than JSON.
+func TestArguments(t *testing.T) {
+	api, err := compileCase(t, &txtar.Archive{Files: []txtar.File{{Name: "spec.yaml", Data: []byte(argumentDocument)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, op := range api.Operations {
+		got = append(got, op.ID+" "+op.PathTemplate()+" "+op.AnswerType())
+		for _, a := range op.Arguments() {
+			got = append(got, fmt.Sprintf("%s %s required=%t list=%t", a.Name, a.In, a.Required, a.List))
+		}
+	}
+	want := []string{
+		"line /orders/{id_path}/lines/{line_no} text/csv",
+		"id_path path required=true list=false",
+		"line_no path required=true list=false",
+		"id_query query required=false list=true",
+		"tags query required=false list=true",
+		"X-Who header required=true list=false",
+		"search /search?kind=a ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
