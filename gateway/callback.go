@@ -146,6 +146,11 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "POST is what this URL is for", http.StatusMethodNotAllowed)
+		return
+	}
 	plan := gen.whole.plans[p.Tool]
 	cb := plan.job.callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.maxBody))

@@ -31,7 +31,7 @@ func (g *Gateway) routes() (http.Handler, error) {
 		oldRoutes(r, door)
 	}
 	// Services call here, without a token of their own: the URL is what they were given (T20).
-	r.With(origins).Post(callbackPath+"{token}", g.serveCallback)
+	r.With(origins).HandleFunc(callbackPath+"{token}", g.serveCallback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, g.metadata)
 	r.HandleFunc(protectedResource+"/*", g.metadata)
