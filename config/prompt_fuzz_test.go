@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,8 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, value string) {
 		tmpl, err := ParseTemplate(text)
 		if err != nil {
-			if bad := err.(*templateError); bad.offset < 0 || !strings.HasPrefix(text[bad.offset:], "{{") {
+			var bad *templateError
+			if !errors.As(err, &bad) || bad.offset < 0 || !strings.HasPrefix(text[bad.offset:], "{{") {
 				t.Fatalf("%q: the error is at %d", text, bad.offset)
 			}
 			return

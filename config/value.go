@@ -149,36 +149,12 @@ func (v Value) MarshalYAML() (any, error) {
 var jsonNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
 
 func (v *Value) read(l *loader, n *yaml.Node, key string) {
-	switch n.Kind {
-	case yaml.SequenceNode:
-		if len(n.Content) > maxItems {
-			l.errorf(key, "has more than %d items", maxItems)
-			return
-		}
-		v.kind, v.items = n.Kind, make([]Value, len(n.Content))
-		for i, item := range n.Content {
-			l.value(item, reflect.ValueOf(&v.items[i]).Elem(), key+"["+strconv.Itoa(i)+"]", field{})
-		}
+	if n.Kind == yaml.SequenceNode {
+		v.readList(l, n, key)
 		return
-	case yaml.MappingNode:
-		v.kind = n.Kind
-		given := map[string]int{} // the line
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name, child := n.Content[i], n.Content[i+1]
-			at, path := position{name.Line, name.Column}, join(key, name.Value)
-			switch line, twice := given[name.Value]; {
-			case twice:
-				l.add(Error, at, path, "is given twice, first on line %d", line)
-				continue
-			case name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str":
-				l.add(Error, at, path, "expected a string as key, got %s", described(name))
-				continue
-			}
-			given[name.Value] = name.Line
-			var m Value
-			l.value(child, reflect.ValueOf(&m).Elem(), path, field{})
-			v.members = append(v.members, valueMember{name.Value, m})
-		}
+	}
+	if n.Kind == yaml.MappingNode {
+		v.readMapping(l, n, key)
 		return
 	}
 	switch n.ShortTag() {
@@ -197,5 +173,37 @@ func (v *Value) read(l *loader, n *yaml.Node, key string) {
 		v.text = &t
 	default:
 		l.errorf(key, "expected a value as JSON has it, got %s; put it in quotes", described(n))
+	}
+}
+
+func (v *Value) readList(l *loader, n *yaml.Node, key string) {
+	if len(n.Content) > maxItems {
+		l.errorf(key, "has more than %d items", maxItems)
+		return
+	}
+	v.kind, v.items = n.Kind, make([]Value, len(n.Content))
+	for i, item := range n.Content {
+		l.value(item, reflect.ValueOf(&v.items[i]).Elem(), key+"["+strconv.Itoa(i)+"]", field{})
+	}
+}
+
+func (v *Value) readMapping(l *loader, n *yaml.Node, key string) {
+	v.kind = n.Kind
+	given := map[string]int{} // the line
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, child := n.Content[i], n.Content[i+1]
+		at, path := position{name.Line, name.Column}, join(key, name.Value)
+		switch line, twice := given[name.Value]; {
+		case twice:
+			l.add(Error, at, path, "is given twice, first on line %d", line)
+			continue
+		case name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str":
+			l.add(Error, at, path, "expected a string as key, got %s", described(name))
+			continue
+		}
+		given[name.Value] = name.Line
+		var m Value
+		l.value(child, reflect.ValueOf(&m).Elem(), path, field{})
+		v.members = append(v.members, valueMember{name.Value, m})
 	}
 }

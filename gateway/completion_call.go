@@ -110,7 +110,7 @@ func (c *call) values(args []byte, pointer string) (values []string, err error) 
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
 	defer c.begin()()
-	parts, _, err := c.collect(args)
+	parts, _, err := c.collect(args) //nolint:bodyclose // ReadResponse closes it
 	if err != nil {
 		return nil, err
 	}

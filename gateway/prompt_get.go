@@ -216,7 +216,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
-	parts, resp, err := c.answer(args)
+	parts, resp, err := c.answer(args) //nolint:bodyclose // ReadResponse closes it
 	if err != nil {
 		var f *failure
 		if errors.As(err, &f) {
