@@ -31,10 +31,10 @@ func (l *loader) appendJSON(dst []byte, n *yaml.Node, key string) ([]byte, bool)
 		}
 		return dst, false
 	}
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return l.appendJSONObject(dst, n, key)
-	case yaml.SequenceNode:
+	}
+	if n.Kind == yaml.SequenceNode {
 		good := true
 		dst = append(dst, '[')
 		for i, item := range n.Content {

@@ -310,13 +310,11 @@ func (s *keywords) options() (all []option) {
 // optionText is a value of an enumeration as the form has it: a number becomes its text, and is a number again when the
 // arguments are checked.
 func optionText(value []byte) (string, bool) {
-	switch jsonscan.KindOf(value) {
-	case jsonscan.String:
+	kind := jsonscan.KindOf(value)
+	if kind == jsonscan.String {
 		return string(jsonscan.Unquote(value)), true
-	case jsonscan.Number:
-		return string(value), true
 	}
-	return "", false
+	return string(value), kind == jsonscan.Number
 }
 
 // shownText makes a text of a document fit to be shown: one line, of what a person sees, and not too long.

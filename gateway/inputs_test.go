@@ -28,7 +28,7 @@ func TestInputProblems(t *testing.T) {
 		input config.Input
 		want  string
 	}{
-		"unknown":          {arguments("name", "nmae"), `.arguments[1]: there is no argument "nmae"; did you mean "name"?`},
+		"unknown":          {arguments("name", "names"), `.arguments[1]: there is no argument "names"; did you mean "name"?`},
 		"a file":           {arguments("file"), `.arguments[0]: a form can't ask for "file": it is a file or binary, which no form can ask for`},
 		"too many":         {arguments(strings.Split(strings.Repeat("name ", 21), " ")...), ".arguments: a form has at most 20 fields"},
 		"a secret":         {arguments("password"), `: the field "password" looks like that of a secret`},
