@@ -124,8 +124,9 @@ func (r *readable) tellsAll(args []byte) bool {
 }
 
 // toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of a call that a link
-// stands for. nil: there is none.
+// stands for. nil: there is none. A fragment, which names a part of the answer, decides nothing.
 func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
+	uri, _, _ = strings.Cut(uri, "#")
 	handle, isLink := strings.CutPrefix(uri, linkScheme)
 	if !isLink {
 		return e.resources.find(uri)

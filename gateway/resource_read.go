@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
@@ -61,7 +62,17 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 			return nil, denied
 		}
 	}
-	return c.readAs(uri, args)
+	whole, _, part := strings.Cut(uri, "#")
+	contents, err := c.readAs(whole, args)
+	if err != nil || !part {
+		return contents, err
+	}
+	for _, one := range contents {
+		if one.uri == uri {
+			return []content{one}, nil
+		}
+	}
+	return nil, notFound(req, uri)
 }
 
 // readAs makes the call that reads a resource, for a caller who may. The error is for the client.
