@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -46,6 +47,8 @@ type look struct {
 type lookError struct {
 	*failure
 	gone bool // the service does not know the job any more
+	// denied tells that this look was not possible, for want of a token or of a right; another caller's, or a later one, may be.
+	denied bool
 	// later tells that another look may find more, and retry after what time, if the service says so.
 	later bool
 	retry time.Duration
@@ -92,6 +95,7 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 			e.failure = &failure{outcome: e.outcome, cause: e.cause, text: c.plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
 				statusText(status) + ". What became of it is not known; look before you repeat the call."}
 		}
+		e.denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 		e.later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
 		e.retry = retry
 		return nil, e
@@ -169,12 +173,19 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 // lookFailed makes the error of a look from another.
 func (c *call) lookFailed(err error) *lookError {
 	var e *upstream.Error
-	later := errors.As(err, &e) && (e.Kind == upstream.Timeout || e.Kind == upstream.Connect || e.Kind == upstream.Truncated)
+	var token *credential.TokenError
+	var header *credential.HeaderError
+	denied := errors.As(err, &token) || errors.As(err, &header)
+	later := false
+	if errors.As(err, &e) {
+		later = e.Kind == upstream.Timeout || e.Kind == upstream.Connect || e.Kind == upstream.Truncated
+		denied = denied || e.Kind == upstream.Credential || e.Kind == upstream.TLS || e.Kind == upstream.Canceled
+	}
 	var f *failure
 	if !errors.As(err, &f) {
 		errors.As(c.failed(err), &f)
 	}
-	return &lookError{failure: f, later: later}
+	return &lookError{failure: f, later: later, denied: denied}
 }
 
 // fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure.

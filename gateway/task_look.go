@@ -124,6 +124,9 @@ func (t *task) look(rec *taskRecord) {
 	switch {
 	case errors.As(err, &missed) && missed.later:
 		rec.Next = now.Add(j.pause(missed.retry))
+	case errors.As(err, &missed) && missed.denied:
+		// That says something of who looks, and nothing of the job.
+		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.pause(missed.retry))
 	case errors.As(err, &missed) && missed.gone && rec.Called:
 		rec.end(mcp.TaskCancelled)
 	case errors.As(err, &missed):
