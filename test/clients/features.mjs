@@ -72,6 +72,14 @@ const features = {
     const got = await call("getThing", { id: "T-1" });
     demand(got.structuredContent.next === "T-2", got);
   },
+  job: async () => {
+    const got = await call("makeReport", {});
+    demand(JSON.stringify(got).includes("pages"), got);
+  },
+  "argument in a header": async () => {
+    const got = await call("getStock", { region: "Übersee" });
+    demand(got.content[0].text === "stock of Übersee", got);
+  },
   progress: async () => {
     const steps = [];
     const got = await call("importThings", {}, { onprogress: (p) => steps.push([p.progress, p.total, p.message].join(" ")) });

@@ -68,7 +68,7 @@ func goColumn(t *testing.T, w *world, tb *table, column, revision string) {
 		feature string
 		try     func(context.Context) error
 	}{
-		{"list", c.list}, {"call", c.call}, {"progress", c.steps}, {"cancel", c.cancel}, {"question", c.question},
+		{"list", c.list}, {"call", c.call}, {"job", c.job}, {"argument in a header", c.header}, {"progress", c.steps}, {"cancel", c.cancel}, {"question", c.question},
 		{"list changed", c.listChanged},
 		{"list resources", c.resources}, {"list templates", c.templates}, {"read", c.read}, {"subscribe", c.subscribe},
 		{"prompts", c.prompts}, {"completion", c.complete}, {"agent loop", c.loop},
@@ -121,6 +121,22 @@ func (c *goClient) list(ctx context.Context) error {
 func (c *goClient) call(ctx context.Context) error {
 	text, err := c.called(ctx, &mcp.CallToolParams{Name: "getThing", Arguments: map[string]any{"id": "T-1"}})
 	if err == nil && !strings.Contains(text, "T-2") {
+		err = fmt.Errorf("answer: %s", text)
+	}
+	return err
+}
+
+func (c *goClient) job(ctx context.Context) error {
+	text, err := c.called(ctx, &mcp.CallToolParams{Name: "makeReport"})
+	if err == nil && !strings.Contains(text, "pages") {
+		err = fmt.Errorf("answer: %s", text)
+	}
+	return err
+}
+
+func (c *goClient) header(ctx context.Context) error {
+	text, err := c.called(ctx, &mcp.CallToolParams{Name: "getStock", Arguments: map[string]any{"region": "Übersee"}})
+	if err == nil && !strings.Contains(text, "stock of Übersee") {
 		err = fmt.Errorf("answer: %s", text)
 	}
 	return err

@@ -45,6 +45,8 @@ func inspectorColumn(t *testing.T, w *world, tb *table, column, folder, era stri
 	for _, c := range []cell{
 		{"list", run(`"getThing"`, "--method", "tools/list")},
 		{"call", run(`T-2`, "--method", "tools/call", "--tool-name", "getThing", "--tool-arg", "id=T-1")},
+		{"job", run(`pages`, "--method", "tools/call", "--tool-name", "makeReport")},
+		{"argument in a header", run(`stock of Übersee`, "--method", "tools/call", "--tool-name", "getStock", "--tool-arg", "region=Übersee")},
 		{"list resources", run(`"board://notice"`, "--method", "resources/list")},
 		{"list templates", run(`"thing://{id}"`, "--method", "resources/templates/list")},
 		{"read", run(`T-2`, "--method", "resources/read", "--uri", "thing://T-1")},

@@ -13,7 +13,7 @@ import (
 
 // features are the rows of the table.
 var features = []string{
-	"list", "call", "progress", "cancel", "question", "list changed", "list resources", "list templates", "read", "subscribe", "prompts", "completion",
+	"list", "call", "job", "argument in a header", "progress", "cancel", "question", "list changed", "list resources", "list templates", "read", "subscribe", "prompts", "completion",
 	"agent loop",
 }
 

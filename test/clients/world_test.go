@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,6 +125,21 @@ func (w *world) service() http.Handler {
 			_ = http.NewResponseController(out).Flush() // the client sees what comes
 		}
 		_, _ = io.WriteString(out, `{"result":{"imported":3}}`+"\n")
+	})
+	mux.HandleFunc("POST /reports", func(out http.ResponseWriter, r *http.Request) {
+		out.Header().Set("Location", "/reports/1")
+		out.WriteHeader(http.StatusAccepted)
+	})
+	var looks atomic.Int64
+	mux.HandleFunc("GET /reports/1", func(out http.ResponseWriter, r *http.Request) {
+		if looks.Add(1)%3 != 0 {
+			answer(out, "application/json", `{"status":"running"}`)
+		} else {
+			answer(out, "application/json", `{"status":"succeeded","result":{"pages":7}}`)
+		}
+	})
+	mux.HandleFunc("GET /stock", func(out http.ResponseWriter, r *http.Request) {
+		answer(out, "text/plain; charset=utf-8", "stock of "+r.URL.Query().Get("region"))
 	})
 	mux.HandleFunc("GET /slow", func(out http.ResponseWriter, r *http.Request) {
 		w.slow <- struct{}{}
