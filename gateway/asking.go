@@ -26,6 +26,8 @@ type asking struct {
 	asker asker
 	// of names what needs the values: `"Create an order" (create) of shop`.
 	of string
+	// given are the arguments that the user is shown, an object; nil: none.
+	given json.RawMessage
 	// revision is that of the client.
 	revision string
 	// legacy tells that the client's revision has requests of the server.
@@ -210,7 +212,10 @@ func (in *input) question(a *asking, refused error) (mcp.Question, error) {
 	}
 	message := in.words(a)
 	if refused != nil {
-		message = fmt.Sprintf("%s The last answer can't be used: %s", message, shownText(refused.Error(), maxFieldText))
+		message = fmt.Sprintf("%s The last answer can't be used: %s.", message, shownText(refused.Error(), maxFieldText))
+	}
+	if len(a.given) > len("{}") { // at the end, so that it can't pass for what stands before it
+		message = fmt.Sprintf("%s The arguments so far: %s", message, shownArguments(a.given))
 	}
 	params := jsonscan.AppendString([]byte(`"message":`), message)
 	if in.kind == mcp.ElicitURL {

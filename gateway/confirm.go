@@ -77,17 +77,22 @@ const maxShown = 600
 // question is what the user is asked: the tool's title, the operation and the arguments as they will be sent. What comes
 // from the caller stands behind what does not, so that it can't pass for the gateway's words.
 func (p *Plan) question(args json.RawMessage) []byte {
-	shown := visible(jsonscan.AppendCompact(nil, args))
-	if len(shown) > maxShown {
-		cut := maxShown
-		for !utf8.RuneStart(shown[cut]) {
-			cut--
-		}
-		shown = fmt.Appendf(shown[:cut:cut], "… (%d bytes)", len(shown))
-	}
-	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", p.title(), p.Operation.Method, p.Operation.Path, p.Tool.API, shown)
+	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", p.title(), p.Operation.Method, p.Operation.Path, p.Tool.API, shownArguments(args))
 	dst := jsonscan.AppendString([]byte(`"message":`), message)
 	return append(dst, `,"requestedSchema":{"type":"object","properties":{"go_ahead":{"type":"boolean","title":"Go ahead","default":false}},"required":["go_ahead"]}`...)
+}
+
+// shownArguments returns arguments as a person sees all of them, or the beginning if they are long.
+func shownArguments(args json.RawMessage) []byte {
+	shown := visible(jsonscan.AppendCompact(nil, args))
+	if len(shown) <= maxShown {
+		return shown
+	}
+	cut := maxShown
+	for !utf8.RuneStart(shown[cut]) {
+		cut--
+	}
+	return fmt.Appendf(shown[:cut:cut], "… (%d bytes)", len(shown))
 }
 
 // visible writes the characters of a JSON text that a person doesn't see as escapes: arguments may come from a page that the

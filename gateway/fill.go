@@ -84,7 +84,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 		return nil, c.unbuilt(err)
 	}
 	values, err := q.ask(ctx, &asking{
-		asker: c.reply, of: c.plan.title() + " of " + c.plan.Tool.API, revision: c.req.Revision, legacy: c.req.Era == mcp.Legacy,
+		asker: c.reply, of: c.plan.title() + " of " + c.plan.Tool.API, given: args, revision: c.req.Revision, legacy: c.req.Era == mcp.Legacy,
 		known: func(name string) bool { return jsonscan.Lookup(args, name) != nil },
 		fits: func(values map[string]json.RawMessage) error {
 			_, err := q.open.Check(filled(args, values))
