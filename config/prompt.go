@@ -86,6 +86,9 @@ type PromptMessage struct {
 	// The arguments of the call, whose texts are templates. One that is nothing but a place for an argument that was left out is
 	// left out too.
 	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
+	// Lets the tool be one whose method is not safe (RFC 9110 section 9.2.1). Hosts ask for prompts to show them, and more than once,
+	// so such a tool must do no more than tell, as a search by POST does.
+	Unsafe bool `yaml:"unsafe" default:"false"`
 }
 
 // PromptRole is who says a message.

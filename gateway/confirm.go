@@ -50,7 +50,7 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	var unable *mcp.UnableError
 	switch {
 	case errors.As(err, &unable) && p.consent.refuse:
-		return &failure{outcome: outcomeUnconfirmed, text: notAskable}
+		return &failure{outcomeUnconfirmed, err, notAskable}
 	case errors.As(err, &unable):
 		return nil
 	case err != nil:

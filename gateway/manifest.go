@@ -172,12 +172,12 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 		if t.Hidden || m.visible != nil && !m.visible.has(view.tools, t) {
 			continue
 		}
-		input, output := t.Operation.Published(openapi.ProfileFull)
+		input, output := t.Published(openapi.ProfileFull)
 		tool := manifestTool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: input,
 			Returns: manifestReturns{Description: t.Operation.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
 		}
-		if arguments := t.Operation.ExampleCall(); arguments != nil {
+		if arguments := t.ExampleCall(); arguments != nil {
 			tool.Example = &manifestExample{arguments}
 		}
 		doc.Tools = append(doc.Tools, tool)

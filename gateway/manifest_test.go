@@ -107,7 +107,7 @@ func TestManifestIsOff(t *testing.T) {
 func TestManifestScopes(t *testing.T) {
 	i := newIDP(t)
 	g := start(t, manifestDocument, strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "server: {", "server: {manifest: true, ", 1)+
-		"prompts: [{name: look, messages: [{tool: list}]}, {name: empty-it, messages: [{tool: purge, arguments: {id: 5}}]}]\n", "http://127.0.0.1:1")
+		"prompts: [{name: look, messages: [{tool: list}]}, {name: empty-it, messages: [{tool: purge, arguments: {id: 5}, unsafe: true}]}]\n", "http://127.0.0.1:1")
 	etags := map[string]string{}
 	for _, tt := range []struct {
 		name, token, cache string

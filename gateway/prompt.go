@@ -72,8 +72,12 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 			}
 		}
 		if message.plan != nil {
-			if err := message.plan.unfitForPrompt(); err != nil {
+			switch err := message.plan.unfitForPrompt(); {
+			case err != nil:
 				wrong(kind, err)
+			case !message.plan.safe && !m.Unsafe:
+				wrong(kind, fmt.Errorf("the method %s of the tool is not a safe one, such as GET, and hosts ask for prompts to show them;"+
+					" unsafe: true says that it changes nothing", message.plan.Operation.Method))
 			}
 			p.needs = append(p.needs, message.plan.Scopes)
 		}

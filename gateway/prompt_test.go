@@ -150,7 +150,7 @@ func promptNames(t *testing.T, body []byte) []string {
 const protectedPrompts = `prompts:
   - {name: plain, messages: [{text: hello}]}
   - {name: special, scopes: [special], messages: [{text: hello}]}
-  - {name: calling, messages: [{tool: list}, {tool: purge}]}
+  - {name: calling, messages: [{tool: list}, {tool: purge, unsafe: true}]}
 `
 
 // TestPromptScopes: who may not call a tool can't have it called by a prompt, and is told of all scopes at once; where tools
@@ -206,7 +206,7 @@ func TestPromptScopes(t *testing.T) {
 // TestPromptChallenge: the challenge names all that a prompt and its tools need.
 func TestPromptChallenge(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
-	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + "prompts: [{name: both, scopes: [special], messages: [{tool: purge}]}]\n"
+	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + "prompts: [{name: both, scopes: [special], messages: [{tool: purge, unsafe: true}]}]\n"
 	g := start(t, document("Shop", "purge"), cfg, service.URL)
 	w := newClient(t, g.Handler(), eras[0], i.token(t, map[string]any{"scope": "profile"})).send("prompts/get", "both", "{}")
 	if got := w.Header().Get("WWW-Authenticate"); w.Code != 403 || !strings.Contains(got, `scope="profile special orders:admin"`) {

@@ -158,8 +158,14 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 		return c.req.ResourceNotFound(cut(uri, maxShownURI))
 	}
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), cut(uri, maxShownURI)), '}')}
-	if f.outcome == outcomeArguments || f.outcome == outcomeCondition {
+	var unable *mcp.UnableError
+	switch {
+	case f.outcome == outcomeArguments || f.outcome == outcomeCondition:
 		e.Code = mcp.CodeInvalidParams
+	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Era == mcp.Modern:
+		return err // which names what the client would have to declare (mcp-M2)
+	case f.outcome == outcomeUnconfirmed:
+		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is good; its user, or its client, is not for it
 	}
 	return e
 }

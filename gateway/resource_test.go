@@ -237,7 +237,9 @@ func TestResourceConsent(t *testing.T) {
 		}, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q,%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}`, uri, retry)).Body.String()
 	}
-	var asked struct{ Result struct{ ResultType, RequestState string } }
+	var asked struct {
+		Result struct{ ResultType, RequestState string }
+	}
 	if body := read("drawbridge://shop/list", ""); json.Unmarshal([]byte(body), &asked) != nil || asked.Result.ResultType != "input_required" {
 		t.Fatal(body)
 	}
@@ -253,7 +255,11 @@ func TestResourceConsent(t *testing.T) {
 	}
 	for _, revision := range eras {
 		w := newClient(t, g.Handler(), revision, "").read("drawbridge://shop/list")
-		if w.Code != 200 || !strings.Contains(w.Body.String(), `"code":-32603`) || !strings.Contains(w.Body.String(), "needs the user's consent") {
+		status, code, text := 200, `"code":-32600`, "needs the user's consent"
+		if revision == "2026-07-28" {
+			status, code, text = 400, `"code":-32021`, `"requiredCapabilities":{"elicitation"`
+		}
+		if w.Code != status || !strings.Contains(w.Body.String(), code) || !strings.Contains(w.Body.String(), text) {
 			t.Errorf("%s: %d %s", revision, w.Code, w.Body)
 		}
 	}

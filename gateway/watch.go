@@ -242,8 +242,9 @@ func (w *watches) run(ctx context.Context, x *watch) {
 	}
 }
 
-// idle is how long nothing is looked at when there is nobody who may read it.
-const idle = time.Minute
+// idle is how long it takes to see that somebody may read a resource again which nobody could: it is back, or another has come
+// who may.
+const idle = 5 * time.Second
 
 // look reads the resource for the first member that may, and tells all that may if it has changed. It returns the time to
 // the next look.
@@ -269,7 +270,8 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	var p *Plan
 	for _, m := range slices.Backward(members) { // the last has the freshest token
 		var args []byte
-		if p, args, err = m.reads(ctx, gen, x.endpoint, x.uri); err != nil {
+		var denied error
+		if p, args, denied = m.reads(ctx, gen, x.endpoint, x.uri); denied != nil {
 			continue
 		}
 		if interval = p.resource.poll; p.Operation != known.of {
@@ -290,8 +292,7 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 		}
 		return interval, nil
 	}
-	known.known = false
-	return interval, nil
+	return interval, nil // nobody may read it now, which is no failure; what was known is held against what is found then
 }
 
 // tell tells the members that a resource has changed, as far as they may still know of it.

@@ -440,6 +440,7 @@ func TestWatchOverGenerations(t *testing.T) {
 	if d := l.again(); d < 50*time.Second {
 		t.Errorf("the next look is in %s, want about a minute", d)
 	}
+	w.want("updated shelf:book") // it was "one" when it went
 	service.set(0, "three")
 	l.again()
 	w.want("updated shelf:book")

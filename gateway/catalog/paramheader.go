@@ -20,7 +20,7 @@ func (t *Tool) holdable(all []ParamHeader) (kept []ParamHeader) {
 	if len(all) == 0 {
 		return nil
 	}
-	input, _ := t.published(0)
+	input, _ := t.Published(0)
 	properties := jsonscan.Lookup(input, "properties")
 	for _, h := range all {
 		kind := jsonscan.Unquote(jsonscan.Lookup(jsonscan.Lookup(properties, h.Argument), "type"))

@@ -68,7 +68,7 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	if f.Title {
 		dst = append(append(dst, titleKey...), t.title...)
 	}
-	input, output := t.published(f.Profile)
+	input, output := t.Published(f.Profile)
 	dst = append(dst, t.middle...)
 	if f.ParamHeaders && t.ParamHeaders != nil {
 		dst = t.appendMarked(dst, input)
@@ -92,7 +92,7 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 // size returns the length of appendDefinition in the profile that the API is configured with. In another one it is about
 // that, and good enough to make room.
 func (t *Tool) size(f Features) int {
-	input, output := t.published(openapi.ProfileFull)
+	input, output := t.Published(openapi.ProfileFull)
 	n := len(t.head) + len(t.middle) + len(input) + 1
 	if f.Title || f.Annotations {
 		n += len(titleKey) + len(t.title)
@@ -111,13 +111,16 @@ func (t *Tool) size(f Features) int {
 	return n
 }
 
-// published returns the schemas as clients see them; output is nil if the tool has none.
-func (t *Tool) published(p openapi.Profile) (input, output json.RawMessage) {
+// Published returns the schemas as clients see them; output is nil if the tool has none.
+func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 	if input, output = t.shown.Published(p); t.Shapeless {
 		output = nil
 	}
 	return input, output
 }
+
+// ExampleCall returns one set of arguments that callers may give, nil where none is found at once.
+func (t *Tool) ExampleCall() json.RawMessage { return t.shown.ExampleCall() }
 
 const (
 	titleKey  = `,"title":`

@@ -152,7 +152,7 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 		case err != nil:
 			return nil, x.internal("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
 		case !first:
-			return nil, InvalidParams("params.requestState was used before: what was consented to was done once; begin again without it")
+			return nil, InvalidParams("params.requestState was used before, and an answer counts once: nothing more is done for it; begin again without it")
 		}
 		st.used = true
 	}

@@ -68,7 +68,9 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	case TaskInputRequired:
 		dst = appendQuestions(append(dst, `,"inputRequests":`...), t.Questions)
 	case TaskCompleted:
-		dst = append(append(append(dst, `,"result":{`...), t.Result...), '}')
+		// A result like any other (mcp-R2), if not of this request.
+		dst = append(append(dst, `,"result":{"resultType":"complete",`...), t.Result...)
+		dst = append(trimComma(dst), '}')
 	case TaskFailed:
 		e := t.Err
 		if e == nil {
