@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -94,4 +95,34 @@ func TestCompletionsAreBounded(t *testing.T) {
 	if _, ok := c.get(fmt.Sprint(3*maxKeptAnswers-1), later); len(c.kept) != maxKeptAnswers || !ok {
 		t.Errorf("%d kept, the last: %v", len(c.kept), ok)
 	}
+}
+
+// roundTrip is a service that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestCompletionTime: who types does not wait for a slow service, and does not have it asked at each key.
+func TestCompletionTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+completionConfig, roundTrip(func(r *http.Request) (*http.Response, error) {
+			calls++
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}))
+		for _, tt := range []struct {
+			waits time.Duration
+			calls int
+		}{{completionTime, 1}, {0, 1}, {completionTime, 2}} {
+			begin := time.Now()
+			_, body := ask(t, g.Handler(), eras[0], "completion/complete", "", completeParams(""))
+			if d := time.Since(begin); d != tt.waits || calls != tt.calls || !strings.Contains(string(body), `"values":[]`) {
+				t.Errorf("after %v and %d calls, want %v and %d: %s", d, calls, tt.waits, tt.calls, body)
+			}
+			if tt.waits == 0 {
+				time.Sleep(completionLife)
+			}
+		}
+	})
 }
