@@ -50,14 +50,15 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	var denied *mcp.Error
 	for _, req := range requests {
 		if p := e.prompt(req.Name); req.Method == "prompts/get" && p != nil {
-			if fault := e.authorizePrompt(caller, p); fault != nil {
-				denied = fault
+			needs := e.promptNeeds(p, req)
+			if !e.grants(caller, needs) {
+				denied = e.forbidPrompt(caller, needs)
 			}
-			needs, ok := challengeOf(caller, p.needs)
+			asked, ok := challengeOf(caller, needs)
 			if !ok {
 				return denied
 			}
-			sets = append(sets, needs...)
+			sets = append(sets, asked...)
 			continue
 		}
 		p := e.planOf(req)

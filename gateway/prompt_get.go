@@ -183,6 +183,27 @@ func (b *promptBuilder) locate() error {
 	return nil
 }
 
+// promptNeeds returns all that the caller of a prompt must have been granted, with what the arguments lead to.
+func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
+	given, err := req.TextArguments()
+	if err != nil {
+		return p.needs // it is refused anyway
+	}
+	value := func(name string) string { return given[name] }
+	needs := slices.Clip(p.needs)
+	if p.measure(given) != nil {
+		return needs
+	}
+	for i := range p.messages {
+		if m := &p.messages[i]; len(m.Resource.Places()) > 0 {
+			if plan, _ := e.resources.find(m.Resource.FillURI(value)); plan != nil {
+				needs = append(needs, plan.Scopes)
+			}
+		}
+	}
+	return needs
+}
+
 // value returns what was given for an argument; one that was left out is an empty text.
 func (b *promptBuilder) value(name string) string { return b.given[name] }
 

@@ -311,6 +311,32 @@ prompts: [{name: any, arguments: [{name: uri, required: true}], messages: [{tool
 	}
 }
 
+// TestPromptBatch is Z3 for prompts in batches: one that the caller may not have refuses the whole, before anything is called.
+func TestPromptBatch(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	g := start(t, document("Shop", "list", "purge"), fmt.Sprintf(protectedConfig, issuers(i))+`  - {match: {operation: purge}, set: {resource: {uri: "shop://purge"}}}
+prompts:
+  - {name: calling, messages: [{tool: list}]}
+  - {name: reading, arguments: [{name: uri}], messages: [{resource: "{{uri}}"}]}
+`, service.URL)
+	const calling, reading = `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"calling"}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"reading","arguments":{"uri":"shop://purge"}}}`
+	for scope, want := range map[string][2]int{"mcp:tools": {403, 0}, "orders:all": {200, 2}} {
+		c := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"scope": scope}))
+		c.send("tools/list", "", "")
+		header := c.header.Clone()
+		header.Set("Content-Type", "application/json")
+		header.Set("Accept", "application/json, text/event-stream")
+		header.Set("Mcp-Session-Id", c.session)
+		service.taken()
+		w := post(g.Handler(), header, "["+calling+","+reading+"]")
+		if calls := len(service.taken()); w.Code != want[0] || calls != want[1] ||
+			w.Code == 403 && !strings.Contains(w.Header().Get("WWW-Authenticate"), `scope="mcp:tools orders:admin"`) {
+			t.Errorf("%s: %d, %d calls, %v: %s", scope, w.Code, calls, w.Header(), w.Body)
+		}
+	}
+}
+
 // TestPromptSize: however small a template is, what callers have it grow to is bounded, in calls too.
 func TestPromptSize(t *testing.T) {
 	many := strings.Repeat("{{a}}", 400)
