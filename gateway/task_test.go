@@ -11,9 +11,12 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/gateway/mcp"
 )
@@ -186,6 +189,57 @@ func TestTaskWatchEnds(t *testing.T) {
 		}
 		if _, _, err := g.watchTask(ctx, mcp.Viewer{Principal: "ben", Era: mcp.Modern}, id); err == nil {
 			t.Error("another caller may listen")
+		}
+	})
+}
+
+// brokenService makes those panic who ask it, once it is told to.
+type brokenService struct {
+	*jobService
+	broken atomic.Bool
+}
+
+func (s *brokenService) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.broken.Load() {
+		panic("injected")
+	}
+	return s.jobService.RoundTrip(r)
+}
+
+// counted reads a counter.
+func counted(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families[0].GetMetric()[0].GetCounter().GetValue()
+}
+
+// TestTaskWatchPanic holds that a fault in a look at a task that somebody listens for ends neither the process nor the watch.
+func TestTaskWatchPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &brokenService{jobService: newJobService(acceptedJob)}
+		g := startJobs(t, reportsAPI(t), "", service)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		ctx := context.WithValue(t.Context(), visitKey{}, &visit{endpoint: g.current.Load().whole})
+		service.broken.Store(true)
+		_, release, err := g.watchTask(ctx, mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		time.Sleep(10 * time.Second)
+		if n := counted(t, g.metrics.panics); n != 1 {
+			t.Errorf("%v panics were counted", n)
+		}
+		service.broken.Store(false)
+		seen := service.seen.Len()
+		time.Sleep(2 * panicPause)
+		if service.seen.Len() == seen {
+			t.Error("nobody looks any more")
 		}
 	})
 }

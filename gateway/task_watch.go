@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"drawbridge/gateway/mcp"
@@ -14,6 +17,8 @@ const (
 	maxWatchedTasks = 4096
 	// watchPace is the least time between two looks at a task that nobody has asked for.
 	watchPace = time.Second
+	// panicPause is after what time a look that has failed by a fault of the gateway's is repeated.
+	panicPause = time.Minute
 	// joinPause is after what time one who begins to listen is told how the task stands.
 	joinPause = 100 * time.Millisecond
 )
@@ -109,6 +114,14 @@ func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
 
 // lookFor looks once, in the name of whoever still listens; it returns the time to the next look, and whether there is one.
 func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			g.metrics.panics.Inc()
+			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", newReference()),
+				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
+			pause, more = panicPause, true
+		}
+	}()
 	g.tasks.mu.Lock()
 	fresh := watched.fresh
 	watched.fresh = false
