@@ -133,10 +133,11 @@ type pace struct {
 	now time.Duration
 }
 
-// next returns the time to the next look: what the service asks for, else more each time, and never the same for all.
+// next returns the time to the next look: what the service asks for, but no less than the interval, else more each time, and
+// never the same for all.
 func (p *pace) next(asked time.Duration) time.Duration {
 	if asked > 0 {
-		return asked
+		return max(asked, p.job.interval)
 	}
 	if p.now == 0 {
 		p.now = p.job.interval
