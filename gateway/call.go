@@ -43,15 +43,15 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 			return denied
 		}
 	}
-	if p.job.refuse {
-		if err := req.Require(mcp.ClientTasks); err != nil {
-			return err
-		}
-	}
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	if p.job.refuse {
+		if err := req.Require(mcp.ClientTasks); err != nil {
+			return c.withoutTasks(err)
+		}
+	}
 	if p.repeated != nil {
 		if err := c.checkRepeated(); err != nil {
 			return err
@@ -342,7 +342,7 @@ func (c *call) done(o outcome, cause error) {
 	switch o {
 	case outcomeOK, outcomeArguments, outcomeAsked, outcomeJob:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcome(upstream.Canceled.String()):
+	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcomeNoTasks, outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}

@@ -32,6 +32,7 @@ const (
 	outcomeAsked       outcome = "asked"        // the client comes again with the user's answer
 	outcomeJob         outcome = "job"          // the service goes on with it, and the client was told how to ask
 	outcomeJobFailed   outcome = "job_failed"   // the service went on with it, in vain
+	outcomeNoTasks     outcome = "no_tasks"     // it is for clients with tasks alone
 	outcomeNoBase      outcome = "no_base_url"
 	outcomeHeader      outcome = "bad_header" // a header of the caller that is to be passed on can't be
 	outcomeInternal    outcome = "internal"

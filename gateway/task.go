@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"sync"
 	"time"
@@ -159,6 +160,20 @@ func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 	return true, c.reply.Task(t.of(rec))
 }
 
+// withoutTasks refuses a call whose job takes longer than anybody waits, to a client that can't take a task. The legacy
+// revisions know neither the code nor the extension: who calls by them is told in words.
+func (c *call) withoutTasks(lacks error) error {
+	var fault *mcp.Error
+	if c.req.Era == mcp.Modern && errors.As(lacks, &fault) {
+		c.plan.metrics.count(outcomeNoTasks)
+		told := *fault
+		told.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
+		return &told
+	}
+	return c.fail(outcomeNoTasks, nil, "This tool begins a job that takes long, and answers with a task, which is for clients with the extension "+
+		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way.")
+}
+
 // boundTask is what a task's id opens with alone: the caller, and the endpoint.
 func (c *call) boundTask() []string { return []string{c.req.Principal, c.endpoint.name} }
 
@@ -171,12 +186,7 @@ func said(l *look) string {
 }
 
 // pause is the time to the next look at a task, of which the service may have said something.
-func (j *job) pause(asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
-	return j.interval
-}
+func (j *job) pause(asked time.Duration) time.Duration { return max(asked, j.interval) }
 
 // of is the task as the protocol has it.
 func (t *task) of(rec *taskRecord) mcp.Task {
