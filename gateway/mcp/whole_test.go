@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -234,6 +235,12 @@ func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 				return errors.New("not Ann")
 			}
 			return nil
+		}
+		rounds[0].Again = func(q *mcp.Question, refused error) mcp.Question {
+			if refused == nil {
+				return *q
+			}
+			return mcp.Question{Params: bytes.Replace(q.Params, []byte("name?"), []byte("name, "+refused.Error()+"?"), 1)}
 		}
 	}
 	var said []string
