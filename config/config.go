@@ -501,6 +501,12 @@ func (c *Config) Wrong(key string, err error) error {
 	return wrong(c.file, nearestPlace(c.places, key), key, err)
 }
 
+// At returns the place of the value at a key path, or else of the nearest that encloses it, as a warning that has no message yet.
+func (c *Config) At(key string) Problem {
+	at := nearestPlace(c.places, key)
+	return Problem{Severity: Warning, File: c.file, Line: at.line, Column: at.column, Key: key}
+}
+
 func wrong(file string, at position, key string, err error) error {
 	return errors.New(Problem{File: file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
 }

@@ -27,6 +27,9 @@ func extensions() map[string]string {
 // Extensions returns the names of the extensions that are read of the operations of an API with trust_extensions, sorted.
 func Extensions() []string { return slices.Sorted(maps.Keys(extensions())) }
 
+// ExtensionKey returns the key of [Settings] that an extension stands for; "" if there is no extension of that name.
+func ExtensionKey(name string) string { return extensions()[name] }
+
 // ParseExtension reads the value of an extension, as JSON, into settings that count as a rule before all others. Its problems
 // have as key the name of the extension and the path in its value, and no place. References to variables and files are
 // text like any other: the document is not the operator's.

@@ -100,6 +100,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
 		p.questions, p.job = asked[t.Operation], jobs[t.Operation]
 		p.metrics = g.metrics.call(t.API, label)
+		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)
 		if len(p.Scopes) == 0 {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
 				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)

@@ -88,7 +88,7 @@ rules: [{match: {operation: f}, set: {inputs: [{key: k, arguments: [nome]}]}}]
 		`extension x-mcp-inputs[0].kind: roots needs tools.deprecated_inputs: true, because the protocol has deprecated it`,
 		`extension x-mcp-inputs[0].no_secrets: can't be set by a document`,
 		`extension x-mcp-inputs[0].schema: holds characters that can't be seen`,
-		`inputs inputs[0].arguments[0]: there is no argument "nome"; did you mean "name"?`,
+		`inputs rules[0].set.inputs[0].arguments[0]: there is no argument "nome"; did you mean "name"?`,
 	}
 	text, err := json.MarshalIndent(got, "", " ")
 	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -140,13 +140,13 @@ func newJob(c *config.Job, op *openapi.Operation, links jobLinks, jitter func(ti
 	return j, errors.Join(errs...)
 }
 
-// jobError is what is wrong with a value of a job's settings.
+// jobError is what is wrong with a value of a job's settings; key is the path from the job, or from the request that it is of.
 type jobError struct {
 	key string
 	err error
 }
 
-func (e *jobError) Error() string { return "job." + e.key + ": " + e.err.Error() }
+func (e *jobError) Error() string { return e.key + ": " + e.err.Error() }
 func (e *jobError) Unwrap() error { return e.err }
 
 // finder finds an operation of the API by its operationId, and what authenticates it.
@@ -173,7 +173,7 @@ func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequ
 	}
 	for argument, text := range o.Bind {
 		if !op.Takes(argument) {
-			errs = append(errs, fmt.Errorf("bind: operation %q has no argument %q", o.Operation, argument))
+			errs = append(errs, &jobError{"bind." + argument, fmt.Errorf("operation %q has no argument %q", o.Operation, argument)})
 			continue
 		}
 		if text != "" && text[0] == '/' {
@@ -181,13 +181,13 @@ func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequ
 		}
 		e, err := openapi.ParseExpression(text)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("bind.%s: %w", argument, err))
+			errs = append(errs, &jobError{"bind." + argument, err})
 		}
 		r.bind[argument] = e
 	}
 	for _, argument := range op.Required() {
 		if _, bound := r.bind[argument]; !bound && !slices.Contains(own, argument) {
-			errs = append(errs, fmt.Errorf("bind: operation %q needs the argument %q", o.Operation, argument))
+			errs = append(errs, &jobError{"bind", fmt.Errorf("operation %q needs the argument %q", o.Operation, argument)})
 		}
 	}
 	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
@@ -228,7 +228,11 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 			wrong = &jobError{"", one}
 		}
 		for _, reason := range single(wrong.err) {
-			gen.unusable(g, s, op, codeJob, strings.TrimSuffix("job."+wrong.key, "."), reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
+			key, below := strings.TrimSuffix("job."+wrong.key, "."), (*jobError)(nil)
+			if errors.As(reason, &below) {
+				key, reason = key+"."+below.key, below.err
+			}
+			gen.unusable(g, s, op, codeJob, key, reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
 		}
 	}
 	return g.guessed

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 
+	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
@@ -22,17 +25,34 @@ func paramHeaders(headers map[string]string) (all []catalog.ParamHeader) {
 }
 
 // repeatedOf returns what calls of a tool have to repeat.
-func (g *Gateway) repeatedOf(t *catalog.Tool, wanted map[string]string) (all []repeated) {
+func repeatedOf(t *catalog.Tool) (all []repeated) {
 	for _, h := range t.ParamHeaders {
 		all = append(all, repeated{h.Argument, http.CanonicalHeaderKey(mcp.ParamHeaderPrefix + h.Name)})
 	}
-	for _, h := range paramHeaders(wanted) {
-		if !slices.Contains(t.ParamHeaders, h) {
-			g.log.Warn("an argument can't be repeated in a header: the tool has none of that name that is a string, an integer or a boolean",
-				"api", t.API, "tool", t.Name, "argument", h.Argument)
-		}
-	}
 	return all
+}
+
+// codeParamHeaders is the code of arguments that can't be repeated in headers, as that of the document's problems.
+const codeParamHeaders = "param-headers"
+
+// unrepeated reports the arguments of a tool that a rule wants to be repeated, and that can't be.
+func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted map[string]string) {
+	var names []string
+	for _, a := range t.Operation.Arguments() {
+		names = append(names, a.Name)
+	}
+	for _, h := range paramHeaders(wanted) {
+		if slices.Contains(t.ParamHeaders, h) {
+			continue
+		}
+		text := fmt.Sprintf("there is no argument %q%s", h.Argument, didYouMean(h.Argument, names))
+		if slices.Contains(names, h.Argument) {
+			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", h.Argument)
+		}
+		gen.unusable(g, s, t.Operation, codeParamHeaders, "param_headers."+h.Argument, text, func(of *config.Settings) bool {
+			return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the same, not one like it
+		})
+	}
 }
 
 // checkRepeated holds the headers of a call against its arguments. Who calls without headers has none that lie.

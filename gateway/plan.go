@@ -64,7 +64,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s,
 	}
-	p.repeated = g.repeatedOf(t, set.ParamHeaders)
+	p.repeated = repeatedOf(t)
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)

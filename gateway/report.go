@@ -115,7 +115,10 @@ func (f *fates) report(a admin.API) admin.Report {
 		r.Problems = append(r.Problems, p)
 	}
 	r.Problems = append(r.Problems, f.listed(f.extended.problems)...)
-	r.Problems = append(r.Problems, f.listed(f.unusable.problems)...)
+	for i, p := range f.listed(f.unusable.problems) {
+		p.Setting = f.unusable.settings[i]
+		r.Problems = append(r.Problems, p)
+	}
 	for _, op := range f.api.Operations {
 		o := f.operation(op)
 		for _, i := range o.Problems {

@@ -136,11 +136,11 @@ rules:
 		problems = append(problems, fmt.Sprintf("%d %s %d %s", p.Place.Line, p.Code, p.Operations, p.Message))
 	}
 	want := []string{
-		`4 resource 1 resource: the URI has the variable "orders", which is no argument of the operation; did you mean "order"?`,
-		`5 resource 1 resource: the argument "X-Who" is required (header), and no variable of the URI stands for it`,
-		`7 resource 1 resource: the URI is that of GET /c already`,
-		`8 resource 1 resource: only operations with the method GET can be read, and this one has POST`,
-		`9 resource 1 resource: the URI has the variable "of", which is no argument of the operation`,
+		`4 resource 1 rules[1].set.resource: the URI has the variable "orders", which is no argument of the operation; did you mean "order"?`,
+		`5 resource 1 rules[2].set.resource: the argument "X-Who" is required (header), and no variable of the URI stands for it`,
+		`7 resource 1 rules[3].set.resource: the URI is that of GET /c already`,
+		`8 resource 1 rules[1].set.resource: only operations with the method GET can be read, and this one has POST`,
+		`9 resource 1 x-mcp-resource: the URI has the variable "of", which is no argument of the operation`,
 	}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -157,7 +157,7 @@ rules:
 		`/b drawbridge.yaml:5:45: rules[2].set.resource: the argument "X-Who" is required (header), and no variable of the URI stands for it`,
 		`/d drawbridge.yaml:6:50: rules[3].set.resource: the URI is that of GET /c already`,
 		`/e drawbridge.yaml:4:50: rules[1].set.resource: only operations with the method GET can be read, and this one has POST`,
-		`/f resource: the URI has the variable "of", which is no argument of the operation`,
+		`/f x-mcp-resource: the URI has the variable "of", which is no argument of the operation`,
 	}
 	if diff := cmp.Diff(want, logged); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)

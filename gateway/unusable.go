@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
 )
 
@@ -11,16 +14,24 @@ import (
 // generation is built. The operations are served without it.
 type unusable struct {
 	problems []openapi.Problem
+	settings []*admin.Setting             // where the configuration says them; nil: the document does
 	of       map[*openapi.Operation][]int // the places in problems
 }
 
 // unusable reports a setting of an operation that can't be used: to the log, with its place, and among the problems of the
 // API. key is that of the setting in a rule; has finds the rule that said it, and where none did a document's extension has.
 func (gen *generation) unusable(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	message := key + ": " + text
-	logged := errors.New(message)
+	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: key + ": " + text}
+	logged, setting := errors.New(problem.Message), (*admin.Setting)(nil)
 	if rule := gen.config.RuleOf(has); rule != "" {
-		logged = gen.config.Wrong(rule+"."+key, errors.New(text))
+		at := gen.config.At(rule + "." + key)
+		setting = &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
+		problem.Message = at.Key + ": " + text
+		logged = gen.config.Wrong(at.Key, errors.New(text))
+	} else if e := extensionOf(op, key); e != nil {
+		problem.Position, problem.Pointer = e.Position, e.Pointer
+		problem.Message = e.Name + strings.TrimPrefix(key, config.ExtensionKey(e.Name)) + ": " + text
+		logged = errors.New(problem.Message)
 	}
 	u := gen.unusables[s.name]
 	if u == nil {
@@ -28,8 +39,19 @@ func (gen *generation) unusable(g *Gateway, s *source, op *openapi.Operation, co
 		gen.unusables[s.name] = u
 	}
 	u.of[op] = append(u.of[op], len(u.problems))
-	u.problems = append(u.problems, openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: message})
+	u.problems, u.settings = append(u.problems, problem), append(u.settings, setting)
 	if len(u.problems) <= maxReasons {
 		g.log.Warn("a setting can't be used for an operation, which is served without it", "api", s.name, "method", op.Method, "path", op.Path, "error", logged)
 	}
+}
+
+// extensionOf returns the last extension of an operation that stands for a setting: earlier ones have no effect. It is nil if there is none.
+func extensionOf(op *openapi.Operation, key string) *openapi.Extension {
+	key = key[:len(key)-len(strings.TrimLeft(key, "abcdefghijklmnopqrstuvwxyz_"))]
+	for i := range slices.Backward(op.Extensions) {
+		if e := &op.Extensions[i]; config.ExtensionKey(e.Name) == key {
+			return e
+		}
+	}
+	return nil
 }

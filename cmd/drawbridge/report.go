@@ -142,7 +142,7 @@ func (t *reportText) problems(o *gateway.Outcome) {
 		list := t.list(codes[code])
 		for _, p := range o.Report.Problems {
 			if p.Code == code && list.next() {
-				t.printf("    %s%s\n", p.Prefix(), p.Message)
+				t.printf("    %s\n", p.Text())
 			}
 		}
 		list.end()

@@ -101,12 +101,37 @@ type Problem struct {
 	Code    string `json:"code"` // of a closed set
 	Message string `json:"message"`
 	Place
-	Operations int `json:"operations"` // how many operations it touches
+	// Setting is where the configuration says what can't be used; nil for what only the document says.
+	Setting    *Setting `json:"setting,omitempty"`
+	Operations int      `json:"operations"` // how many operations it touches
 
 	// Of the code "more": how many problems of which code are not listed.
 	Of    string `json:"of,omitempty"`
 	Count int    `json:"count,omitempty"`
 }
+
+// Text returns the problem after its place. That of a setting comes first, because there it can be mended.
+func (p Problem) Text() string {
+	if p.Setting == nil {
+		return p.Prefix() + p.Message
+	}
+	text := p.Setting.Prefix() + p.Message
+	if at := strings.TrimSuffix(p.Prefix(), ": "); at != "" {
+		text += " (" + at + ")"
+	}
+	return text
+}
+
+// Setting is the place of a value of the configuration.
+type Setting struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`   // from 1
+	Column int    `json:"column"` // in characters, from 1
+	Key    string `json:"key"`    // such as rules[0].set.job
+}
+
+// Prefix returns "file:line:col: ", so that editors jump there.
+func (s *Setting) Prefix() string { return fmt.Sprintf("%s:%d:%d: ", s.File, s.Line, s.Column) }
 
 // Operation is what became of one operation.
 type Operation struct {
