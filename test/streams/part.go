@@ -14,7 +14,8 @@ import (
 // rounds is how many changes many streams are told of; the one in the middle counts.
 const rounds = 5
 
-// many opens many streams, and looks at what they cost and how soon all of them know of a change.
+// many opens many streams, and looks at what they cost, how soon all of them know of a change, and how they end when the gateway
+// does.
 func (w *world) many(ctx context.Context, protocol string, open opener) ([]figure, error) {
 	warm, err := listen(ctx, w.host, 1, open)
 	if err != nil {
@@ -50,6 +51,12 @@ func (w *world) many(ctx context.Context, protocol string, open opener) ([]figur
 		return nil, err
 	}
 	each := func(now, then float64) float64 { return (now - then) / float64(w.streams) / (1 << 10) }
+	start := time.Now()
+	if err := w.gateway.Stop(); err != nil {
+		return nil, err
+	}
+	drained := time.Since(start)
+	cut := l.cut()
 	slices.Sort(times)
 	name := fmt.Sprintf("%s, %d streams: ", protocol, w.streams)
 	live := max(each(idle.live, before.live), each(after.live, before.live))
@@ -61,6 +68,7 @@ func (w *world) many(ctx context.Context, protocol string, open opener) ([]figur
 			name + "all know of a change", "< 1 s", fmt.Sprintf("%s (%s to %s)", times[rounds/2].Round(time.Millisecond),
 				times[0].Round(time.Millisecond), times[rounds-1].Round(time.Millisecond)), times[rounds/2] < time.Second,
 		},
+		{name + "cut at the end", "0", fmt.Sprintf("%d, in %s", cut, drained.Round(time.Millisecond)), cut == 0},
 	}, nil
 }
 

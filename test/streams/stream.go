@@ -82,6 +82,7 @@ type listener struct {
 	told  atomic.Int64  // how often it was told that tools have changed
 	acked chan struct{} // closed when the stream is acknowledged, or has ended
 	err   error         // what ended it before that
+	done  bool          // it ended with its result; of read, until that has returned
 }
 
 // listen opens streams, and returns when all are acknowledged.
@@ -131,6 +132,8 @@ func (l *listener) read(all *atomic.Int64) {
 		case !acked && bytes.Contains(line, []byte("/acknowledged")):
 			acked = true
 			close(l.acked)
+		case bytes.Contains(line, []byte(`"resultType"`)):
+			l.done = true
 		case bytes.Contains(line, []byte("tools/list_changed")):
 			l.told.Add(1)
 			all.Add(1)
@@ -157,6 +160,17 @@ func (l *listeners) await(ctx context.Context, n int) error {
 func (l *listeners) uneven(n int) (streams int) {
 	for _, one := range l.all {
 		if one.told.Load() != int64(n) {
+			streams++
+		}
+	}
+	return streams
+}
+
+// cut waits until all streams have ended, and counts those that did without their result.
+func (l *listeners) cut() (streams int) {
+	l.ended.Wait()
+	for _, one := range l.all {
+		if !one.done {
 			streams++
 		}
 	}
