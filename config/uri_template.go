@@ -17,13 +17,22 @@ type URITemplate struct {
 	text   string
 	pieces []string // in turn a literal and the name of a variable
 	query  []string // the names of {?a,b}
-	path   *regexp.Regexp
+	path   []uriSegment
 }
+
+// uriSegment is what stands between two of the characters that no value holds: literals, and between any two of them a variable.
+type uriSegment struct {
+	literals, names []string // one literal more than names; those between names are not empty
+	end             byte     // the character behind it; 0: there is none
+}
+
+// uriDelimiters end a segment.
+const uriDelimiters = "/?#&"
 
 // maxURI is the most bytes of a template, and of a URI that is held against one.
 const (
 	maxURITemplate = 2 << 10
-	maxURI         = 8 << 10
+	maxURI         = 4 << 10
 )
 
 var (
@@ -82,10 +91,6 @@ func (t URITemplate) Match(uri string) (values map[string]string, ok bool) {
 	if len(t.query) > 0 {
 		uri, query, asked = strings.Cut(uri, "?")
 	}
-	found := t.path.FindStringSubmatch(uri)
-	if found == nil {
-		return nil, false
-	}
 	values = map[string]string{}
 	take := func(name, escaped string) bool {
 		value, err := url.PathUnescape(escaped)
@@ -93,10 +98,21 @@ func (t URITemplate) Match(uri string) (values map[string]string, ok bool) {
 		values[name] = value
 		return err == nil && !twice && utf8.ValidString(value)
 	}
-	for i, escaped := range found[1:] {
-		if !take(t.pieces[2*i+1], escaped) {
+	for i := range t.path {
+		segment := &t.path[i]
+		text, rest := uri, ""
+		if end := strings.IndexAny(uri, uriDelimiters); end >= 0 {
+			if segment.end != uri[end] {
+				return nil, false
+			}
+			text, rest = uri[:end], uri[end+1:]
+		} else if segment.end != 0 {
 			return nil, false
 		}
+		if !segment.match(text, take) {
+			return nil, false
+		}
+		uri = rest
 	}
 	if !asked || query == "" {
 		return values, true
@@ -108,6 +124,51 @@ func (t URITemplate) Match(uri string) (values map[string]string, ok bool) {
 		}
 	}
 	return values, true
+}
+
+// match gives the values in a text to take; false if the text is not of the segment, or take refuses one. Where a text can be
+// taken apart in more than one way, the first values are the longest. Time grows with the text alone: URIs come from anybody.
+func (s *uriSegment) match(text string, take func(name, escaped string) bool) bool {
+	last := len(s.names)
+	if last == 0 {
+		return text == s.literals[0]
+	}
+	text, begins := strings.CutPrefix(text, s.literals[0])
+	text, ends := strings.CutSuffix(text, s.literals[last])
+	if !begins || !ends {
+		return false
+	}
+	for i := last - 1; i > 0 && text != ""; i-- {
+		at := strings.LastIndex(text[:len(text)-1], s.literals[i])
+		if at < 0 || !take(s.names[i], text[at+len(s.literals[i]):]) {
+			return false
+		}
+		text = text[:at]
+	}
+	return text != "" && take(s.names[0], text)
+}
+
+// segments takes the pieces of a template apart at the characters that no value holds.
+func segments(pieces []string) []uriSegment {
+	all := []uriSegment{{literals: []string{""}}}
+	for i, piece := range pieces {
+		s := &all[len(all)-1]
+		if i%2 == 1 {
+			s.names, s.literals = append(s.names, piece), append(s.literals, "")
+			continue
+		}
+		for {
+			end := strings.IndexAny(piece, uriDelimiters)
+			if end < 0 {
+				s.literals[len(s.literals)-1] = piece
+				break
+			}
+			s.literals[len(s.literals)-1], s.end = piece[:end], piece[end]
+			all = append(all, uriSegment{literals: []string{""}})
+			s, piece = &all[len(all)-1], piece[end+1:]
+		}
+	}
+	return all
 }
 
 // Expand returns the URI for values; false if one is missing that every URI has, or is empty.
@@ -155,14 +216,12 @@ func (t *URITemplate) parse(text string) error {
 		return errors.New("must be a URI, which begins with a scheme: shop://orders/{id}")
 	}
 	p := URITemplate{text: text}
-	expression := `\A`
 	for rest := text; ; {
 		literal, after, open := strings.Cut(rest, "{")
 		if err := checkURILiteral(literal); err != nil {
 			return err
 		}
 		p.pieces = append(p.pieces, literal)
-		expression += regexp.QuoteMeta(literal)
 		if !open {
 			break
 		}
@@ -181,7 +240,6 @@ func (t *URITemplate) parse(text string) error {
 			return fmt.Errorf("needs something between {%s} and the variable before it", inside)
 		}
 		p.pieces = append(p.pieces, inside)
-		expression += `([^/?#&]+)`
 		rest = next
 	}
 	always, query := p.Variables()
@@ -193,11 +251,7 @@ func (t *URITemplate) parse(text string) error {
 			return fmt.Errorf("has the variable %q twice", name)
 		}
 	}
-	re, err := regexp.Compile(expression + `\z`)
-	if err != nil { // the literals are quoted
-		return err
-	}
-	p.path = re
+	p.path = segments(p.pieces)
 	*t = p
 	return nil
 }

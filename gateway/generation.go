@@ -172,6 +172,9 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	g.current.Store(gen)
 	g.speakers.keep(gen.parts)
+	if old != nil && old.whole.guard != gen.whole.guard {
+		g.speakers.restart() // whose token counted may be nobody now (H9)
+	}
 	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)

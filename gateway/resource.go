@@ -217,7 +217,11 @@ func (gen *generation) makeReadable(g *Gateway, d *deployment, plans map[*openap
 				continue
 			}
 			r, err := newReadable(p.Tool, set)
-			if r != nil {
+			if err == nil && r != nil && s.loaded.extended.of[op].Resource == set && !strings.HasPrefix(r.uri.String(), "drawbridge://"+s.name+"/") {
+				// Else a document could take the place of another's resource.
+				err = fmt.Errorf("a document's own URIs begin with %q: others are for rules", "drawbridge://"+s.name+"/")
+			}
+			if err == nil && r != nil {
 				if first := taken[r.uri.Shape()]; first != nil {
 					err = fmt.Errorf("the URI is that of %s %s already", first.Method, first.Path)
 				}

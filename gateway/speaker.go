@@ -116,6 +116,15 @@ func (s *speakers) changed(lists mcp.List) {
 	}
 }
 
+// restart ends all open streams. Clients open them again, with tokens that are looked at anew.
+func (s *speakers) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, speaker := range s.byName {
+		speaker.hub.Restart()
+	}
+}
+
 // streams counts the open streams.
 func (s *speakers) streams() (n int) {
 	s.mu.Lock()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -45,8 +47,11 @@ type watches struct {
 	running   sync.WaitGroup
 }
 
-// watchKey tells what is watched; caller is "" where all get the same answer.
-type watchKey struct{ endpoint, uri, caller string }
+// watchKey tells what is watched. Where all get the same answer, caller is "" and headers is the zero digest.
+type watchKey struct {
+	endpoint, uri, caller string
+	headers               [32]byte // of the request, that go on to the service
+}
 
 // watch is one resource that is looked at, by a goroutine of its own.
 type watch struct {
@@ -104,6 +109,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 				m.inbound[name] = values
 			}
 		}
+		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -297,9 +303,31 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 
 // tell tells the members that a resource has changed, as far as they may still know of it.
 func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members []*member) {
+	type principal struct {
+		hub  *mcp.Hub
+		name string
+	}
+	told := map[principal]bool{} // a hub tells all streams of one
 	for _, m := range members {
+		to := principal{m.hub, m.viewer.Principal}
+		if told[to] {
+			continue
+		}
 		if _, _, err := m.reads(ctx, gen, x.endpoint, x.uri); err == nil {
+			told[to] = true
 			m.hub.UpdatedFor(x.uri, m.viewer.Principal)
 		}
 	}
+}
+
+// headerDigest tells headers apart.
+func headerDigest(h http.Header) [32]byte {
+	var b []byte
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		b = append(strconv.AppendQuote(b, name), ':')
+		for _, value := range h[name] {
+			b = append(strconv.AppendQuote(b, value), ',')
+		}
+	}
+	return sha256.Sum256(b)
 }

@@ -202,6 +202,20 @@ func (h *Hub) Drain(ctx context.Context) error {
 	}
 }
 
+// Restart ends every stream and forgets the subscriptions of every session, and goes on: those who want to hear more come again, and
+// are asked again who they are. It does not wait for the ends.
+func (h *Hub) Restart() {
+	h.mu.Lock()
+	for l := range h.open {
+		l.finish()
+	}
+	sessions := slices.Collect(maps.Keys(h.legacy))
+	h.mu.Unlock()
+	for _, id := range sessions {
+		h.forget(id)
+	}
+}
+
 // enter admits a stream. The caller has to make it leave.
 func (h *Hub) enter(l *listener) *Error {
 	h.mu.Lock()

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestWatchHeaders holds that nobody hears of what another's headers get.
+func TestWatchHeaders(t *testing.T) {
+	service := newChangingService(t)
+	g := start(t, shelfDocument, strings.Replace(shelfConfig, "base_url: $BASE", "base_url: $BASE, pass_headers: [X-Who]", 1), service.URL)
+	l := newLooks(t, g)
+	server := httptest.NewServer(g.Handler())
+	defer server.Close()
+	var both []*watching
+	for _, who := range []string{"nobody", "ada"} {
+		w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{"X-Who": {who}}, "shelf:book")
+		w.want("acknowledged [shelf:book]")
+		l.looked()
+		both = append(both, w)
+	}
+	if n := g.watches.count(); n != 2 {
+		t.Errorf("%d watches for two callers that are told apart by a header", n)
+	}
+	if err := g.EndStreams(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, w := range both {
+		w.want("result")
+	}
+}
+
+// TestWatchOnce holds that each listener is told of a change once, however many there are of one principal.
+func TestWatchOnce(t *testing.T) {
+	service := newChangingService(t)
+	g := start(t, shelfDocument, shelfConfig, service.URL)
+	l := newLooks(t, g)
+	server := httptest.NewServer(g.Handler())
+	defer server.Close()
+	var all []*watching
+	for range 5 {
+		w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{}, "shelf:book")
+		w.want("acknowledged [shelf:book]")
+		all = append(all, w)
+	}
+	l.looked()
+	service.set(0, "new")
+	l.again()
+	for _, w := range all {
+		w.want("updated shelf:book")
+	}
+	if err := g.EndStreams(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, w := range all {
+		w.want("result") // and nothing before it
+	}
+}
+
+// TestStreamsEndWithTheirIssuer holds that a stream does not outlive the trust in who issued its token.
+func TestStreamsEndWithTheirIssuer(t *testing.T) {
+	i, service := newIDP(t), newChangingService(t)
+	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + `  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}` + "\n"
+	cfg = strings.NewReplacer("$SPEC", "a.yaml", "$BASE", service.URL).Replace(cfg)
+	r := runWith(t, map[string]string{"drawbridge.yaml": cfg, "a.yaml": shelfDocument}, Options{})
+	r.served()
+	l := newLooks(t, r.Gateway)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		q.Host = "mcp.example.com"
+		r.Handler().ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{"Authorization": {"Bearer " + i.token(t, nil)}}, "shelf:book")
+	w.want("acknowledged [shelf:book]")
+	l.looked()
+	r.write(map[string]string{"drawbridge.yaml": cfg + "  - {match: {operation: book}, set: {title: A book}}\n"})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	service.set(0, "new")
+	l.again()
+	w.want("updated shelf:book") // a reload that has nothing to do with tokens ends no stream
+	r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, i.URL, "https://other.example.com", 1)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.want("result")
+}
+
+// TestForeignURIs holds that a document takes no place of another API's resources.
+func TestForeignURIs(t *testing.T) {
+	document := func(name, uri string) string {
+		return fmt.Sprintf(`openapi: 3.1.0
+info: {title: %s, version: "1"}
+paths:
+  /accounts/{id}:
+    get:
+      operationId: %s
+      x-mcp-resource: %s
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: ok}}
+`, name, name, uri)
+	}
+	r := runWith(t, map[string]string{
+		"drawbridge.yaml": `apis:
+  - {name: weather, spec: weather.yaml, base_url: "http://127.0.0.1:1", trust_extensions: true}
+  - {name: bank, spec: bank.yaml, base_url: "http://127.0.0.1:1"}
+  - {name: own, spec: own.yaml, base_url: "http://127.0.0.1:1", trust_extensions: true}
+rules: [{match: {api: bank}, set: {resource: true}}]
+`,
+		"weather.yaml": document("steal", `{uri: "drawbridge://bank/accounts/{id}"}`),
+		"bank.yaml":    document("account", `true`),
+		"own.yaml":     document("mine", `{uri: "drawbridge://own/mine/{id}"}`),
+	}, Options{})
+	<-r.attempted
+	gen := r.current.Load()
+	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
+		if p, _ := gen.whole.resources.find(uri); p == nil || p.Tool.API != want {
+			t.Errorf("%s is read by %v, want %s", uri, p, want)
+		}
+	}
+	report, _ := r.Report("weather")
+	want := `a document's own URIs begin with "drawbridge://weather/": others are for rules`
+	if len(report.Problems) != 1 || !strings.HasSuffix(report.Problems[0].Message, want) {
+		t.Errorf("problems: %+v", report.Problems)
+	}
+}
