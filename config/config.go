@@ -300,6 +300,11 @@ type Tools struct {
 	// Allows inputs of the kinds sample and roots, which the protocol has deprecated (SEP-2577): for clients that have
 	// nothing else.
 	DeprecatedInputs bool `yaml:"deprecated_inputs" default:"false"`
+	// The origins that the gateway calls when a job has ended, where the call has asked for it with a URL in its _meta under
+	// drawbridge/callbackUrl. https, or http for a loopback host. They may stand on private addresses.
+	CallbackURLs []Origin `yaml:"callback_urls,omitempty" absent:"nobody is called"`
+	// What signs these requests (HMAC-SHA256), at least 16 bytes.
+	CallbackSecret Secret `yaml:"callback_secret,omitempty" absent:"required with callback_urls"`
 }
 
 // Rule changes the tools that it matches.

@@ -98,6 +98,29 @@ func (l *loader) callback(cfg *Config, key string, c *JobCallback) {
 	}
 }
 
+// callbacks checks where callers may ask to be called.
+func (l *loader) callbacks(cfg *Config) {
+	const urls, secret = "tools.callback_urls", "tools.callback_secret"
+	t := &cfg.Tools
+	for i, o := range t.CallbackURLs {
+		u, err := ParseURL(o.String())
+		if at := urls + "[" + strconv.Itoa(i) + "]"; err == nil && l.ok(at) && !strings.HasPrefix(o.String(), "https:") && !u.Loopback() {
+			l.errorf(at, "must be https: what a job has come to is not for everybody on the way")
+		}
+	}
+	switch {
+	case !l.ok(urls, secret):
+	case l.given(urls) && len(t.CallbackURLs) == 0:
+		l.errorf(urls, "is empty; leave it out")
+	case len(t.CallbackURLs) > 0 && t.CallbackSecret.IsZero():
+		l.errorf(secret, "is required with callback_urls")
+	case len(t.CallbackURLs) == 0 && !t.CallbackSecret.IsZero():
+		l.errorf(secret, "needs callback_urls")
+	case !t.CallbackSecret.IsZero() && len(t.CallbackSecret.Reveal()) < 16:
+		l.errorf(secret, "has %d bytes, fewer than 16", len(t.CallbackSecret.Reveal()))
+	}
+}
+
 type jobWords struct {
 	name  string
 	words []string

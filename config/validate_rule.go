@@ -27,6 +27,7 @@ func (l *loader) rules(cfg *Config) {
 }
 
 func (l *loader) tools(cfg *Config) {
+	l.callbacks(cfg)
 	const key = "tools.unconfirmed_scopes"
 	l.scopes(key, cfg.Tools.UnconfirmedScopes)
 	switch {

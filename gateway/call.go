@@ -43,10 +43,17 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 			return denied
 		}
 	}
+	var notify *url.URL
+	if out := e.gen.outbound; out != nil {
+		var err error
+		if notify, err = out.wanted(req); err != nil {
+			return err
+		}
+	}
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller, notify: notify}
 	if p.job.refuse {
 		if err := req.Require(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)
@@ -85,6 +92,7 @@ type call struct {
 	location string   // the header of that name, as the service sent it; what is shown of it is its path
 	note     string   // what is said beside the answer; "": nothing
 	key      string   // names the call where a service calls back; "": it does not
+	notify   *url.URL // is called when the job of the call has ended; nil: nobody is
 	kept     *kept    // takes the result instead of the client; nil: the client does
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be

@@ -304,7 +304,7 @@ func (c *call) lookAt(ctx context.Context, b *begun, rec *callbackRecord) (*look
 	case jobUnsaid, jobWorking:
 		if !placed {
 			l.state = jobSucceeded // what it has called with is the result
-			return l, c.inside(ctx, l)
+			return l, c.inside(l)
 		}
 	}
 	return nil, nil //nolint:nilnil // the service has to be asked

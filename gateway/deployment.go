@@ -27,6 +27,7 @@ type deployment struct {
 	loadedAt time.Time
 	turn     int64 // what its sources must have answered before it is served in the place of another
 
+	outbound   *outbound                  // nil: no caller is called
 	conditions map[string]*auth.Condition // of rules, by their text
 
 	stopGuard context.CancelFunc
@@ -71,6 +72,11 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		}
 		d.sources = append(d.sources, s)
 	}
+	var calling *outbound
+	if old != nil {
+		calling = old.outbound
+	}
+	d.outbound = newOutbound(c, calling, g.o)
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}

@@ -60,6 +60,7 @@ type Gateway struct {
 	admin    http.Handler
 	cursors  *cursors
 	speakers *speakers
+	reports  *reports
 	tasks    *tasks
 	// completions are what services have told to those who type.
 	completions completions
@@ -120,7 +121,7 @@ func New(o Options) (*Gateway, error) {
 		rand.Read(key) // never fails (crypto/rand)
 		keys = [][]byte{key}
 	}
-	g.nonceKeys = nonceKeys(keys)
+	g.nonceKeys, g.reports = nonceKeys(keys), newReports()
 	var err error
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, g.jitter, nil); err != nil {
 		return nil, err

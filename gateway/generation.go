@@ -20,7 +20,9 @@ type generation struct {
 	catalog *catalog.Catalog
 	whole   *endpoint            // /mcp, which has all tools
 	parts   map[string]*endpoint // the others, by name
-	fates   map[string]*fates    // by the name of the API
+	// outbound calls callers; nil: nobody may ask for it.
+	outbound *outbound
+	fates    map[string]*fates // by the name of the API
 	// readable are the names of the tools that are resources, in the order of the documents.
 	readable  []string
 	unusables map[string]*unusable // by the name of the API
@@ -43,7 +45,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
+	gen := &generation{config: d.config, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}

@@ -202,13 +202,13 @@ func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
 	var err error
 	switch {
 	case j.result != nil && j.result.operation != nil && b.fetch != nil:
-		resp, _, err = c.askAbout(ctx, j.result, b, j.result.completed(b.fetch, l.body))
+		resp, _, err = c.askAbout(ctx, j.result, b, j.result.completed(b.fetch, l.body)) //nolint:bodyclose // who reads it does
 	case j.result != nil && j.result.operation == nil && b.url != nil:
-		resp, _, err = c.askAt(ctx, http.MethodGet, b.url)
+		resp, _, err = c.askAt(ctx, http.MethodGet, b.url) //nolint:bodyclose // the same
 	case at != nil:
-		resp, _, err = c.askAt(ctx, http.MethodGet, at)
+		resp, _, err = c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the same
 	default:
-		return c.inside(ctx, l)
+		return c.inside(l)
 	}
 	if err == nil && resp.StatusCode >= 300 {
 		err = c.refusedOf(resp, "")
@@ -244,7 +244,7 @@ func (r *jobRequest) completed(known json.RawMessage, body []byte) json.RawMessa
 
 // inside takes the result out of the body that says that the job has succeeded; where there is no place for it, all of the
 // body is the result.
-func (c *call) inside(ctx context.Context, l *look) error {
+func (c *call) inside(l *look) error {
 	var value []byte
 	for _, pointer := range c.plan.job.output {
 		if l.body == nil {

@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,8 @@ import (
 //	answers        what the service answers, one after the other: raw HTTP, with lines === between. A line === 404 stands for an
 //	               answer with that status and no more; "=== break" ends the connection. The last is given again and again.
 //	calls          one JSON object a line: {"after": "2s", "method": "tools/call", "name": …, "arguments": …, "revision": …,
-//	               "tasks": true, "elicitation": true (what the client can), "progress": true, "leave": "3s"}; leave is when the client goes away.
+//	               "tasks": true, "elicitation": true (what the client can), "progress": true, "leave": "3s", "notify": a URL that it wants
+//	               to be called at}; leave is when the client goes away.
 //	               $TASK in "params" is the id of the last task. {"method": "callback", "type": …, "body": …, "sign": …} is the service
 //	               that calls the URL that it got last; "callback" in another call is that, so long after it began.
 //	requests       expected: what reached the service, with the time in whole seconds
@@ -60,6 +62,7 @@ type jobCall struct {
 	Leave                         string
 	Type, Body, Sign              string
 	Callback                      *jobCall
+	Notify                        string // callback URL of the caller
 }
 
 func runJobCase(t *testing.T, file string) {
@@ -160,6 +163,9 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 			return attach(service)
 		}
 	}
+	if out := g.first.outbound; out != nil {
+		out.client = upstream.NewClient(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }})
+	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +192,9 @@ func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, me
 	meta := ""
 	if in.Progress {
 		meta = `"progressToken":7`
+	}
+	if in.Notify != "" {
+		meta = strings.TrimPrefix(meta+fmt.Sprintf(`,%q:%q`, callbackKey, in.Notify), ",")
 	}
 	if revision >= "2026" {
 		header.Set("Mcp-Method", method)
@@ -318,6 +327,9 @@ func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
 			s.called = "/callbacks/" + token
 			text = strings.ReplaceAll(text, token, "$TOKEN")
 		}
+		if signature := r.Header.Get(signatureHeader); signature != "" {
+			text = signed(signature, body) + regexp.MustCompile(`"taskId":"[^"]*"`).ReplaceAllLiteralString(text, `"taskId":"$ID"`)
+		}
 		s.seen.WriteString(" " + text)
 	}
 	s.seen.WriteByte('\n')
@@ -355,4 +367,15 @@ func (s *jobService) call(t *testing.T, g *Gateway, in jobCall) int {
 	w := httptest.NewRecorder()
 	g.Handler().ServeHTTP(w, r)
 	return w.Code
+}
+
+// signed tells whether the gateway has signed a body with the secret of the cases.
+func signed(signature string, body []byte) string {
+	seconds, given, _ := strings.Cut(strings.TrimPrefix(signature, "t="), ",v1=")
+	mac := hmac.New(sha256.New, []byte("secret-of-the-cases"))
+	mac.Write([]byte(seconds + "." + string(body)))
+	if given != hex.EncodeToString(mac.Sum(nil)) {
+		return "WRONGLY SIGNED "
+	}
+	return "signed "
 }

@@ -217,6 +217,11 @@ func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
 		}
 		text += "; a tool that reads it may be among yours."
 	}
+	if c.notify != nil {
+		if t, _, err := c.newTask(b, c.args, first); err == nil && c.follow(t) {
+			text += " The URL that the caller gave will be called with the result."
+		}
+	}
 	c.note = text
 	return c.deliver(first.parts, first.resp)
 }

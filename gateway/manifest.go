@@ -45,7 +45,7 @@ type manifestCapabilities struct {
 	Tools         manifestList    `json:"tools"`
 	Resources     manifestWatched `json:"resources"`
 	Prompts       manifestList    `json:"prompts"`
-	Callback      bool            `json:"callback"`      // calls go on after their answer, and call back: not built
+	Callback      bool            `json:"callback"`      // calls go on after their answer, and their callers can be called
 	Notifications []string        `json:"notifications"` // that clients may listen to
 }
 
@@ -153,6 +153,7 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
 			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
+			Callback: e.gen.outbound != nil,
 			Notifications: []string{
 				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 				"notifications/prompts/list_changed",

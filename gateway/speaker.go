@@ -142,7 +142,8 @@ func (s *speaker) end() {
 	_ = s.hub.Drain(ctx) // which says that it has not waited
 }
 
-// EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones. It
+// EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones; and what
+// follows jobs for callers who want to be called. It
 // returns when they have ended, or with ctx's error. It is called before the listener is shut down, which waits for
 // whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
@@ -153,7 +154,7 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 		s.end()
 	}
 	g.speakers.mu.Unlock()
-	var errs []error
+	errs := []error{g.reports.stop(ctx)}
 	for _, hub := range hubs {
 		errs = append(errs, hub.Drain(ctx))
 	}

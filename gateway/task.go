@@ -122,11 +122,26 @@ func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
 	}
 }
 
-// begin makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
+// beginTask makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
 func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 	if c.req.Require(mcp.ClientTasks) != nil {
 		return false, nil
 	}
+	t, rec, err := c.newTask(b, args, first)
+	switch {
+	case err != nil:
+		return true, c.internal(err)
+	case t == nil:
+		return false, nil
+	}
+	c.follow(t)
+	c.done(outcomeJob, nil)
+	c.answered = true
+	return true, c.reply.Task(t.of(rec))
+}
+
+// newTask makes a task of a job; nil: its place is too long for an id.
+func (c *call) newTask(b *begun, args []byte, first *look) (*task, *taskRecord, error) {
 	now := time.Now()
 	p := taskPayload{
 		Key: cmp.Or(c.key, rand.Text()), Tool: c.plan.Tool.Name, Status: b.status, Fetch: b.fetch, Cancel: b.cancel, Answer: b.answer,
@@ -143,21 +158,16 @@ func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 	}
 	payload, err := json.Marshal(p)
 	if err != nil {
-		return true, c.internal(err)
+		return nil, nil, err
 	}
 	// Seconds are all that a handle knows; a task is there for no less than its time.
 	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.ttl+time.Second), c.boundTask()...)
 	if len(id) > maxTaskID {
-		return false, nil
+		return nil, nil, nil
 	}
 	t := &task{call: c, id: id, payload: p, begun: b, owner: c.req.Principal}
 	rec := &taskRecord{Status: mcp.TaskWorking, Message: said(first), Updated: now, Next: now.Add(c.plan.job.pause(first.retry))}
-	if err := t.keep(c.ctx, rec); err != nil {
-		return true, c.internal(err)
-	}
-	c.done(outcomeJob, nil)
-	c.answered = true
-	return true, c.reply.Task(t.of(rec))
+	return t, rec, t.keep(c.ctx, rec)
 }
 
 // withoutTasks refuses a call whose job takes longer than anybody waits, to a client that can't take a task. The legacy

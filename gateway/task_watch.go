@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -114,14 +115,6 @@ func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
 
 // lookFor looks once, in the name of whoever still listens; it returns the time to the next look, and whether there is one.
 func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			g.metrics.panics.Inc()
-			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", newReference()),
-				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
-			pause, more = panicPause, true
-		}
-	}()
 	g.tasks.mu.Lock()
 	fresh := watched.fresh
 	watched.fresh = false
@@ -134,23 +127,44 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 	if w == nil {
 		return 0, false // the last has gone
 	}
-	t, err := w.open(g)
-	if err != nil {
+	t, rec, err := g.lookAs(ctx, w)
+	switch {
+	case t == nil:
 		return 0, false // it has expired, or is not his to see any more
-	}
-	var cancel context.CancelFunc
-	t.ctx, cancel = context.WithCancel(t.ctx)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	defer t.start()()
-	rec, err := t.state()
-	if err != nil {
+	case errors.Is(err, errPanicked):
+		return panicPause, true
+	case err != nil:
 		return 0, true
 	}
 	if fresh {
 		g.taskChanged(t, rec)
 	}
 	return time.Until(rec.Next), !rec.final()
+}
+
+var errPanicked = errors.New("a look at a task failed in a way that it should not")
+
+// lookAs tells how a task stands, as a request of the listener would. Without a task, it is not there for him. No request is
+// there to catch a panic, so it does.
+func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			g.metrics.panics.Inc()
+			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", newReference()),
+				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
+			err = errPanicked
+		}
+	}()
+	if t, err = w.open(g); err != nil {
+		return nil, nil, err
+	}
+	var cancel context.CancelFunc
+	t.ctx, cancel = context.WithCancel(t.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	defer t.start()()
+	rec, err = t.state()
+	return t, rec, err
 }
 
 // open opens the task as a request of the listener would, in what is served now.

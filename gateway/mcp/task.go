@@ -82,6 +82,9 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	return dst
 }
 
+// AppendJSON appends the members of a task with all that there is to know of it, as tasks/get tells it, without braces.
+func (t *Task) AppendJSON(dst []byte) []byte { return t.append(dst, true) }
+
 // Task answers tools/call with a task: the call goes on, and the client asks for it by
 // tasks/get. The task must be there before (a tasks/get for its ID would find it), and
 // it has nothing to say yet but its state. A client that has not declared the extension

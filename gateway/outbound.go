@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// callbackKey is the key of _meta with which a caller asks to be called when the job of a call has ended.
+	callbackKey = "drawbridge/callbackUrl"
+	// signatureHeader is the header that proves that it is the gateway that calls: "t=SECONDS,v1=HEX", where HEX is the
+	// HMAC-SHA256 of the seconds, a full stop and the body.
+	signatureHeader = "Drawbridge-Signature"
+
+	maxReports       = 1024 // jobs whose callers want to be called, in all
+	maxReportsOfOne  = 64   // the same of one caller
+	maxReportAnswer  = 4 << 10
+	reportTime       = 10 * time.Second
+	maxCallbackBytes = 2048 // of a URL
+)
+
+// outbound calls those who asked for it when their jobs have ended. It is immutable but for its connections.
+type outbound struct {
+	origins []string
+	secret  []byte
+	client  *upstream.Client
+	made    config.Tools
+}
+
+// newOutbound returns nil where nobody may ask to be called. What did not change since old is taken over.
+func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
+	if len(c.Tools.CallbackURLs) == 0 || o.Local {
+		return nil
+	}
+	if old != nil && reflect.DeepEqual(old.made, c.Tools) {
+		return old
+	}
+	out := &outbound{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools}
+	for _, origin := range c.Tools.CallbackURLs {
+		out.origins = append(out.origins, origin.String())
+	}
+	out.client = upstream.NewClient(upstream.Options{
+		Name: "callback", NamedHosts: hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
+		TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
+	})
+	return out
+}
+
+// wanted returns the URL that a request asks to be called at, nil if it does not. The error is for the client.
+func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
+	value := jsonscan.Lookup(jsonscan.Lookup(req.Params, "_meta"), callbackKey)
+	if value == nil {
+		return nil, nil //nolint:nilnil // nobody asks
+	}
+	bad := mcp.InvalidParams("params._meta[%q] must be a URL of one of the origins that the operator allows", callbackKey)
+	if jsonscan.KindOf(value) != jsonscan.String || len(value) > maxCallbackBytes {
+		return nil, bad
+	}
+	u, err := url.Parse(string(jsonscan.Unquote(value)))
+	if err != nil || u.User != nil || u.Opaque != "" || !slices.Contains(o.origins, originOf(u)) {
+		return nil, bad
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// reports are the jobs whose callers want to be called. Each has a goroutine, which ends with the job, or with [reports.stop].
+type reports struct {
+	ctx    context.Context //nolint:containedctx // that of the goroutines, which no request owns
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	all    int
+	owners map[string]int
+	ended  bool
+	group  sync.WaitGroup
+}
+
+func newReports() *reports {
+	r := &reports{owners: map[string]int{}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// begin runs f in a goroutine of its own; false: there are too many, or all are about to end.
+func (r *reports) begin(owner string, f func(ctx context.Context)) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended || r.all >= maxReports || owner != "" && r.owners[owner] >= maxReportsOfOne {
+		return false
+	}
+	r.all++
+	r.owners[owner]++
+	r.group.Go(func() {
+		defer func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.all--
+			if r.owners[owner]--; r.owners[owner] == 0 {
+				delete(r.owners, owner)
+			}
+		}()
+		f(r.ctx)
+	})
+	return true
+}
+
+// stop ends all of them, and waits for that as long as ctx allows.
+func (r *reports) stop(ctx context.Context) error {
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	r.cancel()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		r.group.Wait()
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// follow follows the job of a call that goes on, and calls its caller when it has ended; false: it does not.
+func (c *call) follow(t *task) bool {
+	if c.notify == nil || t == nil {
+		return false
+	}
+	followed := c.report(t)
+	if !followed {
+		c.g.log.Warn("too many jobs are followed, so a caller is not called", "tool", c.plan.Tool.Name)
+	}
+	return followed
+}
+
+// report is follow for a caller who wants to be called.
+func (c *call) report(t *task) bool {
+	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
+	v := visitFrom(c.ctx)
+	w := &taskWatcher{
+		ctx: context.WithValue(context.WithoutCancel(c.ctx), visitKey{}, &visit{name: v.name, operator: v.operator, header: c.req.HTTP.Header.Clone()}),
+		id:  t.id, viewer: mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client},
+	}
+	return g.reports.begin(c.req.Principal, func(ctx context.Context) {
+		for pause := c.plan.job.interval; ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(max(pause, watchPace)):
+			}
+			t, rec, err := g.lookAs(ctx, w)
+			switch {
+			case t == nil:
+				g.log.Warn("a job is not followed any more, so its caller is not called", "tool", c.plan.Tool.Name, "error", err)
+				return
+			case err != nil:
+			case rec.final():
+				out.send(ctx, g, &to, t.of(rec), c.plan.Tool)
+				return
+			default:
+				pause = time.Until(rec.Next)
+			}
+		}
+	})
+}
+
+// send calls a caller, and tries it again twice if he does not answer with 2xx.
+func (o *outbound) send(ctx context.Context, g *Gateway, to *url.URL, t mcp.Task, tool *catalog.Tool) {
+	body := append(t.AppendJSON([]byte("{")), '}')
+	for _, pause := range []time.Duration{0, 5 * time.Second, time.Minute} {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		status, err := o.post(ctx, to, body)
+		if err == nil && status/100 == 2 {
+			return
+		}
+		g.log.Warn("a caller could not be called", "api", tool.API, "tool", tool.Name, "status", status, "error", err)
+	}
+}
+
+// post sends one request.
+func (o *outbound) post(ctx context.Context, to *url.URL, body []byte) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	seconds := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, o.secret)
+	mac.Write([]byte(seconds + "."))
+	mac.Write(body)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(signatureHeader, "t="+seconds+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := o.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
