@@ -33,6 +33,14 @@ paths:
       summary: Says it again
       parameters: [{name: text, in: query, required: true, schema: {type: string}}]
       responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
+  /stock:
+    get:
+      operationId: stock
+      summary: What there is
+      parameters:
+        - {name: region, in: query, schema: {type: string}}
+        - {name: shelf, in: query, schema: {type: integer}}
+      responses: {"200": {description: Text, content: {text/plain: {schema: {type: string}}}}}
   /thing:
     get:
       operationId: thing
@@ -82,6 +90,7 @@ rules:
   - {match: {operation: picture}, set: {resource: {uri: "board://picture"}}}
   - {match: {operation: notice}, set: {resource: {uri: "board://notice", tool: false}}}
   - {match: {operation: record}, set: {resource: {uri: "record://{id}", tool: false}}}
+  - {match: {operation: stock}, set: {param_headers: {region: Region, shelf: Shelf}}}
 prompts:
   - name: plain
     description: Without arguments.
@@ -107,6 +116,7 @@ func newGateway(t *testing.T) *server {
 		_, _ = io.WriteString(w, text)
 	}
 	mux.HandleFunc("GET /say", func(w http.ResponseWriter, r *http.Request) { text(w, r.URL.Query().Get("text")) })
+	mux.HandleFunc("GET /stock", func(w http.ResponseWriter, r *http.Request) { text(w, "plenty") })
 	mux.HandleFunc("GET /thing", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"id":7}`)
@@ -251,6 +261,7 @@ func newSDK(t *testing.T, gateway *server) *server {
 			}
 			return text(*args.Text), nil
 		},
+		"stock": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("plenty"), nil },
 		"thing": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			result := text(`{"id":7}`)
 			result.StructuredContent = map[string]any{"id": 7}
