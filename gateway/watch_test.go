@@ -323,7 +323,7 @@ func TestWatchRefused(t *testing.T) {
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
 	for uri, want := range map[string]string{
-		"shelf:nothing": `"code":-32002,"message":"resource not found"`,
+		"shelf:nothing": `"code":-32002,"message":"resource not found: resources/list and resources/templates/list have those of this server"`,
 		"shelf:other":   `"code":-32602,"message":"changes of this resource are not told: it is not looked at"`,
 		"shelf:book":    `"code":-32602,"message":"changes of this resource are not told: each read needs the user's consent"`,
 	} {

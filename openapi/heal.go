@@ -21,12 +21,12 @@ const (
 
 // heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
 // {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). A data URL in the place of a file becomes that file. It returns nil
-// unless all faults are gone then.
-func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) json.RawMessage {
-	work := 0
+// unless all faults are gone then, and those of faults that are not: what could be healed needs no correction.
+func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) (json.RawMessage, []schema.Fault) {
+	work, first := 0, faults
 	for range maxHealing {
 		if work > maxHealed/2 {
-			return nil
+			break
 		}
 		work += len(args)
 		h := healer{scanning: o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
@@ -38,16 +38,41 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 		}
 		args = h.append(make([]byte, 0, len(args)), args, "")
 		if !h.changed {
-			return nil
+			break
 		}
 		if _, err := jsonscan.Scan(args, o.scanning()); err != nil {
-			return nil // too deep, all put together
+			return nil, first // too deep, all put together
 		}
 		if faults = v.Validate(decode(args)); len(faults) == 0 {
-			return args
+			return args, nil
 		}
 	}
-	return nil
+	return nil, unhealed(first, faults)
+}
+
+// unhealed returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
+// wanted, and what it holds has not, what is wrong with that is told.
+func unhealed(first, left []schema.Fault) []schema.Fault {
+	var kept []schema.Fault
+	for _, f := range first {
+		var below []schema.Fault
+		for _, l := range left {
+			if l.Pointer == f.Pointer || strings.HasPrefix(l.Pointer, f.Pointer+"/") {
+				below = append(below, l)
+			}
+		}
+		switch {
+		case len(below) == 0:
+		case strings.HasPrefix(f.Message, "expected "):
+			kept = append(kept, below...)
+		default:
+			kept = append(kept, f)
+		}
+	}
+	if kept == nil {
+		return first
+	}
+	return kept
 }
 
 // A healer goes through the arguments once.

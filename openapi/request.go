@@ -91,9 +91,11 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 		if len(faults) == 0 {
 			return args, nil
 		}
-		if healed := o.heal(v, args, faults); healed != nil {
+		healed, left := o.heal(v, args, faults)
+		if healed != nil {
 			return healed, nil
 		}
+		faults = left
 	}
 	e := &ArgumentError{operation: o, Faults: spelled}
 	for _, f := range faults {

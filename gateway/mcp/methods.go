@@ -238,7 +238,7 @@ func (m *entry) need(r *Request) *Error {
 // ResourceNotFound is the error for a resource that does not exist, or that the
 // caller may not know of: each era has its own code (2025-11-25 and 2026-07-28 server/resources, Error Handling).
 func (r *Request) ResourceNotFound(uri string) *Error {
-	e := &Error{Code: CodeInvalidParams, Message: "resource not found", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
+	e := &Error{Code: CodeInvalidParams, Message: "resource not found: resources/list and resources/templates/list have those of this server", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
 	if r.Era == Legacy {
 		e.Code = CodeResourceNotFound
 	}
