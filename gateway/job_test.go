@@ -122,7 +122,7 @@ func runJobCase(t *testing.T, file string) {
 			results.WriteByte('\n')
 		}
 	}
-	for _, part := range []struct{ name, got string }{{"requests", service.seen.String()}, {"results", results.String()}} {
+	for _, part := range []struct{ name, got string }{{"requests", service.list()}, {"results", results.String()}} {
 		if *accept {
 			set(archive, part.name, part.got)
 			continue
@@ -305,6 +305,13 @@ func newJobService(answers string) *jobService {
 		s.answers[len(s.answers)-1] += line
 	}
 	return s
+}
+
+// list is what has reached the service.
+func (s *jobService) list() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen.String()
 }
 
 func (s *jobService) clock() string { return time.Since(s.begin).Round(time.Second).String() }
