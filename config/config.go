@@ -327,7 +327,8 @@ type Settings struct {
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
 	// Arguments that clients of 2026-07-28 repeat in the header Mcp-Param-NAME, so that proxies can route calls by them: the
 	// name of the header for each argument. A call whose header says something else than its body is refused. Arguments that are
-	// not strings, integers or booleans can't be repeated, and secrets should not be: proxies log headers.
+	// not strings, integers or booleans can't be repeated, and secrets should not be: proxies log headers. {} takes back what
+	// earlier rules say.
 	ParamHeaders map[string]string `yaml:"param_headers,omitempty" absent:"none"`
 	// What a call must fulfil besides its scopes: an expression of the Common Expression Language over claims, principal,
 	// tool and args, at most 4096 bytes. What can't be evaluated is refused. It needs auth.issuers.
@@ -335,17 +336,18 @@ type Settings struct {
 	// Whether a call waits for the user's consent, which is asked for when the arguments are known to be right.
 	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm"`
 	// What a call asks the user, or the client, before it is made, in the order of the steps. The tool then does not demand
-	// the arguments that are asked for.
+	// the arguments that are asked for. [] takes back what earlier rules and the document say.
 	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
 	// stands for {}, and false for none, whatever earlier rules say.
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`
-	// Where the events of a streamed answer tell how far the call is, for clients that want to know.
+	// Where the events of a streamed answer tell how far the call is, for clients that want to know. false takes back what
+	// earlier rules and the document say.
 	Progress *Progress `yaml:"progress,omitempty" absent:"each key of it has its own"`
 	// How a call goes on whose answer is that the work has begun, which is that of status 202, or any of 2xx in which the job is
-	// found.
+	// found. true stands for {}. false takes back what earlier rules and the document say, and no answer is a job then.
 	Job *Job `yaml:"job,omitempty" absent:"as a job of which nothing is said, if the answer has status 202 and names a place to ask"`
 	// What leaves no answer of the operation: its fields are hidden before anybody sees them. A list stands for fields. Rules and
 	// documents add to what others hide, and take nothing back.

@@ -48,6 +48,9 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	if len(l.failed) == 0 {
 		l.settings(&Config{}, at, &set)
 	}
+	if set.Inputs != nil && len(set.Inputs) == 0 && l.ok(join(at, key)) {
+		l.errorf(join(at, key), "is empty; leave it out") // a rule takes something back so, and before a document there is nothing
+	}
 	if set.Confirm != nil && !*set.Confirm {
 		l.errorf(join(at, key), "is false: a document can ask for consent, and can't do without it")
 	}

@@ -18,7 +18,10 @@ func TestParseExtension(t *testing.T) {
 		{"x-mcp-progress", `{"progress":"/done","result":"/r"}`, ""},
 		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /job/state"},
 		{"x-mcp-progress", `{}`, "x-mcp-progress: is empty; leave it out"},
-		{"x-mcp-progress", `true`, "x-mcp-progress: expected a mapping, got true"},
+		{"x-mcp-progress", `true`, "x-mcp-progress: is empty; leave it out"},
+		{"x-mcp-inputs", `[]`, "x-mcp-inputs: is empty; leave it out"},
+		{"x-mcp-inputs", `false`, "x-mcp-inputs: expected a list, got false"},
+		{"x-mcp-job", `{}`, ""},
 	} {
 		set, problems := ParseExtension(c.name, []byte(c.value))
 		var lines []string

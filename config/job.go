@@ -44,7 +44,15 @@ type Job struct {
 	// How the service tells by itself that a job has ended, besides being asked. It needs server.public_url, and can't stand in a
 	// document.
 	Callback *JobCallback `yaml:"callback,omitempty" absent:"it does not"`
+
+	off bool // written as false
 }
+
+// turn makes jobs of which nothing is said but that they are begun, or none.
+func (j *Job) turn(on bool) { j.off = !on }
+
+// Off reports whether it was written as false: no answer of the operation begins a job.
+func (j *Job) Off() bool { return j != nil && j.off }
 
 // JobCallback is a URL that the service gets with the call and is to call once, when the job has ended.
 type JobCallback struct {

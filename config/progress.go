@@ -15,4 +15,12 @@ type Progress struct {
 	Result Pointer `yaml:"result,omitempty" absent:"the answer is all events"`
 	// Tells nothing before the answer. It excludes all other keys but result.
 	Hide bool `yaml:"hide,omitempty" absent:"false"`
+
+	off bool // written as false
 }
+
+// turn makes what is as good as none, or, if on, an empty one, which is refused.
+func (p *Progress) turn(on bool) { p.off = !on }
+
+// On reports whether something is said: it may be nil, or written as false.
+func (p *Progress) On() bool { return p != nil && !p.off }

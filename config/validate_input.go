@@ -16,9 +16,6 @@ const (
 
 // inputs checks what a call asks. Whether the arguments exist is found out with the document.
 func (l *loader) inputs(cfg *Config, list string, inputs []Input) {
-	if l.given(list) && len(inputs) == 0 && l.ok(list) {
-		l.errorf(list, "is empty; leave it out")
-	}
 	if len(inputs) > maxInputs {
 		l.errorf(list, "has %d questions, more than %d", len(inputs), maxInputs)
 	}

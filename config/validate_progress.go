@@ -1,7 +1,7 @@
 package config
 
 func (l *loader) progress(key string, p *Progress) {
-	if p == nil || !l.ok(key) || l.faulty(key) {
+	if !p.On() || !l.ok(key) || l.faulty(key) {
 		return
 	}
 	if *p == (Progress{}) {

@@ -33,6 +33,9 @@ func (l *loader) prompt(cfg *Config, key string, p *Prompt) {
 	l.most(at("description"), p.Description, 4096)
 	l.promptAccess(cfg, key, p)
 	l.promptArguments(at("arguments"), p)
+	if inputs := at("inputs"); l.given(inputs) && len(p.Inputs) == 0 && l.ok(inputs) {
+		l.errorf(inputs, "is empty; leave it out")
+	}
 	l.inputs(cfg, at("inputs"), p.Inputs)
 	messages := at("messages")
 	switch {

@@ -65,7 +65,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.sensitive(key+".sensitive_fields", set.SensitiveFields)
 	l.progress(key+".progress", set.Progress)
 	l.inputs(cfg, key+".inputs", set.Inputs)
-	if set.Job != nil {
+	if set.Job != nil && !set.Job.off {
 		l.job(cfg, key+".job", set.Job)
 	}
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
@@ -77,9 +77,6 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 
 // paramHeaders checks names of headers (2026-07-28 streamable-http: tokens, unique without regard to case).
 func (l *loader) paramHeaders(key string, headers map[string]string) {
-	if l.given(key) && l.ok(key) && len(headers) == 0 {
-		l.errorf(key, "is empty; leave it out")
-	}
 	taken := map[string]string{}
 	for _, argument := range slices.Sorted(maps.Keys(headers)) {
 		name, at := headers[argument], join(key, argument)

@@ -67,7 +67,7 @@ func (g *Gateway) build(d *deployment) *generation {
 					Name: set.Name, Title: set.Title, Description: set.Description,
 					Hidden:       set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
 					ParamHeaders: paramHeaders(set.ParamHeaders),
-					Shapeless:    set.Progress != nil && set.Progress.Result != "",
+					Shapeless:    set.Progress.On() && set.Progress.Result != "",
 				}
 				given := op
 				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].callback != nil {

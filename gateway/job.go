@@ -18,6 +18,7 @@ import (
 type job struct {
 	// declared tells that the configuration says something of them. Else what an answer of 202 looks like is all there is.
 	declared               bool
+	none                   bool        // there are none, whatever answers look like
 	location               string      // where the answer names the job's URL; "": in its headers
 	status, result, cancel *jobRequest // nil: there is none of its own
 	states                 []string    // where the word for the state is looked for
@@ -201,6 +202,11 @@ const codeJob = "job"
 // counts as not said.
 func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set config.Settings) *job {
 	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
+	if set.Job.Off() {
+		j := *g.guessed // of which calls that have begun one before know enough
+		j.none = true
+		return &j
+	}
 	if set.Job == nil {
 		if !onlyAccepted(op) {
 			return g.guessed

@@ -66,7 +66,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 
 // mayBegin tells whether an answer may have begun a job.
 func (p *Plan) mayBegin(status int) bool {
-	return status == http.StatusAccepted || p.job != nil && p.job.declared && status < 300
+	return status == http.StatusAccepted && (p.job == nil || !p.job.none) || p.job != nil && p.job.declared && status < 300
 }
 
 // wait waits for the end of a job as long as the call may, and answers with its result, or with how it stands. first is the

@@ -25,7 +25,7 @@ type eventRules struct {
 
 // eventRulesOf returns the rules of a setting; nil stands for those that hold without one.
 func eventRulesOf(p *config.Progress) *eventRules {
-	if p == nil {
+	if !p.On() {
 		return nil
 	}
 	return &eventRules{
