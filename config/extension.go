@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -24,6 +25,9 @@ func extensions() map[string]string {
 	}
 }
 
+// ExtensionPrefix begins the names of extensions that are the gateway's: one that is none of [Extensions] is a mistake.
+const ExtensionPrefix = "x-mcp-"
+
 // Extensions returns the names of the extensions that are read of the operations of an API with trust_extensions, sorted.
 func Extensions() []string { return slices.Sorted(maps.Keys(extensions())) }
 
@@ -37,6 +41,10 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	const at = "set"
 	key := extensions()[name]
 	l := &loader{foreign: true}
+	if key == "" {
+		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
+		return Settings{}, l.report()
+	}
 	content, _, err := documents(value)
 	if err != nil || content == nil {
 		l.errorf(join(at, key), "can't be read")

@@ -17,6 +17,9 @@ func TestParseExtension(t *testing.T) {
 		{"x-mcp-confirm", strings.Repeat("[", 100) + strings.Repeat("]", 100), "x-mcp-confirm: can't be read"},
 		{"x-mcp-progress", `{"progress":"/done","result":"/r"}`, ""},
 		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /job/state"},
+		{"x-mcp-confrim", ``, `x-mcp-confrim: unknown extension; did you mean "x-mcp-confirm"?`},
+		{"x-mcp-tool", ``, "x-mcp-tool: unknown extension; those of the gateway are x-mcp-async, x-mcp-confirm, x-mcp-inputs, x-mcp-job, x-mcp-progress, " +
+			"x-mcp-resource, x-sensitive-fields"},
 		{"x-mcp-progress", `{}`, "x-mcp-progress: is empty; leave it out"},
 		{"x-mcp-progress", `true`, "x-mcp-progress: is empty; leave it out"},
 		{"x-mcp-inputs", `[]`, "x-mcp-inputs: is empty; leave it out"},

@@ -11,6 +11,7 @@ info: {title: Shop, version: "1"}
 paths:
   /a: {get: {operationId: asks, x-mcp-confirm: true, responses: {"200": {description: ok}}}}
   /b: {get: {operationId: ruled, x-mcp-confirm: true, responses: {"200": {description: ok}}}}
+  /d: {get: {operationId: misspelt, x-mcp-confrim: true, x-other: 1, responses: {"200": {description: ok}}}}
   /c: {get: {operationId: waves, x-mcp-confirm: false, responses: {"200": {description: ok}}}}
 `
 
@@ -23,7 +24,7 @@ func TestExtensions(t *testing.T) {
 	service := newRecordingService(t)
 	for _, trusted := range []bool{false, true} {
 		g := start(t, extensionDocument, fmt.Sprintf(extensionConfig, trusted), service.URL)
-		for tool, asks := range map[string]bool{"asks": trusted, "ruled": false, "waves": false} {
+		for tool, asks := range map[string]bool{"asks": trusted, "ruled": false, "waves": false, "misspelt": false} {
 			_, _, body := modern(t, g.Handler(), "", tool, `{}`, "", true)
 			if got := strings.Contains(body, "input_required"); got != asks {
 				t.Errorf("trusted %t: %s: %s", trusted, tool, body)
@@ -36,7 +37,8 @@ func TestExtensions(t *testing.T) {
 		}
 		want := ""
 		if trusted {
-			want = "6:34 extension 1 x-mcp-confirm: is false: a document can ask for consent, and can't do without it"
+			want = "6:37 extension 1 x-mcp-confrim: unknown extension; did you mean \"x-mcp-confirm\"?\n" +
+				"7:34 extension 1 x-mcp-confirm: is false: a document can ask for consent, and can't do without it"
 		}
 		if got := strings.Join(problems, "\n"); got != want {
 			t.Errorf("trusted %t: problems:\n%s\nwant\n%s", trusted, got, want)

@@ -199,7 +199,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 		MaxDepth: s.limits.MaxDepth - argumentsDepth,
 	}
 	if s.config.TrustExtensions {
-		c.Extensions = config.Extensions()
+		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
 	}
 	if s.config.SchemaProfile == config.ProfilePortable {
 		c.Profile = openapi.ProfilePortable

@@ -63,6 +63,9 @@ type CompileOptions struct {
 	SlashParameters []string
 	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
 	Extensions []string
+	// ExtensionPrefix has Operation.Extensions tell of others whose names begin with it, behind those, without their values: for who
+	// wants to know what is misspelt. At most 20 of an operation are told.
+	ExtensionPrefix string
 	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
 	MaxDepth int
 }

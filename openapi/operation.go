@@ -61,7 +61,7 @@ type Operation struct {
 	Links     []Link
 	Callbacks []Callback
 
-	// Extensions are those that CompileOptions.Extensions names.
+	// Extensions are those that CompileOptions.Extensions names, and those with CompileOptions.ExtensionPrefix.
 	Extensions []Extension
 
 	arguments []argument
