@@ -188,6 +188,15 @@ func members(object any) []byte {
 // begin answers initialize with a new session. The version is the client's if it
 // is served, else the newest that is (2025-11-25 lifecycle, Version Negotiation).
 func (x *exchange) begin(e *envelope) *Error {
+	if err := x.agree(e); err != nil {
+		return err
+	}
+	x.welcome()
+	return nil
+}
+
+// agree makes the session that initialize asks for. The client does not know of it yet.
+func (x *exchange) agree(e *envelope) *Error {
 	h := x.h
 	x.event.Method = "initialize"
 	requested, ok := text(jsonscan.Lookup(e.params, "protocolVersion"))
@@ -201,9 +210,13 @@ func (x *exchange) begin(e *envelope) *Error {
 	}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
 	x.session, x.req.Revision = ss, legacyRevisions[ss.revision]
-	x.out.w.Header().Set(headerSession, h.sealer.seal(x.req.Principal, ss))
-	_ = x.reply.Result(Chunk{Bytes: h.initialize[ss.revision]}) // the connection's error; there is nobody left to tell
 	return nil
+}
+
+// welcome answers initialize with the session that was agreed on.
+func (x *exchange) welcome() {
+	x.out.w.Header().Set(headerSession, x.h.sealer.seal(x.req.Principal, x.session))
+	_ = x.reply.Result(Chunk{Bytes: x.h.initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
 }
 
 // checkLegacyVersion refuses a version header that names no revision. Without one

@@ -288,14 +288,15 @@ func (x *exchange) join() {
 func (st *oldStream) request(y *exchange, e *envelope) *Error {
 	if string(e.method) == `"initialize"` {
 		id := y.session.id
-		if err := y.begin(e); err != nil {
+		if err := y.agree(e); err != nil {
 			return err
 		}
-		st.mu.Lock()
-		defer st.mu.Unlock()
 		agreed := y.session
 		agreed.id = id // its stream is known by it
-		st.session = &agreed
+		st.mu.Lock()
+		st.session = &agreed // before the client knows: its next request may be faster than this one ends
+		st.mu.Unlock()
+		y.welcome()
 		return nil
 	}
 	if st.agreed() || string(e.method) == `"ping"` {
