@@ -283,13 +283,22 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		return
 	}
 	if err := parseInto(v, e.text); err != nil {
-		l.errorf(key, "%s%s", err, shown(n, e, v))
+		l.errorf(key, "%s%s", err, shown(err, n, e, v))
 		return
 	}
 	if path {
 		files.resolve(l.dir)
 	}
-	l.bounds(v, key, f)
+	if !bounds(v, f) {
+		zero, got := "", ", got "+n.Value
+		if f.zero {
+			zero = "0s or "
+		}
+		if e.expanded {
+			got = ", but what " + quote(n.Value) + " expands to is not"
+		}
+		l.errorf(key, "must be %sfrom %s to %s%s", zero, f.low, f.high, got)
+	}
 }
 
 // exposed warns of a secret that others may read (E8).
@@ -351,10 +360,10 @@ func parseInto(v reflect.Value, text string) error {
 // control reports whether r may not stand in a string; line breaks and tabs may, for descriptions.
 func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// bounds checks min and max.
-func (l *loader) bounds(v reflect.Value, key string, f field) {
+// bounds reports whether a value is within min and max.
+func bounds(v reflect.Value, f field) bool {
 	if f.low == "" || f.zero && v.IsZero() {
-		return
+		return true
 	}
 	low, high := reflect.New(v.Type()).Elem(), reflect.New(v.Type()).Elem()
 	if err := parseInto(low, f.low); err != nil {
@@ -363,13 +372,7 @@ func (l *loader) bounds(v reflect.Value, key string, f field) {
 	if err := parseInto(high, f.high); err != nil {
 		panic(fmt.Sprintf("config: max of %q: %v", f.name, err))
 	}
-	if v.Int() < low.Int() || v.Int() > high.Int() {
-		zero := ""
-		if f.zero {
-			zero = "0s or "
-		}
-		l.errorf(key, "must be %sfrom %s to %s", zero, f.low, f.high)
-	}
+	return v.Int() >= low.Int() && v.Int() <= high.Int()
 }
 
 // fits reports whether a scalar with a YAML tag can be read as a type.

@@ -16,7 +16,7 @@ func TestParseExtension(t *testing.T) {
 		{"x-mcp-confirm", `null`, "x-mcp-confirm: expected true or false, got nothing; give it a value or remove it"},
 		{"x-mcp-confirm", strings.Repeat("[", 100) + strings.Repeat("]", 100), "x-mcp-confirm: can't be read"},
 		{"x-mcp-progress", `{"progress":"/done","result":"/r"}`, ""},
-		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /job/state"},
+		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /items/0/name, got \"${HOME}\""},
 		{"x-mcp-confrim", ``, `x-mcp-confrim: unknown extension; did you mean "x-mcp-confirm"?`},
 		{"x-mcp-tool", ``, "x-mcp-tool: unknown extension; those of the gateway are x-mcp-async, x-mcp-confirm, x-mcp-inputs, x-mcp-job, x-mcp-progress, " +
 			"x-mcp-resource, x-sensitive-fields"},

@@ -17,7 +17,7 @@ func (p Pointer) String() string { return string(p) }
 func (p *Pointer) parse(text string) error {
 	switch {
 	case !strings.HasPrefix(text, "/"):
-		return errors.New("must be a JSON Pointer, such as /job/state")
+		return errors.New("must be a JSON Pointer, such as /items/0/name")
 	case len(text) > maxPointer:
 		return errors.New("is longer than 256 bytes")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -81,6 +82,10 @@ func (l *loader) promptEntry(cfg *Config, key string, p *Prompt) {
 // promptFiles returns the files of an entry, and has them watched.
 func (l *loader) promptFiles(cfg *Config, key, path string) []string {
 	if !isDirectory(path) {
+		if _, err := os.Stat(path); err == nil && !promptName(filepath.Base(path)) {
+			l.errorf(key, "%s must be a directory, or a file whose name ends in .md, .yaml or .yml", quote(filepath.Base(path)))
+			return nil
+		}
 		l.files = append(l.files, path)
 		return []string{path}
 	}

@@ -64,6 +64,12 @@ func (f *Field) parse(text string) error {
 	if len(text) > maxPointer {
 		return errors.New("is longer than 256 bytes")
 	}
+	switch {
+	case strings.HasPrefix(text, "$"):
+		return errors.New("must be a name or a JSON Pointer, such as /items/*/name, and not JSONPath")
+	case text == "/":
+		return errors.New("must be a name or a JSON Pointer, such as /items/*/name: this one leads to a member without a name")
+	}
 	if strings.HasPrefix(text, "/") {
 		var p Pointer
 		if err := p.parse(text); err != nil {

@@ -33,15 +33,25 @@ func unknown(name *yaml.Node, parent string, fields []field) string {
 	if near != "" {
 		return "unknown key" + didYouMean(near)
 	}
-	if elsewhere := places(reflect.TypeFor[Config](), "", name.Value); len(elsewhere) > 0 {
-		return fmt.Sprintf("unknown key; it can stand at %s", strings.Join(elsewhere, ", "))
+	elsewhere := slices.DeleteFunc(places(reflect.TypeFor[Config](), "", name.Value), func(other string) bool { return far(parent, other) })
+	if len(elsewhere) > 0 {
+		return fmt.Sprintf("unknown key; it can stand at %s", strings.Join(elsewhere[:min(len(elsewhere), 3)], ", "))
 	}
 	return fmt.Sprintf("unknown key; the keys here are %s", strings.Join(keys, ", "))
 }
 
 var listPosition = regexp.MustCompile(`\[\d+\]`)
 
-// places returns the key paths, at most 3, at which a key of this name can stand.
+// far tells whether a key stands so deep within something else that it is hardly what was meant here.
+func far(parent, other string) bool {
+	const deep = 2 // dots
+	root := func(key string) string {
+		return key[:len(key)-len(strings.TrimLeft(key, "abcdefghijklmnopqrstuvwxyz_"))]
+	}
+	return parent != "" && strings.Count(other, ".") > deep && root(parent) != root(other)
+}
+
+// places returns the key paths at which a key of this name can stand.
 func places(t reflect.Type, path, name string) []string {
 	var found []string
 	for _, f := range fieldsOf(t) {
@@ -60,7 +70,7 @@ func places(t reflect.Type, path, name string) []string {
 			found = append(found, places(ft, at, name)...)
 		}
 	}
-	return found[:min(len(found), 3)]
+	return found
 }
 
 func didYouMean(word string) string {

@@ -26,6 +26,9 @@ func (l *loader) resource(key string, r *Resource) {
 	if k := key + ".uri"; strings.HasPrefix(r.URI.String(), "drawbridge-link:") && l.ok(k) {
 		l.errorf(k, "can't begin with drawbridge-link:, by which links to answers are known")
 	}
+	if k, uri := key+".uri", strings.ToLower(r.URI.String()); (strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:")) && l.ok(k) {
+		l.warnf(k, "tells clients that they can fetch it from the web themselves, past the gateway; take a scheme of your own, such as shop:")
+	}
 	l.most(key+".name", r.Name, 200)
 	l.most(key+".title", r.Title, 200)
 	l.most(key+".description", r.Description, 4096)

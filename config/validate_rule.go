@@ -85,6 +85,8 @@ func (l *loader) paramHeaders(key string, headers map[string]string) {
 		case !l.ok(at):
 		case !headerToken(name) || len(name) > 64:
 			l.errorf(at, "%s is not the name of a header: at most 64 characters of a token (RFC 9110)", quote(name))
+		case strings.HasPrefix(lower, "mcp-param-"):
+			l.errorf(at, "%s: Mcp-Param- is put before the name; leave it out", quote(name))
 		case taken[lower] != "":
 			l.errorf(at, "%s is the header of %s already", quote(name), quote(taken[lower]))
 		default:

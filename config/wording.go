@@ -30,11 +30,17 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 }
 
 // shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
-func shown(n *yaml.Node, e expansion, v reflect.Value) string {
+func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	en, isEnum := v.Interface().(enum)
+	_, pointer := v.Interface().(Pointer)
+	_, place := v.Interface().(Field)
 	switch _, isParser := v.Addr().Interface().(parser); {
-	case e.expanded:
+	case e.expanded && (strings.HasPrefix(err.Error(), "must be ") || strings.HasPrefix(err.Error(), "expected ")):
 		return fmt.Sprintf(", but what %s expands to is not", quote(n.Value))
+	case e.expanded:
+		return fmt.Sprintf("; it is what %s expands to", quote(n.Value))
+	case pointer || place:
+		return ", got " + quote(n.Value)
 	case isParser || v.Kind() == reflect.String && !isEnum:
 		return ""
 	}
