@@ -88,12 +88,13 @@ type call struct {
 	extra    http.Header    // of the request to the service; nil: none
 	parts    []openapi.Part // of an answer with several, until the last of them is there
 	args     json.RawMessage
-	target   *url.URL // of the request, as it was built
-	location string   // the header of that name, as the service sent it; what is shown of it is its path
-	note     string   // what is said beside the answer; "": nothing
-	key      string   // names the call where a service calls back; "": it does not
-	notify   *url.URL // is called when the job of the call has ended; nil: nobody is
-	kept     *kept    // takes the result instead of the client; nil: the client does
+	target   *url.URL     // of the request, as it was built
+	location string       // the header of that name, as the service sent it; what is shown of it is its path
+	note     string       // what is said beside the answer; "": nothing
+	key      string       // names the call where a service calls back; "": it does not
+	notify   *url.URL     // is called when the job of the call has ended; nil: nobody is
+	hiding   []*sensitive // of the operations whose answer about a job is read, besides what the plan hides
+	kept     *kept        // takes the result instead of the client; nil: the client does
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -250,6 +251,9 @@ func (f *failure) Unwrap() error { return f.cause }
 func (c *call) conclude(err error) error {
 	var f *failure
 	if errors.As(err, &f) && !c.answered {
+		if f.outcome == outcomeJob {
+			return c.tellUntold(f.text)
+		}
 		return c.fail(f.outcome, f.cause, f.text)
 	}
 	return err

@@ -18,6 +18,8 @@ type endpoint struct {
 	guard *auth.Guard      // nil: nobody is asked for a token
 	entry http.Handler     // the guard, then the handler of the protocol
 	plans map[string]*Plan // of its tools, and of what can only be read
+	// operations are the plans by what they call.
+	operations map[*openapi.Operation]*Plan
 	// resources are those of plans that can be read.
 	resources *resources
 	visible   *visibility     // nil: everybody sees all of them
@@ -34,6 +36,10 @@ type endpoint struct {
 // newEndpoint makes the endpoint of a generation for plans. The handler outlives the generation; a nil guard is nobody's.
 func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
 	e := &endpoint{gen: gen, guard: guard, entry: handler, plans: plans, resources: newResources(gen, plans), views: map[viewKey]*view{}}
+	e.operations = make(map[*openapi.Operation]*Plan, len(plans))
+	for _, p := range plans {
+		e.operations[p.Operation] = p
+	}
 	if guard != nil {
 		e.entry = guard.Protect(handler)
 		if gen.config.Auth.HideUnauthorized {

@@ -123,7 +123,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.nonceKeys, g.reports = nonceKeys(keys), newReports()
 	var err error
-	if g.guessed, err = newJob(nil, nil, jobLinks{}, g.jitter, nil); err != nil {
+	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
 		return nil, err
 	}
 	if g.first, err = g.deploy(c, nil); err != nil {

@@ -109,6 +109,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		plans[t.Name], byOperation[t.Operation] = p, p
 	}
+	gen.settleJobs(g, d, byOperation)
 	gen.makeReadable(g, d, byOperation, settings)
 	for _, s := range d.sources {
 		if s.loaded != nil {

@@ -32,6 +32,8 @@ type job struct {
 	questions              *jobQuestions                     // nil: they ask nothing
 	callback               *jobCallback                      // nil: nobody calls
 	jitter                 func(time.Duration) time.Duration // of the time between two looks
+	foreign                bool                              // a document's extension says all of that
+	anywhere               bool                              // the operator's rule says where URLs stand, so they need not be below the base
 }
 
 // jobRequest is a request about a job.
@@ -41,6 +43,7 @@ type jobRequest struct {
 	bind      map[string]openapi.Expression
 	choice    *credential.Choice // what authenticates it; of one with an operation
 	linked    bool               // a link of the document, which is no promise
+	named     bool               // the operator's rule has it
 }
 
 // jobState is where a job stands.
@@ -76,8 +79,9 @@ func jobWords() map[string]jobState {
 
 // newJob compiles what a rule says of jobs; nil: nothing. find finds the operations that it names.
 // The error names the key below job and what is wrong with its value.
-func newJob(c *config.Job, op *openapi.Operation, links jobLinks, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
-	j := &job{declared: c != nil, words: jobWords()}
+// foreign tells that a document says it.
+func newJob(c *config.Job, op *openapi.Operation, links jobLinks, foreign bool, jitter func(time.Duration) time.Duration, find finder) (*job, error) {
+	j := &job{declared: c != nil, words: jobWords(), foreign: foreign}
 	if c == nil {
 		c = config.DefaultJob()
 	}
@@ -87,12 +91,18 @@ func newJob(c *config.Job, op *openapi.Operation, links jobLinks, jitter func(ti
 			return nil
 		}
 		r, err := newJobRequest(o, find)
+		if err == nil && key != "cancel" && !safeMethod(r.method) {
+			err = fmt.Errorf("operation %q is a %s: a look changes nothing", o.Operation, r.method)
+		}
+		if r != nil {
+			r.named = !foreign
+		}
 		if err != nil {
 			errs = append(errs, &jobError{key, err})
 		}
 		return r
 	}
-	j.location = c.Location.String()
+	j.location, j.anywhere = c.Location.String(), !foreign && (c.Location != "" || c.ResultLocation != "")
 	j.status, j.result, j.cancel = use("status", c.Status), use("result", c.Result), use("cancel", c.Cancel)
 	if c.Status == nil && c.Location == "" {
 		j.status = links.status
@@ -130,6 +140,8 @@ func newJob(c *config.Job, op *openapi.Operation, links jobLinks, jitter func(ti
 		var err error
 		if j.questions, err = newJobQuestions(c.Questions, find); err != nil {
 			errs = append(errs, &jobError{"questions.answer", err})
+		} else {
+			j.questions.answer.named = !foreign
 		}
 	}
 	if c.Callback != nil {
@@ -195,6 +207,11 @@ func newJobRequest(o *config.JobOperation, find finder, own ...string) (*jobRequ
 	return r, errors.Join(errs...)
 }
 
+// ownJob returns the place of the operator's rule that says what jobs are; "": a document does.
+func (gen *generation) ownJob(c *config.Job) string {
+	return gen.config.RuleOf(func(of *config.Settings) bool { return of.Job == c })
+}
+
 // codeJob is the code of what is said of jobs and can't be used, as that of the document's problems.
 const codeJob = "job"
 
@@ -211,13 +228,13 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 		if !onlyAccepted(op) {
 			return g.guessed
 		}
-		j, err := newJob(nil, op, linksOf(op, s.loaded.api.Operations, choice), g.jitter, nil)
+		j, err := newJob(nil, op, linksOf(op, s.loaded.api.Operations, choice), true, g.jitter, nil)
 		if err != nil { // nothing is said that could be wrong
 			return g.guessed
 		}
 		return j
 	}
-	j, err := newJob(set.Job, op, linksOf(op, s.loaded.api.Operations, choice), g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
+	j, err := newJob(set.Job, op, linksOf(op, s.loaded.api.Operations, choice), gen.ownJob(set.Job) == "", g.jitter, func(id string) (*openapi.Operation, *credential.Choice) {
 		for _, other := range s.loaded.api.Operations {
 			if other.ID == id {
 				return other, choice(other)

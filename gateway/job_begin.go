@@ -24,6 +24,7 @@ type begun struct {
 	// plain tells that a body with an unknown word, or without one, is the result: its URL is that of a thing that is made.
 	plain bool
 	from  *url.URL // the origin that is asked, and no other
+	root  *url.URL // what is asked is below it; nil: wherever it is there
 }
 
 // placeHeaders name the job's URL, the best first: the first two are Azure's and say that it tells a state, while Location is
@@ -37,7 +38,7 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 	if resp.Request == nil || c.plan.base == nil {
 		return nil
 	}
-	b := &begun{from: resp.Request.URL, plain: !j.stated}
+	b := &begun{from: resp.Request.URL, root: c.root(), plain: !j.stated}
 	body := jsonOf(parts)
 	if j.location != "" {
 		b.url = b.place(stringAt(body, j.location))
@@ -105,8 +106,17 @@ func (r *jobRequest) arguments(x *openapi.Exchange) (text json.RawMessage, compl
 	return append(text, '}'), complete
 }
 
-// place returns the URL that an answer names, if it is of the origin that is asked: what is attached to requests is for
-// nobody else (E4). nil: it is not, or it is none.
+// root is what URLs of jobs are below: what the API's tools call, and not what else is served there. nil: the operator's rule says where they
+// stand, so they may be anywhere.
+func (c *call) root() *url.URL {
+	if c.plan.job.anywhere {
+		return nil
+	}
+	return c.plan.base
+}
+
+// place returns the URL that an answer names, if it is of the origin that is asked, and below its base: what is attached to
+// requests is for nobody else (E4). nil: it is not, or it is none.
 func (b *begun) place(text string) *url.URL {
 	if text == "" || len(text) > maxJobURL {
 		return nil
@@ -117,6 +127,16 @@ func (b *begun) place(text string) *url.URL {
 	}
 	if origin := originOf(u); origin == "" || origin != originOf(b.from) {
 		return nil
+	}
+	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			return nil // that was escaped, and may lead elsewhere
+		}
+	}
+	if b.root != nil {
+		if _, below := pathBelow(b.root, u); !below {
+			return nil
+		}
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u

@@ -132,6 +132,12 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 // job's URL.
 func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.operation != nil && args != nil {
+		c.hiding = nil
+		if !r.named || r == c.plan.job.status || r == c.plan.job.result {
+			if err := c.about(ctx, []toldBy{{r.operation, args}}); err != nil {
+				return nil, "", err
+			}
+		}
 		req, err := r.operation.NewRequest(r.choice.Context(ctx), c.plan.source.base(r.operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
@@ -152,6 +158,12 @@ func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.
 
 // askAt sends a request for a URL that a service has named, which is of its origin.
 func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+	c.hiding = nil
+	if method == http.MethodGet || c.plan.job.foreign {
+		if err := c.about(ctx, c.plan.at(method, u)); err != nil {
+			return nil, "", err
+		}
+	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
 	if err != nil {
 		return nil, "", c.internal(err)

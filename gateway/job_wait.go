@@ -48,8 +48,9 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	if resp.StatusCode != http.StatusAccepted {
 		switch first.state { // it has ended as it began
 		case jobSucceeded:
+			began := *first
 			if err := c.fetch(c.ctx, b, first); err != nil {
-				return err
+				return c.ends(err, &began)
 			}
 			c.done(outcomeOK, nil)
 			return c.deliver(first.parts, first.resp)
@@ -58,10 +59,35 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		case jobUnsaid, jobWorking:
 		}
 	}
+	if err := c.mayLook(b); err != nil {
+		return c.ends(err, first)
+	}
 	if tasked, err := c.beginTask(b, args, first); tasked {
 		return err
 	}
 	return c.wait(b, first)
+}
+
+// ends answers with what the service said when it began the job, if the caller may not know more; else the error is passed on.
+func (c *call) ends(err error, first *look) error {
+	f := isUntold(err)
+	if f == nil {
+		return err
+	}
+	c.done(outcomeJob, nil)
+	c.note = f.text
+	return c.deliver(first.parts, first.resp)
+}
+
+// tellUntold answers with the words of [call.untold] alone.
+func (c *call) tellUntold(text string) error {
+	c.done(outcomeJob, nil)
+	c.answered = true
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: textClose}}
+	if c.structured() {
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
+	}
+	return c.give(nil, chunks...)
 }
 
 // mayBegin tells whether an answer may have begun a job.
@@ -114,7 +140,7 @@ func (c *call) wait(b *begun, first *look) error {
 			// The place may not be one to ask at all, or not yet.
 			return c.goesOn(b, first, nil, time.Since(begin))
 		case err != nil:
-			return err
+			return c.ends(err, first)
 		case now.state == jobSucceeded:
 			c.done(outcomeOK, nil)
 			return c.deliver(now.parts, now.resp)

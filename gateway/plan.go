@@ -35,6 +35,7 @@ type Plan struct {
 	links     *links      // nil: all answers are given as they are
 	progress  *eventRules // nil: the usual ones
 	job       *job        // what is known of the jobs that calls begin
+	polled    *job        // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	repeated []repeated // arguments that stand in headers too
 
@@ -52,6 +53,7 @@ type Plan struct {
 	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
 	metrics       callMetrics
 	source        *source
+	siblings      []*openapi.Operation // all of its document
 }
 
 // newPlan works out what a tool's calls need. defaults are the scopes where nothing else says which.
@@ -62,7 +64,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured,
-		safe:  safeMethod(t.Operation.Method), source: s,
+		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
 	p.repeated = repeatedOf(t)
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)

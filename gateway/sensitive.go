@@ -40,11 +40,16 @@ func sensitiveOf(set *config.SensitiveFields) *sensitive {
 // sensitive is hidden.
 func (c *call) readResponse(resp *http.Response, emit func(openapi.Part) error) error {
 	s := c.plan.sensitive
-	if s == nil {
+	if s == nil && c.hiding == nil {
 		return c.plan.Operation.ReadResponse(c.ctx, resp, emit)
 	}
 	return c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
-		s.apply(&part)
+		if s != nil {
+			s.apply(&part)
+		}
+		for _, more := range c.hiding {
+			more.apply(&part)
+		}
 		return emit(part)
 	})
 }

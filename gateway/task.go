@@ -255,6 +255,7 @@ func (t *task) place() *begun {
 			return nil
 		}
 	}
+	b.root = t.root()
 	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil && t.plan.job.callback == nil {
 		return nil // the rule is another one now
 	}

@@ -121,7 +121,11 @@ func (t *task) look(rec *taskRecord) {
 	now := time.Now()
 	var missed *lookError
 	var failed *failure
-	switch {
+	switch untold := isUntold(err); {
+	case untold != nil:
+		rec.end(mcp.TaskCompleted)
+		_ = t.conclude(untold)
+		rec.Result = t.kept.members
 	case errors.As(err, &missed) && missed.later:
 		rec.Next = now.Add(j.pause(missed.retry))
 	case errors.As(err, &missed) && missed.denied:

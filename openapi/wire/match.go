@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"net/url"
+	"strings"
+)
+
+const (
+	// maxMatchSteps bounds the attempts to find the values in a path.
+	maxMatchSteps = 10_000
+	// heldSlash stands for an escaped slash, which is none between segments.
+	heldSlash = "\x00"
+)
+
+// Match tells whether an escaped path is one that the template makes, and with what values, by the index of the variables in Names.
+// It errs on the side of yes, for who protects what is there: services read paths in more ways than one. Case does not count, nor
+// does a slash at the end, nor a second one beside another. Of a path with too many ways to read it the values are nil.
+func (t *Template) Match(path string) (values []string, ok bool) {
+	m := matching{t: t, values: make([]string, len(t.names)), steps: maxMatchSteps}
+	ok = m.from(0, plainPath(path))
+	switch {
+	case m.steps < 0:
+		return nil, true
+	case !ok:
+		return nil, false
+	}
+	for i := range m.values {
+		m.values[i] = strings.ReplaceAll(m.values[i], heldSlash, "/")
+	}
+	return m.values, true
+}
+
+type matching struct {
+	t      *Template
+	values []string
+	steps  int
+}
+
+// from matches the parts from the one of number i on.
+func (m *matching) from(i int, path string) bool {
+	if m.steps--; m.steps < 0 {
+		return false
+	}
+	if i == len(m.t.parts) {
+		return path == "" || path == "/"
+	}
+	p := m.t.parts[i]
+	if p.literal != "" {
+		literal := plainPath(p.literal)
+		if len(path) < len(literal) || !strings.EqualFold(path[:len(literal)], literal) {
+			return literal == "/" && path == "" && i == len(m.t.parts)-1 // the slash at the end is that of the template
+		}
+		return m.from(i+1, path[len(literal):])
+	}
+	most := len(path)
+	if slash := strings.IndexByte(path, '/'); slash >= 0 && !m.t.reserved[p.variable] {
+		most = slash
+	}
+	for n := most; n > 0; n-- {
+		if m.from(i+1, path[n:]) {
+			m.values[p.variable] = path[:n]
+			return true
+		}
+	}
+	return false
+}
+
+// plainPath returns an escaped path without escapes, and without slashes that divide nothing.
+func plainPath(path string) string {
+	if !strings.ContainsAny(path, "%") && !strings.Contains(path, "//") {
+		return path
+	}
+	path = strings.NewReplacer("%2F", heldSlash, "%2f", heldSlash).Replace(path)
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
+}

@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestMatch holds which paths are those of a template, with what values.
+func TestMatch(t *testing.T) {
+	for _, c := range []struct{ template, path, values string }{
+		{"/people/{id}", "/people/1", "1"},
+		{"/people/{id}", "/People/1/", "1"},
+		{"/people/{id}", "//people//1", "1"},
+		{"/people/{id}", "/p%65ople/a%2Fb%20c", "a/b c"},
+		{"/people/{id}", "/people/1/x", "none"},
+		{"/people/{id}", "/people/", "none"},
+		{"/people/{id}/", "/people/1", "1"},
+		{"/people", "/people", ""},
+		{"/people?x=1", "/people", ""},
+		{"/a/{x}.{y}", "/a/b.c.d", "b.c|d"},
+		{"/a/{x}/{y}", "/a/b/c", "b|c"},
+		{"/a/{+x}/end", "/a/b/c/end", "b/c"},
+		{"/caf\u00e9/{x}", "/caf%C3%A9/1", "1"},
+		{"/a/{b}{c}{d}{e}{f}{g}{h}x", "/a/" + strings.Repeat("y", 100), "too many"},
+	} {
+		template, err := ParseTemplate(c.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, ok := template.Match(c.path)
+		got := strings.Join(values, "|")
+		switch {
+		case !ok:
+			got = "none"
+		case values == nil:
+			got = "too many"
+		}
+		if got != c.values {
+			t.Errorf("%s: %s: %q, want %q", c.template, c.path, got, c.values)
+		}
+	}
+}
+
+// FuzzMatch holds that each variable has its value, and that no path takes long.
+func FuzzMatch(f *testing.F) {
+	f.Add("/people/{id}", "/people/1")
+	f.Add("/a/{x}.{y}", "/a/%2f.%")
+	f.Add("/{a}{b}{c}{d}x", "/yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy")
+	f.Fuzz(func(t *testing.T, template, path string) {
+		parsed, err := ParseTemplate(template)
+		if err != nil || len(template) > 1000 || len(path) > 2048 {
+			return
+		}
+		if values, ok := parsed.Match(path); values != nil && (!ok || len(values) != len(parsed.Names())) {
+			t.Errorf("%q: %q: %q", template, path, values)
+		}
+	})
+}
