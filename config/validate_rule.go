@@ -67,6 +67,9 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.inputs(cfg, key+".inputs", set.Inputs)
 	if set.Job != nil && !set.Job.off {
 		l.job(cfg, key+".job", set.Job)
+		if wait, longest := key+".job.wait", cfg.longest(set); l.given(wait) && l.ok(wait) && !l.foreign && set.Job.Wait > longest {
+			l.warnf(wait, "is longer than a call may take, %s, which ends the wait: raise timeout", longest)
+		}
 	}
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)
@@ -93,6 +96,21 @@ func (l *loader) paramHeaders(key string, headers map[string]string) {
 			taken[lower] = argument
 		}
 	}
+}
+
+// longest is the most time that calls to which settings apply may take, whatever API they are of.
+func (c *Config) longest(set *Settings) Duration {
+	if set.Timeout > 0 {
+		return set.Timeout
+	}
+	longest := c.Limits.Timeout
+	for i := range c.APIs {
+		longest = max(longest, c.APIs[i].Timeout)
+	}
+	for i := range c.Rules {
+		longest = max(longest, c.Rules[i].Set.Timeout)
+	}
+	return longest
 }
 
 func (l *loader) most(key, text string, bytes int) {
