@@ -197,6 +197,7 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 			wrong("."+name, err)
 		}
 	}
+	unfitConstants(op, args, wrong)
 	required := jsonscan.Lookup(op.Input, "required")
 	if jsonscan.KindOf(required) != jsonscan.Array {
 		return
@@ -213,6 +214,37 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 		if whole && slices.ContainsFunc(of, optional) {
 			wrong("."+name, fmt.Errorf("the tool needs it, and the argument %q of the prompt may be left out: make that required", place))
 		}
+	}
+}
+
+// unfitConstants tells of arguments that no place is in and that don't fit.
+func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong func(key string, err error)) {
+	constants := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if len(args[name].Places()) > 0 || jsonscan.Lookup(jsonscan.Lookup(op.Input, "properties"), name) == nil {
+			continue
+		}
+		if len(constants) > 1 {
+			constants = append(constants, ',')
+		}
+		constants = args[name].AppendJSON(append(jsonscan.AppendString(constants, name), ':'), func(string) (string, bool) { return "", false })
+	}
+	if len(constants) == 1 {
+		return
+	}
+	var faulty *openapi.ArgumentError
+	if _, err := op.Check(append(constants, '}')); !errors.As(err, &faulty) {
+		return // or the schema can't be used, which is told elsewhere
+	}
+	for _, fault := range faulty.Faults {
+		name, below, _ := strings.Cut(strings.TrimPrefix(fault.Pointer, "/"), "/")
+		if _, ok := args[name]; !ok || fault.Pointer == "" {
+			continue // of the whole: others are filled in later
+		}
+		if below != "" {
+			below = "/" + below + ": "
+		}
+		wrong("."+name, errors.New(below+fault.Message))
 	}
 }
 
