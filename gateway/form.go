@@ -456,9 +456,21 @@ func (f *field) appendOptions(dst []byte, era formEra, titled string) []byte {
 // secretName tells a name of a secret: a form shows what is typed, and the client and its model may keep it (mcp-E6).
 func secretName(name string) bool {
 	joined := " " + strings.Join(fieldWords(name), " ") + " "
-	for _, word := range []string{"password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "credentials", "otp", "pin", "cvv", "cvc",
-		"apikey", "api key", "private key", "access key", "secret key", "card number", "ssn"} {
+	for _, word := range []string{"pwd", "secret", "token", "otp", "pin", "cvv", "cvc", "ssn"} {
 		if strings.Contains(joined, " "+word+" ") {
+			return true
+		}
+	}
+	return secretWords(name)
+}
+
+// secretWords tells of words that speak of secrets wherever they stand, also within a longer one.
+func secretWords(text string) bool {
+	joined := strings.Join(fieldWords(text), "")
+	for _, word := range []string{"password", "passwort", "passwd", "passphrase", "passcode", "contraseña", "motdepasse", "credential", "apikey", "privatekey",
+		"accesskey", "secretkey", "clientsecret", "accesstoken", "refreshtoken", "authtoken", "bearertoken", "cardnumber", "creditcard", "seedphrase", "mfacode",
+		"securitycode", "verificationcode"} {
+		if strings.Contains(joined, word) {
 			return true
 		}
 	}

@@ -139,6 +139,9 @@ func newInput(c *config.Input, w *wanted) (*input, error) {
 	if err == nil && c.Foreign() && !bytes.Equal(visible([]byte(c.Schema)), []byte(c.Schema)) {
 		err = &inputError{key: ".schema", err: errors.New("holds characters that can't be seen")}
 	}
+	if err == nil && in.foreign {
+		err = in.foreignWords()
+	}
 	if err == nil {
 		err = in.binds(c, w)
 	}

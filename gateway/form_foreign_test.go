@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestForeignWords holds what a document can say to a user: nothing unseen, nothing of secrets, no way elsewhere.
+func TestForeignWords(t *testing.T) {
+	for _, tt := range []struct{ message, schema, want string }{
+		{"Which size?", `{"type":"object","properties":{"size":{"type":"string","title":"Si\u202eze","description":"S to \u001b[31mXL"}}}`, ""},
+		{"Type your password", `{"type":"object","properties":{"note":{"type":"string"}}}`, "the message speaks of a secret, for which a document must not ask a user"},
+		{"Open https://evil.example/", `{"type":"object","properties":{"note":{"type":"string"}}}`, "the message has a URL, to which a document must not send a user"},
+		{"More", `{"type":"object","properties":{"note":{"type":"string","description":"The Password of your account"}}}`, `the field "note" speaks of a secret, for which a document must not ask a user`},
+		{"More", `{"type":"object","properties":{"note":{"type":"string","oneOf":[{"const":"a","title":"see www.evil.example"}]}}}`, `the field "note" has a URL, to which a document must not send a user`},
+	} {
+		form, err := writtenForm([]byte(tt.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &input{message: tt.message, form: form, foreign: true}
+		got := ""
+		if err := in.foreignWords(); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s, %s: %q, want %q", tt.message, tt.schema, got, tt.want)
+		}
+		if got == "" {
+			schema, err := form.schema(formNew, func(string) bool { return true })
+			if err != nil || strings.Contains(string(schema), "\u202e") || strings.Contains(string(schema), `\u001b`) || strings.Contains(string(schema), `\u202e`) {
+				t.Errorf("%s, %v", schema, err)
+			}
+		}
+	}
+}
+
+// TestSecretWords holds names that look like those of secrets against ones that don't.
+func TestSecretWords(t *testing.T) {
+	for name, want := range map[string]bool{
+		"password": true, "userPassword": true, "userpassword": true, "passwort": true, "contraseña": true, "access_token": true, "accesstoken": true,
+		"clientSecret": true, "creditcard": true, "mfaCode": true, "seedPhrase": true, "PIN": true, "apiKey": true,
+		"name": false, "secretary": false, "tokenized": false, "pinboard": false, "key": false, "cardholder": false,
+	} {
+		if got := secretName(name); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
