@@ -76,7 +76,7 @@ type Server struct {
 	// Values of the Origin header (scheme://host[:port], compared exactly) that are let in besides the origin of
 	// public_url. Requests without the header are not from a browser page and need no entry.
 	AllowedOrigins []Origin `yaml:"allowed_origins,omitempty" absent:"none besides"`
-	// The most tools on one page of tools/list. Some clients read the first page only.
+	// The most entries on one page of tools/list, resources/list, resources/templates/list and prompts/list. Some clients read the first page only.
 	PageSize int `yaml:"page_size" default:"2000" min:"1" max:"10000"`
 	// After how much silence an event stream gets a comment, so that no proxy takes it for dead; 0s for never.
 	KeepAlive Duration `yaml:"keep_alive" default:"15s" min:"100ms" max:"1h" zero:"never"`
