@@ -343,13 +343,16 @@ func (j *job) read(l *look, hidden func(string) string) {
 	if l.word = cutText(oneLine(hidden(openapi.Clean(l.word))), maxWord); l.word == "true" || l.word == "false" {
 		l.word = "" // which says nothing to a reader
 	}
-	if l.state == jobUnsaid || l.state == jobWorking {
-		l.questions = j.questions.read(l.body, hidden)
-	}
 	for _, pointer := range j.message {
 		if text := stringAt(l.body, pointer); text != "" {
 			l.message = cutText(oneLine(hidden(openapi.Clean(text))), maxSaid)
 			break
+		}
+	}
+	if l.state == jobUnsaid || l.state == jobWorking {
+		var refused string
+		if l.questions, refused = j.questions.read(l.body, hidden); refused != "" {
+			l.message = refused
 		}
 	}
 	for _, pointer := range j.progress {

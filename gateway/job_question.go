@@ -1,7 +1,13 @@
 package gateway
 
 import (
+	"errors"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
@@ -14,7 +20,6 @@ const (
 	maxQuestions      = 20
 	maxQuestionKey    = 128     // bytes
 	maxQuestionSchema = 8 << 10 // bytes
-	maxQuestionFields = 50
 )
 
 // jobQuestions say how the jobs of a plan ask the user. They are immutable.
@@ -48,21 +53,27 @@ func newJobQuestions(c *config.JobQuestions, find finder) (*jobQuestions, error)
 	return q, err
 }
 
-// read returns what a job wants to know; nothing if it does not ask. hidden takes secrets out of texts.
-func (q *jobQuestions) read(body []byte, hidden func(string) string) (all []jobQuestion) {
+// read returns what a job wants to know; nothing if it does not ask. refused says why a question is not passed on. hidden
+// takes secrets out of texts.
+func (q *jobQuestions) read(body []byte, hidden func(string) string) (all []jobQuestion, refused string) {
 	if q == nil || body == nil {
-		return nil
+		return nil, ""
 	}
 	add := func(key string, value []byte) {
 		if key == "" || len(key) > maxQuestionKey || len(all) == maxQuestions || jsonscan.KindOf(value) != jsonscan.Object ||
-			slices.ContainsFunc(all, func(known jobQuestion) bool { return known.Key == key }) {
+			strings.ContainsFunc(key, unseen) || slices.ContainsFunc(all, func(known jobQuestion) bool { return known.Key == key }) {
 			return
 		}
-		text := cutText(oneLine(hidden(openapi.Clean(stringAt(value, q.message)))), maxSaid)
-		if text == "" {
-			text = "The job wants to know: " + cutText(oneLine(openapi.Clean(key)), maxWord)
+		form, secret := jobForm(jsonscan.At(value, q.schema))
+		if secret != "" {
+			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", cutText(shownText(secret, maxWord), maxWord))
+			return
 		}
-		all = append(all, jobQuestion{Key: key, Message: text, Schema: jobForm(jsonscan.At(value, q.schema))})
+		text := shownText(hidden(openapi.Clean(stringAt(value, q.message))), maxSaid)
+		if text == "" {
+			text = cutText(hidden(key), maxWord)
+		}
+		all = append(all, jobQuestion{Key: key, Message: text, Schema: form})
 	}
 	list := jsonscan.At(body, q.list)
 	for value := range jsonscan.Elements(list) {
@@ -71,7 +82,7 @@ func (q *jobQuestions) read(body []byte, hidden func(string) string) (all []jobQ
 	for key, value := range jsonscan.Members(list) {
 		add(string(key), value)
 	}
-	return all
+	return all, refused
 }
 
 // textAt returns the text or number at a place, "" if there is none.
@@ -89,38 +100,128 @@ func textAt(data []byte, pointer string) string {
 // anyForm is the form for a question that brings none that a client can show.
 const anyForm = `{"type":"object","properties":{"answer":{"type":"string","title":"Answer"}},"required":["answer"]}`
 
-// jobForm returns the schema of a form if it is one that clients can show (mcp-E8): an object without other objects in it.
-func jobForm(schema []byte) []byte {
+// jobForm returns the schema of a form, made of what a service says of its fields as far as clients can show it (mcp-E8). secret is
+// the name of a field that looks like one.
+func jobForm(schema []byte) (clean []byte, secret string) {
 	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(schema) != jsonscan.Object || len(schema) > maxQuestionSchema || stringAt(schema, "/type") != "object" || jsonscan.KindOf(properties) != jsonscan.Object {
-		return []byte(anyForm)
+	if jsonscan.KindOf(schema) != jsonscan.Object || len(schema) > maxQuestionSchema || jsonscan.KindOf(properties) != jsonscan.Object {
+		return []byte(anyForm), ""
 	}
-	n := 0
-	for _, field := range jsonscan.Members(properties) {
-		n++
-		ok := false
-		switch stringAt(field, "/type") {
-		case "string", "number", "integer", "boolean":
-			ok = true
-		case "array": // several choices
-			items := jsonscan.Lookup(field, "items")
-			ok = jsonscan.Lookup(items, "enum") != nil || jsonscan.Lookup(items, "anyOf") != nil
-		}
-		if !ok || n > maxQuestionFields {
-			return []byte(anyForm)
-		}
+	var required []string
+	for name := range jsonscan.Elements(jsonscan.Lookup(schema, "required")) {
+		required = append(required, string(jsonscan.Unquote(name)))
 	}
-	return jsonscan.AppendCompact(nil, schema)
+	f, whole := &form{}, true
+	for key, value := range jsonscan.Members(properties) {
+		name := string(key)
+		field, err := fieldOf(nil, name, value, slices.Contains(required, name))
+		if field.password || secretName(name) || secretName(field.title) {
+			return nil, name
+		}
+		whole = whole && err == nil && !strings.ContainsFunc(name, unseen) && textsAlone(value) &&
+			!slices.ContainsFunc(field.options, func(o option) bool { return strings.ContainsFunc(o.value, unseen) })
+		f.fields = append(f.fields, field)
+	}
+	if !whole || len(f.fields) == 0 || len(f.fields) > maxFields {
+		return []byte(anyForm), ""
+	}
+	clean, err := f.schema(formNew, func(string) bool { return true })
+	if err != nil {
+		return []byte(anyForm), ""
+	}
+	return clean, ""
 }
 
-// question is what the client is asked.
-func (q *jobQuestion) question() mcp.Question {
-	params := jsonscan.AppendString([]byte(`"message":`), q.Message)
+// textsAlone tells whether the choices of a field are texts: what a form gives is one, and would not be what the service has
+// offered.
+func textsAlone(field []byte) bool {
+	for _, list := range [][]byte{jsonscan.Lookup(field, "enum"), jsonscan.Lookup(jsonscan.Lookup(field, "items"), "enum")} {
+		for value := range jsonscan.Elements(list) {
+			if jsonscan.KindOf(value) != jsonscan.String {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// question is what the client is asked, in the name of the tool: of is how that is called. refused says what was wrong with the last
+// answer; "": nothing.
+func (q *jobQuestion) question(of, refused string) mcp.Question {
+	message := of + " asks: " + q.Message
+	if refused != "" {
+		message += " (The last answer can't be used: " + refused + ")"
+	}
+	params := jsonscan.AppendString([]byte(`"message":`), message)
 	return mcp.Question{Key: q.Key, Kind: mcp.Elicit, Params: append(append(params, `,"requestedSchema":`...), q.Schema...)}
 }
 
+// fitting returns of an answer what was asked for. The error is for the user.
+func (q *jobQuestion) fitting(content []byte) ([]byte, error) {
+	f, err := writtenForm(q.Schema)
+	if err != nil {
+		return nil, err
+	}
+	dst := []byte{'{'}
+	for i := range f.fields {
+		field := &f.fields[i]
+		value := jsonscan.Lookup(content, field.name)
+		if value == nil || jsonscan.KindOf(value) == jsonscan.Null {
+			if field.required {
+				return nil, fmt.Errorf("%s is missing", field.name)
+			}
+			continue
+		}
+		if err := field.holds(value); err != nil {
+			return nil, fmt.Errorf("%s %w", field.name, err)
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(jsonscan.AppendString(dst, field.name), ':'), value...)
+	}
+	return append(dst, '}'), nil
+}
+
+// holds tells what is wrong with the value of a field.
+func (f *field) holds(value []byte) error {
+	within := func(n float64, what string) error {
+		if least, err := strconv.ParseFloat(f.least, 64); err == nil && n < least {
+			return fmt.Errorf("is too %s: at least %s", what, f.least)
+		}
+		if most, err := strconv.ParseFloat(f.most, 64); err == nil && n > most {
+			return fmt.Errorf("is too %s: at most %s", map[string]string{"small": "large", "short": "long"}[what], f.most)
+		}
+		return nil
+	}
+	kind := jsonscan.KindOf(value)
+	switch {
+	case f.kind == fieldText && kind == jsonscan.String:
+		return within(float64(utf8.RuneCount(jsonscan.Unquote(value))), "short")
+	case (f.kind == fieldNumber || f.kind == fieldInteger) && kind == jsonscan.Number:
+		n, err := strconv.ParseFloat(string(value), 64)
+		if err != nil || f.kind == fieldInteger && n != math.Trunc(n) {
+			return errors.New("is no such number")
+		}
+		return within(n, "small")
+	case f.kind == fieldBoolean && kind == jsonscan.Bool:
+		return nil
+	case f.kind == fieldChoice && kind == jsonscan.String && f.has(string(jsonscan.Unquote(value))):
+		return nil
+	case f.kind == fieldChoices && kind == jsonscan.Array:
+		n := 0
+		for item := range jsonscan.Elements(value) {
+			if n++; jsonscan.KindOf(item) != jsonscan.String || !f.has(string(jsonscan.Unquote(item))) {
+				return errors.New("has what is none of the choices")
+			}
+		}
+		return within(float64(n), "short")
+	}
+	return errors.New("is not what the form has")
+}
+
 // with adds an answer to the arguments that the request has in any case.
-func (q *jobQuestions) with(bound []byte, key string, a mcp.Answer) []byte {
+func (q *jobQuestions) with(bound []byte, key string, action mcp.Action, content []byte) []byte {
 	args := append([]byte(nil), bound[:len(bound)-1]...)
 	add := func(argument string, value []byte) {
 		if argument == "" {
@@ -132,12 +233,8 @@ func (q *jobQuestions) with(bound []byte, key string, a mcp.Answer) []byte {
 		args = append(append(jsonscan.AppendString(args, argument), ':'), value...)
 	}
 	add(q.keyArgument, jsonscan.AppendString(nil, key))
-	add(q.actionArgument, jsonscan.AppendString(nil, map[mcp.Action]string{mcp.Accepted: "accept", mcp.Declined: "decline", mcp.Cancelled: "cancel"}[a.Action]))
-	if a.Action == mcp.Accepted {
-		content := a.Value
-		if content == nil {
-			content = []byte("{}")
-		}
+	add(q.actionArgument, jsonscan.AppendString(nil, map[mcp.Action]string{mcp.Accepted: "accept", mcp.Declined: "decline", mcp.Cancelled: "cancel"}[action]))
+	if action == mcp.Accepted {
 		add(q.contentArgument, content)
 	}
 	return append(args, '}')

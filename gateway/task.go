@@ -20,6 +20,8 @@ const (
 	taskLabel = "drawbridge task 1"
 	// maxTaskID bounds an id, which clients send in a header.
 	maxTaskID = 8 << 10
+	// holdPause is the time between two attempts to be the only one who changes a task.
+	holdPause = 5 * time.Millisecond
 	// maxKeptResult is the most bytes of a result that are kept. A larger one is got again each time.
 	maxKeptResult = 256 << 10
 )
@@ -85,9 +87,11 @@ type taskRecord struct {
 	Next      time.Time      `json:"n"` // there is no look before
 	Questions []jobQuestion  `json:"q,omitempty"`
 	Answered  []string       `json:"a,omitempty"` // keys of questions that were
-	Called    bool           `json:"c,omitempty"` // off: the client has asked for the end of it
-	Result    []byte         `json:"r,omitempty"` // of a completed task; nil: it is too large to be kept
-	Failure   string         `json:"f,omitempty"` // why the task failed
+	// Refused says by the keys of questions what was wrong with the last answer.
+	Refused map[string]string `json:"e,omitempty"`
+	Called  bool              `json:"c,omitempty"` // off: the client has asked for the end of it
+	Result  []byte            `json:"r,omitempty"` // of a completed task; nil: it is too large to be kept
+	Failure string            `json:"f,omitempty"` // why the task failed
 }
 
 // final tells whether a task has ended.
@@ -208,7 +212,8 @@ func (t *task) of(rec *taskRecord) mcp.Task {
 		m.Err = &mcp.Error{Code: mcp.CodeInternal, Message: rec.Failure}
 	}
 	for i := range rec.Questions {
-		m.Questions = append(m.Questions, rec.Questions[i].question())
+		q := &rec.Questions[i]
+		m.Questions = append(m.Questions, q.question(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
 	}
 	return m
 }
@@ -256,6 +261,9 @@ func (t *task) place() *begun {
 		}
 	}
 	b.root = t.root()
+	if r := t.plan.job.status; r == nil || r.operation == nil {
+		b.status = nil
+	}
 	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil && t.plan.job.callback == nil {
 		return nil // the rule is another one now
 	}
@@ -272,7 +280,44 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 	if err := json.Unmarshal(value, rec); err != nil {
 		return nil, err
 	}
+	if !t.asks() {
+		rec.ask(nil)
+	}
 	return rec, nil
+}
+
+// asks tells whether answers to questions can be given: not if the rule had none when the task began, or has none now.
+func (t *task) asks() bool { return t.plan.job.questions != nil && t.begun.answer != nil }
+
+// ask enters what the job wants to know.
+func (r *taskRecord) ask(questions []jobQuestion) {
+	r.Questions = questions
+	switch {
+	case len(questions) > 0:
+		r.Status = mcp.TaskInputRequired
+	case r.Status == mcp.TaskInputRequired:
+		r.Status = mcp.TaskWorking
+	}
+}
+
+// hold waits until nobody else looks at the task, or changes what is known of it, and returns what is known then. release must be called.
+func (t *task) hold() (rec *taskRecord, release func(), err error) {
+	for !t.g.tasks.begin(t.payload.Key) {
+		select {
+		case <-t.ctx.Done():
+			return nil, nil, t.ctx.Err()
+		case <-time.After(holdPause):
+		}
+	}
+	release = func() { t.g.tasks.end(t.payload.Key) }
+	if rec, err = t.load(t.ctx); err != nil {
+		release()
+		return nil, nil, err
+	}
+	if rec == nil {
+		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
+	}
+	return rec, release, nil
 }
 
 // keep remembers what is known of the task, and tells who watches it.

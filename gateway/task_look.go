@@ -20,6 +20,9 @@ func (t *task) allowed(ctx context.Context) error {
 			return denied
 		}
 	}
+	if t.plan.condition != nil && t.payload.Arguments == nil && !visitFrom(ctx).operator {
+		return mcp.InvalidParams("the gateway's policy has changed since this task began, and does not permit a look at it") // it is about arguments that nobody has kept
+	}
 	if t.plan.condition == nil || visitFrom(ctx).operator {
 		return nil
 	}
@@ -157,10 +160,10 @@ func (t *task) look(rec *taskRecord) {
 		rec.end(mcp.TaskCancelled)
 		rec.Message = said(l)
 	default:
-		rec.Status, rec.Message, rec.Next = mcp.TaskWorking, said(l), now.Add(j.pause(l.retry))
-		rec.Questions = slices.DeleteFunc(l.questions, func(q jobQuestion) bool { return slices.Contains(rec.Answered, q.Key) })
-		if len(rec.Questions) > 0 {
-			rec.Status = mcp.TaskInputRequired
+		rec.Status, rec.Questions = mcp.TaskWorking, nil
+		rec.Message, rec.Next = said(l), now.Add(j.pause(l.retry))
+		if t.asks() {
+			rec.ask(slices.DeleteFunc(l.questions, func(q jobQuestion) bool { return slices.Contains(rec.Answered, q.Key) }))
 		}
 	}
 }

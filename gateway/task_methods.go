@@ -39,32 +39,50 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 		return mcp.InvalidParams("params.inputResponses must be an object")
 	}
 	defer t.start()()
-	rec, err := t.state()
+	if _, err := t.state(); err != nil {
+		return err
+	}
+	rec, release, err := t.hold() // so that no answer is sent twice
 	if err != nil {
 		return err
 	}
+	defer release()
 	for key, response := range jsonscan.Members(responses) {
-		if rec.final() || !slices.ContainsFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == string(key) }) {
+		i := slices.IndexFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == string(key) })
+		if rec.final() || i < 0 {
 			continue
 		}
 		answer, ok := mcp.ParseAnswer(mcp.Elicit, response)
 		if !ok {
 			return mcp.InvalidParams("the response to %q is no answer to a form", cut(string(key), maxQuestionKey))
 		}
-		if err := t.answer(rec, string(key), answer); err != nil {
+		if err := t.answer(rec, rec.Questions[i], answer); err != nil {
 			return err
 		}
 	}
 	return reply.Result()
 }
 
-// answer brings the service one answer, and remembers that it was given.
-func (t *task) answer(rec *taskRecord, key string, a mcp.Answer) error {
-	q := t.plan.job.questions
+// answer brings the service one answer, and remembers that it was given. One that does not fit the form is not sent, and the
+// question goes on.
+func (t *task) answer(rec *taskRecord, asked jobQuestion, a mcp.Answer) error {
+	q, key := t.plan.job.questions, asked.Key
+	var content []byte
+	if a.Action == mcp.Accepted {
+		var err error
+		if content, err = asked.fitting(a.Value); err != nil {
+			if rec.Refused == nil {
+				rec.Refused = map[string]string{}
+			}
+			rec.Refused[key] = err.Error()
+			rec.Message, rec.Updated = "the answer to "+cutText(key, maxWord)+" can't be used: "+err.Error(), time.Now()
+			return t.tell(rec)
+		}
+	}
 	if q.actionArgument == "" && a.Action != mcp.Accepted {
 		return t.callOff(rec) // the service can't be told in another way that the user does not want to go on
 	}
-	resp, _, err := t.askAbout(t.ctx, q.answer, t.begun, q.with(t.begun.answer, key, a))
+	resp, _, err := t.askAbout(t.ctx, q.answer, t.begun, q.with(t.begun.answer, key, a.Action, content))
 	if err == nil {
 		if _ = resp.Body.Close(); resp.StatusCode >= 300 {
 			err = &failure{outcome: outcomeClientError, text: "status " + statusText(resp.StatusCode)}
@@ -75,10 +93,8 @@ func (t *task) answer(rec *taskRecord, key string, a mcp.Answer) error {
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
 	rec.Answered = append(rec.Answered, key)
-	rec.Questions = slices.DeleteFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == key })
-	if len(rec.Questions) == 0 {
-		rec.Status = mcp.TaskWorking
-	}
+	delete(rec.Refused, key)
+	rec.ask(slices.DeleteFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == key }))
 	rec.Updated, rec.Next = time.Now(), time.Time{} // the service knows more now
 	return t.tell(rec)
 }
@@ -91,13 +107,11 @@ func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 		return err
 	}
 	defer t.start()()
-	rec, err := t.load(t.ctx)
+	rec, release, err := t.hold()
 	if err != nil {
 		return err
 	}
-	if rec == nil {
-		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
-	}
+	defer release()
 	if !rec.final() {
 		if err := t.callOff(rec); err != nil {
 			return err

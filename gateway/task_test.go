@@ -18,6 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 )
 
@@ -204,6 +205,76 @@ func (s *brokenService) RoundTrip(r *http.Request) (*http.Response, error) {
 		panic("injected")
 	}
 	return s.jobService.RoundTrip(r)
+}
+
+// answersAPI is the operation that takes answers, as one more path of a document.
+const answersAPI = `  /answers:
+    post:
+      operationId: answerJob
+      requestBody: {required: true, content: {application/json: {schema: {type: object, required: [id], properties: {id: {type: string}, form: {type: object}}}}}}
+      responses: {"204": {description: Thanks}}
+`
+
+// askingRule has jobs whose questions are answered by an operation.
+const askingRule = "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n" +
+	"rules: [{match: {operation: makeReport}, set: {job: {questions: {list: /asks, answer: {operation: answerJob, bind: {id: /id}, content: form}}}}}]\n"
+
+// TestTaskOldRules holds that a task outlives what rules say since it began.
+func TestTaskOldRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newJobService("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
+		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
+		p := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
+		id := sealTask(t, g, p, time.Now().Add(time.Hour), "", "")
+		opened, err := openAs(g, "", "", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer opened.start()()
+		if rec, err := opened.state(); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
+			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
+		}
+		plan := *opened.plan
+		if plan.condition, err = auth.NewCondition("true"); err != nil {
+			t.Fatal(err)
+		}
+		opened.plan = &plan
+		if err := opened.allowed(opened.ctx); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+			t.Errorf("a rule that has a condition now: %v", err)
+		}
+		kept := *plan.job
+		kept.questions = nil
+		plan.job = &kept
+		if err := opened.keep(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []jobQuestion{{Key: "a"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if rec, err := opened.load(opened.ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
+			t.Errorf("a rule that has no questions now: %+v, %v", rec, err)
+		}
+	})
+}
+
+// TestTaskAnswersOnce holds that of two answers at once to one question one is sent.
+func TestTaskAnswersOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &slowService{newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
+			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n"), time.Second}
+		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		id := taskID(messages[0])
+		time.Sleep(time.Minute)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				g.jobCall(t, jobCall{Method: "tasks/update", Tasks: true,
+					Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
+			})
+		}
+		all.Wait()
+		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {
+			t.Errorf("%d answers were sent:\n%s", n, service.seen.String())
+		}
+	})
 }
 
 // counted reads a counter.
