@@ -150,6 +150,8 @@ func (c *call) run(args json.RawMessage) (err error) {
 		err = c.accepted(args, resp)
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)
+	case c.plan.polled != nil && seesOther(resp.StatusCode):
+		err = c.seeOther(resp)
 	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects():
 		err = c.redirected(resp)
 	default:

@@ -77,7 +77,7 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 	}
 	retry := retryTime(resp, time.Now())
 	switch {
-	case resp.StatusCode == http.StatusSeeOther || resp.StatusCode == http.StatusFound:
+	case seesOther(resp.StatusCode):
 		// The result is elsewhere (RFC 9110 section 15.4.4). It is the gateway that goes there, not the HTTP client: to the same
 		// origin, and no further.
 		_ = resp.Body.Close()
@@ -126,6 +126,36 @@ func (c *call) look(ctx context.Context, b *begun) (*look, error) {
 		return l, c.fetch(ctx, b, l)
 	}
 	return l, nil
+}
+
+// seesOther tells whether a status says that the result is elsewhere.
+func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
+
+// seeOther goes where the answer of a tool leads that tells of jobs: who was told to call it gets the result at the end, as who
+// waits does.
+func (c *call) seeOther(resp *http.Response) error {
+	_ = resp.Body.Close()
+	b := &begun{from: resp.Request.URL, root: c.root()}
+	if c.plan.polled.anywhere {
+		b.root = nil
+	}
+	at := b.place(c.location)
+	if at == nil {
+		return &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
+	}
+	other, _, err := c.askAt(c.ctx, http.MethodGet, at)
+	if err != nil {
+		return err
+	}
+	if other.StatusCode >= 300 {
+		return c.refusedOf(other, "")
+	}
+	parts, err := c.read(other)
+	if err != nil {
+		return err
+	}
+	c.done(outcomeOK, nil)
+	return c.deliver(parts, other)
 }
 
 // askAbout sends one request about a job; location is the header of that name, as it came. r may be nil, which is GET on the
