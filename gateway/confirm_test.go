@@ -53,7 +53,7 @@ paths:
   /secret: {get: {operationId: look, responses: {"200": {description: ok}}}}
 `
 
-// TestConsent holds that a destructive call is made once the user has agreed to it, to it alone, and once.
+// TestConsent holds that a destructive call is made once the user has agreed to it, to it alone, and once (pains row 48).
 func TestConsent(t *testing.T) {
 	service := newRecordingService(t)
 	g := start(t, confirmDocument, fmt.Sprintf(confirmConfig, ""), service.URL)
@@ -111,7 +111,7 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// TestNoConsentPossible holds what becomes of clients that can't ask, and of callers that need not.
+// TestNoConsentPossible holds what becomes of clients that can't ask, and of callers that need not (pains row 48).
 func TestNoConsentPossible(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	for _, tt := range []struct {

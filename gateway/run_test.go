@@ -381,6 +381,7 @@ func TestPanicInACall(t *testing.T) {
 	}
 }
 
+// TestPages holds that a list longer than a page is had whole, page by page (pains row 20).
 func TestPages(t *testing.T) {
 	var names []string
 	for i := range 5 {
@@ -425,6 +426,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestCursorsAreBound holds that a cursor is good for its list and its caller alone (pains row 20).
 func TestCursorsAreBound(t *testing.T) {
 	a, err := newCursors([][]byte{[]byte("first key")})
 	if err != nil {

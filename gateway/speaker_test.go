@@ -101,7 +101,7 @@ func (l *listening) want(message string) {
 	}
 }
 
-// TestListChanged holds that a client is told once of each change of what it sees, and of nothing else.
+// TestListChanged holds that a client is told once of each change of what it sees, and of nothing else (pains row 21).
 func TestListChanged(t *testing.T) {
 	const cfg = `endpoints: [{name: reading, match: {operation: "list*"}}]
 apis: [{spec: a.yaml, name: a}]

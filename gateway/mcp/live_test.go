@@ -83,7 +83,7 @@ func TestKeepAlive(t *testing.T) {
 }
 
 // TestKeepAliveOfASilentCall: a call that says nothing becomes a stream after the
-// time that its method gave, and not before.
+// time that its method gave, and not before (pains row 43).
 func TestKeepAliveOfASilentCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
