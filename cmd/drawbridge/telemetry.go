@@ -54,8 +54,8 @@ func (t *tracing) shutdown(log *slog.Logger) {
 // How far the heap may grow between two collections, in percent of what is alive.
 const (
 	// What is kept of a document is made among much that isn't; the fewer collections, the further it is strewn over
-	// memory that then can't be given back. GitHub's document takes 7 MB more with Go's default of 100.
-	growthReading = 60
+	// memory that then can't be given back. GitHub's document takes 4 MB more with Go's default of 100.
+	growthReading = 65
 	// The live heap of a gateway that serves is small, so that memory is cheap, and collections are what makes the slowest
 	// calls slow (docs/performance.md).
 	growthServing = 400

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"net/http"
+	"runtime"
+	"sync"
 )
 
 // Static is a result that was serialized, and compressed, before it was asked
@@ -26,7 +29,7 @@ type Static struct {
 
 // NewStatic prepares a result from its members, as in [Reply.Result]; members must
 // not be empty, and must not be changed afterwards. It compresses, so it takes a
-// while: about 10 ms for each megabyte.
+// while: about 20 ms of one core for each megabyte, on all that there are.
 func NewStatic(members []byte) *Static {
 	if bytes.ContainsAny(members, "\r\n") { // white space, which an event can't hold
 		members = bytes.Map(func(r rune) rune {
@@ -36,22 +39,56 @@ func NewStatic(members []byte) *Static {
 			return r
 		}, members)
 	}
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.DefaultCompression)
-	if err == nil {
-		_, err = w.Write(members)
-	}
-	if err == nil {
-		err = w.Flush() // a sync flush: ends at a byte boundary without a final block (RFC 1951 section 3.2.4)
-	}
+	deflated, err := deflate(members)
 	s := &Static{members: members}
 	if err != nil { // a bytes.Buffer doesn't fail, the level is a good one
 		return s
 	}
-	s.deflated = bytes.Clone(b.Bytes())
+	s.deflated = deflated
 	s.crc = crc32.ChecksumIEEE(members)
 	s.shift = crcShift(len(members))
 	return s
+}
+
+const (
+	// deflateLevel takes two thirds of the time of the default, for 4 % more bytes of a list of tools.
+	deflateLevel = 5
+	// deflatePiece is the least that a core is worth, in bytes.
+	deflatePiece = 256 << 10
+	// deflateWindow is how far back a block may refer (RFC 1951 section 2).
+	deflateWindow = 32 << 10
+)
+
+// deflate compresses text into blocks none of which is final, ending at a byte boundary. Each core compresses a piece, with what
+// stands before it as its dictionary, so that the pieces one after the other are one stream.
+func deflate(text []byte) ([]byte, error) {
+	n := max(1, min(runtime.GOMAXPROCS(0), len(text)/deflatePiece))
+	pieces, errs := make([]bytes.Buffer, n), make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		from, to := i*len(text)/n, (i+1)*len(text)/n
+		running.Go(func() {
+			pieces[i].Grow((to - from) / 8)
+			w, err := flate.NewWriterDict(&pieces[i], deflateLevel, text[max(0, from-deflateWindow):from])
+			if err == nil {
+				_, err = w.Write(text[from:to])
+			}
+			if err == nil {
+				err = w.Flush() // a sync flush: ends at a byte boundary without a final block (RFC 1951 section 3.2.4)
+			}
+			errs[i] = err
+		})
+	}
+	running.Wait()
+	size := 0
+	for i := range pieces {
+		size += pieces[i].Len()
+	}
+	all := make([]byte, 0, size)
+	for i := range pieces {
+		all = append(all, pieces[i].Bytes()...)
+	}
+	return all, errors.Join(errs...)
 }
 
 // Size returns the bytes held: plain and compressed form.

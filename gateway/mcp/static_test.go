@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"fmt"
 	"hash/crc32"
@@ -189,5 +190,28 @@ func BenchmarkNewStatic(b *testing.B) {
 	b.SetBytes(int64(len(list)))
 	for b.Loop() {
 		NewStatic(list)
+	}
+}
+
+// TestDeflatePieces holds that what several cores compress is one stream, and that the pieces refer to what stands before them.
+func TestDeflatePieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	words := make([]byte, deflateWindow/2)
+	for i := range words {
+		words[i] = 'a' + byte(r.IntN(26))
+	}
+	text := bytes.Repeat(words, 5*deflatePiece/len(words))
+	for _, size := range []int{1, deflatePiece - 1, 2 * deflatePiece, 2*deflatePiece + 1, len(text)} {
+		blocks, err := deflate(text[:size])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size > deflatePiece && len(blocks) > 2*deflateWindow {
+			t.Errorf("%d bytes of a text that repeats itself take %d", size, len(blocks))
+		}
+		got, err := io.ReadAll(flate.NewReader(bytes.NewReader(append(blocks, 3, 0)))) // and a final block, which is empty
+		if err != nil || !bytes.Equal(got, text[:size]) {
+			t.Errorf("%d bytes come back as %d: %v", size, len(got), err)
+		}
 	}
 }
