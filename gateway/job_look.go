@@ -143,7 +143,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	if at == nil {
 		return &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
 	}
-	other, _, err := c.askAt(c.ctx, http.MethodGet, at)
+	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // who reads it does
 	if err != nil {
 		return err
 	}
