@@ -185,7 +185,7 @@ func TestEscapedTextRoundTrip(t *testing.T) {
 
 func TestUnquoteSurrogates(t *testing.T) {
 	for in, want := range map[string]string{
-		`"\ud83d\ude00"`: "😀", `"\ud83d"`: "\uFFFD", `"\ud83dx"`: "\uFFFDx", `"\ude00\ud83d"`: "\uFFFD\uFFFD",
+		`"\ud83d\ude00"`: "😀", `"\ud83d"`: "\uFFFD", `"\ud83dx"`: "\uFFFDx", `"\ud8000udC00"`: "\uFFFD0udC00", `"\ude00\ud83d"`: "\uFFFD\uFFFD",
 		`"\/\b\f\r"`: "/\b\f\r", `""`: "",
 	} {
 		if got := string(Unquote([]byte(in))); got != want {

@@ -38,7 +38,7 @@ func (s *scanner) str(i int) (end int, escaped bool, err error) {
 
 // escapeLen returns the length of the escape sequence at the start of b, 0 if there is none.
 func escapeLen(b []byte) int {
-	if len(b) < 2 {
+	if len(b) < 2 || b[0] != '\\' {
 		return 0
 	}
 	switch b[1] {
