@@ -21,17 +21,23 @@ func (c *call) collect(args []byte) (parts []openapi.Part, resp *http.Response, 
 		}
 		return nil, resp, err
 	}
+	if parts, err = c.gather(resp, c.result); err != nil {
+		return nil, resp, c.failed(err)
+	}
+	return parts, resp, nil
+}
+
+// gather reads an answer to its end and returns its parts, each prepared first, without the gateway's secrets, and in memory of
+// their own.
+func (c *call) gather(resp *http.Response, prepare func(*openapi.Part)) (parts []openapi.Part, err error) {
 	err = c.readResponse(resp, func(part openapi.Part) error {
-		c.result(&part)
+		prepare(&part)
 		c.cleaned(&part)
 		part.Data = bytes.Clone(part.Data)
 		parts = append(parts, part)
 		return nil
 	})
-	if err != nil {
-		return nil, resp, c.failed(err)
-	}
-	return parts, resp, nil
+	return parts, err
 }
 
 // cleaned takes the service's own credential out of a part of its answer.

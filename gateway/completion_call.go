@@ -97,10 +97,8 @@ func (c *call) completionKey(a *promptArgument, args []byte) string {
 		b.WriteByte(0)
 	}
 	if c.plan.inbound {
-		for _, name := range c.plan.source.config.PassHeaders {
-			b.WriteString(strings.Join(c.req.HTTP.Header.Values(name), "\x00"))
-			b.WriteByte(0)
-		}
+		headers := headerDigest(c.plan.passed(c.req.HTTP.Header))
+		b.Write(headers[:])
 	}
 	return b.String()
 }

@@ -340,13 +340,7 @@ func (j *job) hasOutput(body []byte) bool {
 // read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
 // one that does not fit it breaks nothing.
 func (c *call) read(resp *http.Response) (parts []openapi.Part, err error) {
-	err = c.readResponse(resp, func(part openapi.Part) error {
-		c.cleaned(&part)
-		part.Data, part.Declared = bytes.Clone(part.Data), true
-		parts = append(parts, part)
-		return nil
-	})
-	return parts, err
+	return c.gather(resp, func(part *openapi.Part) { part.Declared = true })
 }
 
 // read fills in what the body of a look says.

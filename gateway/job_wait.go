@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,15 +25,8 @@ const (
 
 // accepted goes on after an answer that may have begun a job. Without one it is passed on as it is.
 func (c *call) accepted(args []byte, resp *http.Response) error {
-	var parts []openapi.Part
 	c.watch(resp)
-	err := c.readResponse(resp, func(part openapi.Part) error {
-		c.result(&part)
-		c.cleaned(&part)
-		part.Data = bytes.Clone(part.Data)
-		parts = append(parts, part)
-		return nil
-	})
+	parts, err := c.gather(resp, c.result)
 	if err != nil {
 		return err
 	}

@@ -96,6 +96,18 @@ func (p *Plan) given() *openapi.Operation {
 	return p.Operation
 }
 
+// passed returns those headers of a caller's request that go on to the service, where the plan has any.
+func (p *Plan) passed(inbound http.Header) http.Header {
+	h := http.Header{}
+	for _, name := range p.source.config.PassHeaders {
+		name = http.CanonicalHeaderKey(name)
+		if values := inbound[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+	return h
+}
+
 // attach returns the context of a call with what decides what is attached to its request, and sent, which then knows what
 // was; nil if the configuration says it. Where there is one credential for the whole API, ctx is as it was.
 func (p *Plan) attach(ctx context.Context, inbound http.Header) (_ context.Context, sent *credential.Sent) {

@@ -102,13 +102,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 		key.caller = v.Principal
 	}
 	if p.inbound {
-		m.inbound = http.Header{}
-		for _, name := range p.source.config.PassHeaders {
-			name = http.CanonicalHeaderKey(name)
-			if values := visit.header[name]; len(values) > 0 {
-				m.inbound[name] = values
-			}
-		}
+		m.inbound = p.passed(visit.header)
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()

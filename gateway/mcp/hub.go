@@ -178,17 +178,9 @@ func (h *Hub) Streams() int {
 // more than once.
 func (h *Hub) Drain(ctx context.Context) error {
 	h.mu.Lock()
-	if !h.ended {
-		h.ended = true
-		for l := range h.open {
-			l.finish()
-		}
-	}
-	sessions := slices.Collect(maps.Keys(h.legacy))
+	h.ended = true
 	h.mu.Unlock()
-	for _, id := range sessions {
-		h.forget(id)
-	}
+	h.Restart() // and nobody is let in again
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
