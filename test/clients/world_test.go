@@ -3,7 +3,6 @@ package clients
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,23 +66,7 @@ func newWorld(t *testing.T, program string) *world {
 			t.Logf("the gateway's last words:\n%s", gateway.Log())
 		}
 	})
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	err = gateway.Await(ctx, func(ctx context.Context) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := client.Do(r)
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return errors.New("/readyz: " + resp.Status)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := gateway.AwaitGateway(ctx, admin); err != nil {
 		t.Fatal(err)
 	}
 	w.endpoint = "http://" + listen + "/mcp"

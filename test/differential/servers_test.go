@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -177,22 +176,7 @@ func newGateway(t *testing.T) *server {
 			t.Logf("the gateway's last words:\n%s", gateway.Log())
 		}
 	})
-	err = gateway.Await(ctx, func(ctx context.Context) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := s.client.Do(r)
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return errors.New("/readyz: " + resp.Status)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := gateway.AwaitGateway(ctx, admin); err != nil {
 		t.Fatal(err)
 	}
 	s.endpoint = "http://" + listen + "/mcp"

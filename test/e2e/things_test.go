@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -100,18 +99,7 @@ telemetry: {log_level: debug}
 			t.Logf("the gateway's last words:\n%s", log[max(0, len(log)-4000):])
 		}
 	})
-	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	if err := gateway.Await(ctx, func(context.Context) error {
-		resp, err := client.Get("http://" + admin + "/readyz")
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return errors.New("/readyz: " + resp.Status)
-		}
-		return nil
-	}); err != nil {
+	if err := gateway.AwaitGateway(ctx, admin); err != nil {
 		t.Fatal(err)
 	}
 	return gateway, admin

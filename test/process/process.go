@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,29 @@ func (c *Child) Stop() error {
 		return fmt.Errorf("%s: %w; its last words:\n%s", c.name, c.err, c.Log())
 	}
 	return nil
+}
+
+// Ready asks the gateway whose admin listener has the address whether it is ready; nil: it is.
+func Ready(ctx context.Context, admin string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New("/readyz: " + resp.Status)
+	}
+	return nil
+}
+
+// AwaitGateway waits until the gateway whose admin listener has the address is ready. It gives up as Await does.
+func (c *Child) AwaitGateway(ctx context.Context, admin string) error {
+	return c.Await(ctx, func(ctx context.Context) error { return Ready(ctx, admin) })
 }
 
 // Await calls ready every few milliseconds until it returns nil. It gives up with the context, or when the child

@@ -65,13 +65,7 @@ telemetry: {log_level: error}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	return w, w.gateway.Await(ctx, func(ctx context.Context) error {
-		resp, err := w.ask(ctx, http.MethodGet, "/readyz")
-		if err == nil {
-			err = resp.Body.Close()
-		}
-		return err
-	})
+	return w, w.gateway.AwaitGateway(ctx, w.admin)
 }
 
 // write writes the document, which has another operation after each change.

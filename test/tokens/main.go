@@ -141,24 +141,7 @@ telemetry: {log_level: error}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	return w, w.gateway.Await(ctx, func(ctx context.Context) error { return w.ready(ctx) })
-}
-
-// ready tells whether the gateway reports itself as ready.
-func (w *world) ready(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.admin+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("/readyz answers %d", resp.StatusCode)
-	}
-	return nil
+	return w, w.gateway.AwaitGateway(ctx, w.admin)
 }
 
 func (w *world) close() {

@@ -13,6 +13,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/auth/authtest"
+
+	"drawbridge/test/process"
 )
 
 // issue makes a good token.
@@ -179,7 +181,7 @@ func (w *world) outage(ctx context.Context) ([]figure, error) {
 	unready := 0
 	for _, token := range strangers {
 		outcomes[w.call(ctx, client, token)]++
-		if w.ready(ctx) != nil {
+		if process.Ready(ctx, w.admin) != nil {
 			unready++
 		}
 		if err := pause(ctx, w.phase/2/time.Duration(len(strangers))); err != nil {
