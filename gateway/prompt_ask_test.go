@@ -4,41 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
 // TestPromptQuestions runs the cases of testdata/prompt_questions, in all revisions of the protocol: a configuration, and a
 // prompts/get whose client answers what it is asked, as in those of [TestQuestions].
 func TestPromptQuestions(t *testing.T) {
-	files, err := filepath.Glob("testdata/prompt_questions/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := runPromptQuestions(t, archive)
-			if *accept {
-				set(archive, "transcript", got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(section(archive, "transcript"), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
+	transcripts(t, "testdata/prompt_questions/*.txtar", runPromptQuestions)
 }
 
 func runPromptQuestions(t *testing.T, archive *txtar.Archive) string {

@@ -29,8 +29,12 @@ import (
 //	               resource in the place of name and arguments; what is not answered is cancelled
 //	transcript     expected: the tool's input schema, what is asked, what reaches the service and what the client gets.
 //	               Revisions with the same transcript stand together
-func TestQuestions(t *testing.T) {
-	files, err := filepath.Glob("testdata/questions/*.txtar")
+func TestQuestions(t *testing.T) { transcripts(t, "testdata/questions/*.txtar", runQuestions) }
+
+// transcripts runs each case and holds what it gives against the section transcript.
+func transcripts(t *testing.T, pattern string, run func(*testing.T, *txtar.Archive) string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("no cases", err)
 	}
@@ -40,7 +44,7 @@ func TestQuestions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := runQuestions(t, archive)
+			got := run(t, archive)
 			if *accept {
 				set(archive, "transcript", got)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {

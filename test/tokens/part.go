@@ -13,7 +13,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/auth/authtest"
-
 	"drawbridge/test/process"
 )
 
