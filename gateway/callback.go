@@ -227,18 +227,11 @@ func (j *job) goesOn(body []byte) bool {
 
 // called keeps what a service has called with; false: it has called before.
 func (s *tasks) called(ctx context.Context, p callbackPayload, rec callbackRecord, until time.Time) (first bool, err error) {
-	if !s.begin(callbackPrefix + p.Key) {
-		return false, nil // it does so at this moment
-	}
-	defer s.end(callbackPrefix + p.Key)
-	if _, known, err := s.store.Get(ctx, callbackPrefix+p.Key); err != nil || known {
-		return false, err
-	}
 	value, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
 	}
-	return true, s.store.Put(ctx, callbackPrefix+p.Key, p.Owner, value, until)
+	return s.store.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
 }
 
 // expect returns a channel that is sent to when the service calls; end must be called.

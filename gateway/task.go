@@ -26,21 +26,14 @@ const (
 	maxKeptResult = 256 << 10
 )
 
-// taskStore keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service,
-// but for answers that were given and what was called off. It is safe for concurrent use, and nobody retries.
-type taskStore interface {
-	// Put keeps a value until its time, in place of one that was there. It may forget what others have put; owner is who pays.
-	Put(ctx context.Context, name, owner string, value []byte, until time.Time) error
-	// Get returns the value of a name; false: there is none.
-	Get(ctx context.Context, name string) (value []byte, ok bool, err error)
-}
-
 // tasks are the jobs that clients with the extension io.modelcontextprotocol/tasks ask for. What a task is stands in its id, so
 // that any replica can tell how it stands, by asking the service (ADR 0011).
 type tasks struct {
 	handles   *mcp.Handles
 	callbacks *mcp.Handles // tokens in the URLs that services call
-	store     taskStore
+	// store keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service, but for
+	// answers that were given and what was called off.
+	store state.Records
 
 	mu      sync.Mutex
 	looking map[string]struct{} // who asks for one asks for all
@@ -58,7 +51,7 @@ func newTasks(keys [][]byte) (*tasks, error) {
 		return nil, err
 	}
 	return &tasks{
-		handles: handles, callbacks: callbacks, store: state.NewRecords(state.RecordLimits{}, nil),
+		handles: handles, callbacks: callbacks, store: state.NewLocalRecords(state.RecordLimits{}, nil),
 		looking: map[string]struct{}{}, watched: map[string]*watchedTask{}, waiting: map[string]chan struct{}{},
 	}, nil
 }

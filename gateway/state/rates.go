@@ -34,6 +34,28 @@ type Rates interface {
 	// An error says that the counter could not be asked. The decision holds nevertheless, from what the process knows by
 	// itself: a call never fails because its rate is not known.
 	Take(ctx context.Context, key string, l Limit, n int) (Decision, error)
+	// TakeAll is Take for several keys at once, all different: what one of them refuses is counted by none. The decisions
+	// stand in the same order; those that would have allowed it say so.
+	TakeAll(ctx context.Context, takes []Take) ([]Decision, error)
+}
+
+// Take is N calls of a key.
+type Take struct {
+	Key   string
+	Limit Limit
+	N     int
+}
+
+// Refused returns the decision that makes a call wait the longest; false if all allow it.
+func Refused(decisions []Decision) (Decision, bool) {
+	var worst Decision
+	refused := false
+	for _, d := range decisions {
+		if !d.Allowed && (!refused || d.RetryAfter > worst.RetryAfter) {
+			worst, refused = d, true
+		}
+	}
+	return worst, refused
 }
 
 // Decide is the generic cell rate algorithm (ITU-T I.371, annex A), which spreads calls evenly and keeps one number for each
@@ -107,6 +129,39 @@ func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decisi
 	}
 	s.keys[key] = now + due
 	return d, nil
+}
+
+// TakeAll implements [Rates]. What is given back when one refuses may have been missed by others in between, for a moment.
+func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
+	decisions := make([]Decision, len(takes))
+	refused := false
+	for i, t := range takes {
+		n := t.N
+		if refused {
+			n = 0
+		}
+		decisions[i], _ = r.Take(ctx, t.Key, t.Limit, n)
+		refused = refused || !decisions[i].Allowed
+	}
+	for i, t := range takes {
+		if refused && decisions[i].Allowed {
+			r.giveBack(t)
+		}
+		if !decisions[i].Allowed {
+			break // nothing was counted behind it
+		}
+	}
+	return decisions, nil
+}
+
+// giveBack takes back what was counted.
+func (r *LocalRates) giveBack(t Take) {
+	s := &r.shards[maphash.String(r.seed, t.Key)%rateShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if full, ok := s.keys[t.Key]; ok {
+		s.keys[t.Key] = full - t.Limit.Interval*time.Duration(min(t.N, t.Limit.Burst))
+	}
 }
 
 // makeRoom forgets the keys that have their whole burst again, among some that the map picks at random, or else the one that

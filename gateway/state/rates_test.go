@@ -119,3 +119,27 @@ func TestLocalRatesAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestTakeAll: what one limit refuses is counted by none of them.
+func TestTakeAll(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	r := NewLocalRates(0, func() time.Time { return now })
+	wide, narrow := Limit{Interval: time.Second, Burst: 5}, Limit{Interval: time.Minute, Burst: 1}
+	takes := []Take{{"wide", wide, 1}, {"narrow", narrow, 1}, {"behind", wide, 2}}
+	for i, want := range []Decision{{}, {RetryAfter: time.Minute, Reset: time.Minute}} {
+		got, err := r.TakeAll(t.Context(), takes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, refused := Refused(got)
+		if worst != want || refused != (i > 0) || len(got) != 3 || got[0].Allowed != true || got[1].Allowed == refused {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+	for key, want := range map[string]int{"wide": 4, "behind": 3} {
+		if got, _ := r.Take(t.Context(), key, wide, 0); got.Remaining != want {
+			t.Errorf("%q: %d calls are left, want %d", key, got.Remaining, want)
+		}
+	}
+}

@@ -7,7 +7,20 @@ import (
 	"time"
 )
 
-// RecordLimits bound [Records]. The zero value of each has the default.
+// Records keeps values under names until their time. It is safe for concurrent use, and nobody needs to retry.
+type Records interface {
+	// Put keeps a value, which must not be written to any more, in place of one that was there. What others have put may be
+	// forgotten for it; owner is who pays, "" for nobody in particular. A value that can't be kept is not an error: it is forgotten at once.
+	Put(ctx context.Context, name, owner string, value []byte, until time.Time) error
+	// Add is Put for a name that has no value: if it has one, that stays, and the result is false. Of two that add at the same
+	// time one gets false.
+	Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error)
+	// Get returns the value of a name, which must not be written to; false if there is none, or its time has passed. An error
+	// says that this can't be told now: the value may be where it can't be reached.
+	Get(ctx context.Context, name string) (value []byte, ok bool, err error)
+}
+
+// RecordLimits bound [LocalRecords]. The zero value of each has the default.
 type RecordLimits struct {
 	// Names is the most records; 0: 16,384.
 	Names int
@@ -17,9 +30,9 @@ type RecordLimits struct {
 	PerOwner int
 }
 
-// Records keeps values under names until their time, in memory. It is bounded: when there are too many, the one that has not
-// been asked for the longest is forgotten, and of an owner with too many one of its own. Safe for concurrent use.
-type Records struct {
+// LocalRecords is [Records] in the memory of one process. It is bounded: when there are too many, the one that has not
+// been asked for the longest is forgotten, and of an owner with too many one of its own. Its errors are always nil: memory does not fail.
+type LocalRecords struct {
 	limits RecordLimits
 	now    func() time.Time
 
@@ -37,15 +50,15 @@ type record struct {
 	own         *list.Element // in the list of its owner; nil: it has none
 }
 
-// NewRecords makes a store. now is the clock; nil: time.Now.
-func NewRecords(l RecordLimits, now func() time.Time) *Records {
+// NewLocalRecords makes a store. now is the clock; nil: time.Now.
+func NewLocalRecords(l RecordLimits, now func() time.Time) *LocalRecords {
 	orElse(&l.Names, 1<<14)
 	orElse(&l.Bytes, 64<<20)
 	orElse(&l.PerOwner, 1<<10)
 	if now == nil {
 		now = time.Now
 	}
-	return &Records{limits: l, now: now, names: make(map[string]*list.Element), order: list.New(), owners: make(map[string]*list.List)}
+	return &LocalRecords{limits: l, now: now, names: make(map[string]*list.Element), order: list.New(), owners: make(map[string]*list.List)}
 }
 
 func orElse(n *int, standard int) {
@@ -54,16 +67,35 @@ func orElse(n *int, standard int) {
 	}
 }
 
-// Put keeps a value, which must not be written to any more, in place of one that was there. The error is always nil: memory
-// does not fail.
-func (r *Records) Put(_ context.Context, name, owner string, value []byte, until time.Time) error {
+// Put implements [Records].
+func (r *LocalRecords) Put(_ context.Context, name, owner string, value []byte, until time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e, ok := r.names[name]; ok {
 		r.remove(e)
 	}
+	r.put(name, owner, value, until)
+	return nil
+}
+
+// Add implements [Records].
+func (r *LocalRecords) Add(_ context.Context, name, owner string, value []byte, until time.Time) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.names[name]; ok {
+		if e.Value.(*record).until.After(r.now()) { //nolint:errcheck // the list holds nothing else
+			return false, nil
+		}
+		r.remove(e)
+	}
+	r.put(name, owner, value, until)
+	return true, nil
+}
+
+// put keeps a value under a name that has none.
+func (r *LocalRecords) put(name, owner string, value []byte, until time.Time) {
 	if !until.After(r.now()) || len(value) > r.limits.Bytes {
-		return nil
+		return
 	}
 	rec := &record{name: name, owner: owner, value: value, until: until}
 	if owner != "" {
@@ -82,11 +114,10 @@ func (r *Records) Put(_ context.Context, name, owner string, value []byte, until
 	for r.bytes += len(value); r.bytes > r.limits.Bytes || r.order.Len() > r.limits.Names; {
 		r.remove(r.order.Back())
 	}
-	return nil
 }
 
-// Get returns the value of a name; false if there is none, or its time has passed. It must not be written to.
-func (r *Records) Get(_ context.Context, name string) (value []byte, ok bool, err error) {
+// Get implements [Records].
+func (r *LocalRecords) Get(_ context.Context, name string) (value []byte, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.names[name]
@@ -106,13 +137,13 @@ func (r *Records) Get(_ context.Context, name string) (value []byte, ok bool, er
 }
 
 // Len returns the number of records held, those included whose time has passed but that nobody has asked for since.
-func (r *Records) Len() int {
+func (r *LocalRecords) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.order.Len()
 }
 
-func (r *Records) remove(e *list.Element) {
+func (r *LocalRecords) remove(e *list.Element) {
 	rec := r.order.Remove(e).(*record) //nolint:errcheck // the list holds nothing else
 	delete(r.names, rec.name)
 	r.bytes -= len(rec.value)

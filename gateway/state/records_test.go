@@ -11,7 +11,7 @@ import (
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewRecords(RecordLimits{}, func() time.Time { return now })
+	r := NewLocalRecords(RecordLimits{}, func() time.Time { return now })
 	put := func(name, value string, d time.Duration) {
 		if err := r.Put(t.Context(), name, "o", []byte(value), now.Add(d)); err != nil {
 			t.Fatal(err)
@@ -34,6 +34,19 @@ func TestRecords(t *testing.T) {
 	expect("b", "")
 	put("a", "4", 0)
 	expect("a", "")
+	add := func(value string, want bool) {
+		t.Helper()
+		if ok, err := r.Add(t.Context(), "d", "o", []byte(value), now.Add(time.Minute)); ok != want || err != nil {
+			t.Errorf("add %q: %v %v", value, ok, err)
+		}
+	}
+	add("1", true)
+	add("2", false)
+	expect("d", "1")
+	now = now.Add(time.Minute)
+	add("3", true)
+	expect("d", "3")
+	put("d", "4", 0)
 	if r.Len() != 0 || r.bytes != 0 || len(r.owners) != 0 {
 		t.Errorf("%d records, %d bytes, %d owners are left", r.Len(), r.bytes, len(r.owners))
 	}
@@ -42,7 +55,7 @@ func TestRecords(t *testing.T) {
 // TestRecordsAreBounded: an owner with too many loses its own, and all together what nobody has asked for the longest.
 func TestRecordsAreBounded(t *testing.T) {
 	t.Parallel()
-	r := NewRecords(RecordLimits{Names: 10, Bytes: 100, PerOwner: 3}, nil)
+	r := NewLocalRecords(RecordLimits{Names: 10, Bytes: 100, PerOwner: 3}, nil)
 	until := time.Now().Add(time.Hour)
 	put := func(name, owner string, size int) {
 		t.Helper()
@@ -82,7 +95,7 @@ func TestRecordsAreBounded(t *testing.T) {
 // TestRecordsConcurrently is for the race detector.
 func TestRecordsConcurrently(t *testing.T) {
 	t.Parallel()
-	r := NewRecords(RecordLimits{Names: 10, PerOwner: 2}, nil)
+	r := NewLocalRecords(RecordLimits{Names: 10, PerOwner: 2}, nil)
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
