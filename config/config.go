@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The field tags of the types in this file are read by decode.go and by the test that writes the reference:
+// The field tags of the types in this package are read by decode.go and by the test that writes the reference:
 //
 //	yaml     the key
 //	default  the value when the key is absent, written as in the file
@@ -369,41 +369,6 @@ type MCPEndpoint struct {
 	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"auth.default_scopes"`
 	// The least that schemas are reduced to, whatever schema_profile their APIs have.
 	SchemaProfile SchemaProfile `yaml:"schema_profile,omitempty" absent:"that of each API"`
-}
-
-// Limits bounds time and size. What comes from clients, documents and upstream services beyond a limit is refused.
-type Limits struct {
-	// The most bytes of a client's request body.
-	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`
-	// The deepest nesting of JSON in a client's request body.
-	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
-	// The most open streams on which clients wait for changes, in all. More are refused with 503.
-	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
-	// The most of these streams of one caller, where callers are known by their tokens. More are refused with 429.
-	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
-	// The most bytes of a client's request headers.
-	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
-	// The time that a call may take in all, from the client's request to the last byte of the upstream answer.
-	Timeout Duration `yaml:"timeout" default:"30s" min:"1ms" max:"1h"`
-	// The time to connect to an upstream service.
-	ConnectTimeout Duration `yaml:"connect_timeout" default:"2s" min:"1ms" max:"5m"`
-	// The time for the TLS handshake with an upstream service.
-	TLSTimeout Duration `yaml:"tls_timeout" default:"2s" min:"1ms" max:"5m"`
-	// The time from the last byte of an upstream request to the first byte of its answer.
-	FirstByteTimeout Duration `yaml:"first_byte_timeout" default:"15s" min:"1ms" max:"1h"`
-	// The most bytes of an upstream answer, after decompression.
-	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
-	// The most that an upstream answer may grow in decompression, as a factor.
-	MaxRatio int `yaml:"max_ratio" default:"200" min:"1" max:"10000"`
-	// The most bytes of a document with all the files that it refers to.
-	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
-	// The most bytes of a tool's input schema. A larger one is reduced: descriptions of deep levels go first, then
-	// optional deep branches, which then take any value.
-	MaxSchema ByteSize `yaml:"max_schema" default:"64KiB" min:"1KiB" max:"1MiB"`
-	// The time to fetch a document.
-	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
-	// The most operations of a document.
-	MaxOperations int `yaml:"max_operations" default:"10000" min:"1" max:"100000"`
 }
 
 // Telemetry is logs and traces.

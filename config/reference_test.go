@@ -151,7 +151,14 @@ func newReference(t *testing.T) *reference {
 	t.Helper()
 	r := &reference{fields: map[string]string{}}
 	fset := token.NewFileSet()
-	for _, name := range []string{"config.go", "credential.go", "input.go", "job.go", "progress.go", "prompt.go", "resource.go", "selector.go", "sensitive.go"} {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
 		file, err := goparser.ParseFile(fset, name, nil, goparser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
