@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -47,7 +44,7 @@ func TestCallVerifiesEachAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.conn.close()
+		defer c.conn.Close()
 		for range 3 {
 			if err := c.do(); err != nil {
 				t.Errorf("%s: %v", p.name, err)
@@ -57,37 +54,6 @@ func TestCallVerifiesEachAnswer(t *testing.T) {
 		if err := c.do(); err == nil || !strings.HasPrefix(err.Error(), "the answer to call 130000004 is not what it should be: ") {
 			t.Errorf("%s: a wrong answer gave %v", p.name, err)
 		}
-	}
-}
-
-func TestExchangeReadsEveryFraming(t *testing.T) {
-	for _, test := range []struct{ name, raw, want string }{
-		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", `200 "abc"`},
-		{"chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n", `200 "abc"`},
-		{"accepted", "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: s\r\n\r\n", `202 ""`},
-		{"no framing", "HTTP/1.1 200 OK\r\n\r\nabc", "read body: answer has neither length nor chunks"},
-		{"bad chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", `read body: chunk size "zz": strconv.ParseUint: parsing "zz": invalid syntax`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			near, far := net.Pipe()
-			defer near.Close()
-			go func() {
-				defer far.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(far)); err != nil {
-					t.Error(err)
-				}
-				fmt.Fprint(far, test.raw)
-			}()
-			c := &conn{net: near, in: bufio.NewReader(near)}
-			a, err := c.exchange([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
-			got := fmt.Sprintf("%d %q", a.status, a.body)
-			if err != nil {
-				got = err.Error()
-			}
-			if got != test.want {
-				t.Errorf("exchange = %s, want %s", got, test.want)
-			}
-		})
 	}
 }
 

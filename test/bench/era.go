@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"drawbridge/test/wire"
 )
 
 // era is a revision of the protocol as a client speaks it.
@@ -26,26 +28,26 @@ func (c *client) connect() error {
 	if c.era.modern {
 		return nil
 	}
-	conn, err := dial(c.host)
+	conn, err := wire.Dial(c.host)
 	if err != nil {
 		return err
 	}
-	defer conn.close()
-	a, err := conn.exchange([]byte(c.post("initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+
+	defer conn.Close()
+	a, err := conn.Exchange([]byte(c.post("initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+
 		c.era.revision+`","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`, "")))
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	if a.status != 200 || !strings.Contains(string(a.body), c.era.revision) {
-		return fmt.Errorf("initialize: status %d: %.300s", a.status, a.body)
+	if a.Status != 200 || !strings.Contains(string(a.Body), c.era.revision) {
+		return fmt.Errorf("initialize: status %d: %.300s", a.Status, a.Body)
 	}
-	c.session = a.session
-	a, err = conn.exchange([]byte(c.post("notifications/initialized", "", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")))
+	c.session = a.Session
+	a, err = conn.Exchange([]byte(c.post("notifications/initialized", "", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")))
 	if err != nil {
 		return fmt.Errorf("initialized: %w", err)
 	}
-	if a.status != 202 {
-		return fmt.Errorf("initialized: status %d: %.300s", a.status, a.body)
+	if a.Status != 202 {
+		return fmt.Errorf("initialized: status %d: %.300s", a.Status, a.Body)
 	}
 	return nil
 }

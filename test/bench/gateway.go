@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/test/process"
+	"drawbridge/test/wire"
 )
 
 // gateway is a running gateway with token checks on.
@@ -70,22 +71,22 @@ func (g *gateway) ready(ctx context.Context, e era) (list []byte, err error) {
 		if err := c.connect(); err != nil {
 			return err
 		}
-		conn, err := dial(g.host)
+		conn, err := wire.Dial(g.host)
 		if err != nil {
 			return err
 		}
-		defer conn.close()
-		a, err := conn.exchange([]byte(c.toolList("")))
+		defer conn.Close()
+		a, err := conn.Exchange([]byte(c.toolList("")))
 		if err != nil {
 			return err
 		}
-		if a.status != 200 {
-			return fmt.Errorf("tools/list: status %d: %.300s", a.status, a.body)
+		if a.Status != 200 {
+			return fmt.Errorf("tools/list: status %d: %.300s", a.Status, a.Body)
 		}
-		if countTools(a.body) == 0 {
+		if countTools(a.Body) == 0 {
 			return errors.New("tools/list: no tools yet")
 		}
-		list = a.body
+		list = a.Body
 		return nil
 	})
 	return list, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"drawbridge/test/process"
+	"drawbridge/test/wire"
 )
 
 // List is what tools/list costs, in one era and one encoding.
@@ -63,22 +64,22 @@ func (b *bench) list(ctx context.Context, g *gateway, e era, encoding string) (L
 	if err := c.connect(); err != nil {
 		return List{}, err
 	}
-	conn, err := dial(g.host)
+	conn, err := wire.Dial(g.host)
 	if err != nil {
 		return List{}, err
 	}
-	defer conn.close()
+	defer conn.Close()
 	request := []byte(c.toolList(encoding))
-	a, err := conn.exchange(request)
+	a, err := conn.Exchange(request)
 	if err != nil {
 		return List{}, err
 	}
-	if a.status != http.StatusOK || a.gzip != (encoding == "gzip") {
-		return List{}, fmt.Errorf("tools/list: status %d, gzip %t: %.300s", a.status, a.gzip, a.body)
+	if a.Status != http.StatusOK || a.Gzip != (encoding == "gzip") {
+		return List{}, fmt.Errorf("tools/list: status %d, gzip %t: %.300s", a.Status, a.Gzip, a.Body)
 	}
-	want := bytes.Clone(a.body)
+	want := bytes.Clone(a.Body)
 	plain := want
-	if a.gzip {
+	if a.Gzip {
 		if plain, err = unzip(want); err != nil {
 			return List{}, err
 		}
@@ -99,14 +100,14 @@ func (b *bench) list(ctx context.Context, g *gateway, e era, encoding string) (L
 	heap := g.heap(ctx)
 	for end := time.Now().Add(b.duration); time.Now().Before(end) && ctx.Err() == nil; {
 		began := time.Now()
-		a, err := conn.exchange(request)
+		a, err := conn.Exchange(request)
 		if err != nil {
 			return List{}, err
 		}
-		if !bytes.Equal(a.body, want) {
-			return List{}, fmt.Errorf("tools/list: the list changed from one request to the next: %.300s", a.body)
+		if !bytes.Equal(a.Body, want) {
+			return List{}, fmt.Errorf("tools/list: the list changed from one request to the next: %.300s", a.Body)
 		}
-		firsts = append(firsts, a.first.Sub(began))
+		firsts = append(firsts, a.First.Sub(began))
 	}
 	heapAfter := g.heap(ctx)
 	after, err := g.child.Usage()

@@ -188,7 +188,7 @@ func drive(ctx context.Context, t *target, connections int, d time.Duration) (Ro
 		if err != nil {
 			return Round{}, fmt.Errorf("%s: %w", t.name, err)
 		}
-		defer c.conn.close()
+		defer c.conn.Close()
 		if err := c.do(); err != nil { // the first call opens the way to the upstream; it isn't counted
 			return Round{}, fmt.Errorf("%s: %w", t.name, err)
 		}

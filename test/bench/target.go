@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/test/process"
+	"drawbridge/test/wire"
 )
 
 // target is one way to the same operation. Requests and answers are split where the call's number stands, so that
@@ -28,24 +29,24 @@ func newTarget(name, address string, child *process.Child, request string, verif
 	for part := range strings.SplitSeq(request, sample) {
 		t.request = append(t.request, []byte(part))
 	}
-	c, err := dial(address)
+	c, err := wire.Dial(address)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	defer c.close()
-	a, err := c.exchange([]byte(request))
+	defer c.Close()
+	a, err := c.Exchange([]byte(request))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if a.status != 200 {
-		return nil, fmt.Errorf("%s: status %d: %.300s", name, a.status, a.body)
+	if a.Status != 200 {
+		return nil, fmt.Errorf("%s: status %d: %.300s", name, a.Status, a.Body)
 	}
-	if err := verify(a.body); err != nil {
+	if err := verify(a.Body); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t.answer = bytes.Split(bytes.Clone(a.body), []byte(sample))
+	t.answer = bytes.Split(bytes.Clone(a.Body), []byte(sample))
 	if len(t.answer) < 2 {
-		return nil, fmt.Errorf("%s: the answer does not carry the call's number: %.300s", name, a.body)
+		return nil, fmt.Errorf("%s: the answer does not carry the call's number: %.300s", name, a.Body)
 	}
 	return t, nil
 }
@@ -53,7 +54,7 @@ func newTarget(name, address string, child *process.Child, request string, verif
 // call is one client's view of a target: its connection and the bytes that it writes.
 type call struct {
 	target *target
-	conn   *conn
+	conn   *wire.Conn
 	next   int64
 	out    []byte
 	digits []byte
@@ -61,7 +62,7 @@ type call struct {
 
 // newCall connects. client makes the numbers of this client different from those of all others.
 func (t *target) newCall(client int) (*call, error) {
-	c, err := dial(t.address)
+	c, err := wire.Dial(t.address)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +74,15 @@ func (c *call) do() error {
 	c.next++
 	c.digits = strconv.AppendInt(c.digits[:0], c.next, 10)
 	c.out = join(c.out[:0], c.target.request, c.digits)
-	a, err := c.conn.exchange(c.out)
+	a, err := c.conn.Exchange(c.out)
 	if err != nil {
 		return err
 	}
-	if a.status != 200 {
-		return fmt.Errorf("status %d: %.300s", a.status, a.body)
+	if a.Status != 200 {
+		return fmt.Errorf("status %d: %.300s", a.Status, a.Body)
 	}
-	if !matches(a.body, c.target.answer, c.digits) {
-		return fmt.Errorf("the answer to call %s is not what it should be: %.300s", c.digits, a.body)
+	if !matches(a.Body, c.target.answer, c.digits) {
+		return fmt.Errorf("the answer to call %s is not what it should be: %.300s", c.digits, a.Body)
 	}
 	return nil
 }

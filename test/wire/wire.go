@@ -1,4 +1,4 @@
-package main
+package wire
 
 import (
 	"bufio"
@@ -11,42 +11,56 @@ import (
 	"time"
 )
 
-// conn is the lean half of an HTTP/1.1 client: one request, one answer, on one kept connection. net/http's client
-// would take more processor time than the servers that are measured, on the two cores that all of them share.
-type conn struct {
+// Conn is one kept connection: one request, one answer. It is for one goroutine at a time.
+type Conn struct {
 	net  net.Conn
 	in   *bufio.Reader
 	body []byte
 }
 
-// answer is what came back; Body is valid until the next exchange.
-type httpAnswer struct {
-	status  int
-	gzip    bool
-	session string // Mcp-Session-Id
-	first   time.Time
-	body    []byte
+// Answer is what came back.
+type Answer struct {
+	Status     int
+	Gzip       bool      // Content-Encoding
+	Session    string    // Mcp-Session-Id
+	RetryAfter string    // as it came
+	Closing    bool      // the server closes the connection after it
+	First      time.Time // when it began to arrive
+	Body       []byte    // valid until the next exchange
 }
 
-func dial(address string) (*conn, error) {
+// Dial connects to host:port.
+func Dial(address string) (*Conn, error) {
 	c, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	return &conn{net: c, in: bufio.NewReaderSize(c, 64<<10)}, nil
+	return New(c), nil
 }
 
-func (c *conn) close() { c.net.Close() }
+// New speaks on a connection that is there.
+func New(c net.Conn) *Conn { return &Conn{net: c, in: bufio.NewReaderSize(c, 64<<10)} }
 
-// exchange sends request as it is and reads the answer.
-func (c *conn) exchange(request []byte) (httpAnswer, error) {
+// Close closes the connection.
+func (c *Conn) Close() { c.net.Close() }
+
+// Exchange sends request as it is and reads the answer, within 30 s.
+func (c *Conn) Exchange(request []byte) (Answer, error) {
 	if err := c.net.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return httpAnswer{}, err
+		return Answer{}, err
 	}
-	if _, err := c.net.Write(request); err != nil {
-		return httpAnswer{}, fmt.Errorf("send: %w", err)
+	if err := c.Send(request); err != nil {
+		return Answer{}, err
 	}
 	return c.read()
+}
+
+// Send sends request and reads nothing, for clients that go away.
+func (c *Conn) Send(request []byte) error {
+	if _, err := c.net.Write(request); err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	return nil
 }
 
 var (
@@ -54,19 +68,21 @@ var (
 	headerCoding  = []byte("transfer-encoding")
 	headerGzip    = []byte("content-encoding")
 	headerSession = []byte("mcp-session-id")
+	headerRetry   = []byte("retry-after")
+	headerClosing = []byte("connection")
 	errTooLong    = errors.New("header line is too long")
 )
 
-func (c *conn) read() (a httpAnswer, err error) {
+func (c *Conn) read() (a Answer, err error) {
 	line, err := c.line()
 	if err != nil {
 		return a, fmt.Errorf("read status: %w", err)
 	}
-	a.first = time.Now()
+	a.First = time.Now()
 	if len(line) < 12 {
 		return a, fmt.Errorf("status line %q is too short", line)
 	}
-	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil {
+	if a.Status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return a, fmt.Errorf("status line %q has no code", line)
 	}
 	length, chunked := -1, false
@@ -87,9 +103,13 @@ func (c *conn) read() (a httpAnswer, err error) {
 		case bytes.EqualFold(name, headerCoding):
 			chunked = bytes.EqualFold(value, []byte("chunked"))
 		case bytes.EqualFold(name, headerGzip):
-			a.gzip = bytes.EqualFold(value, []byte("gzip"))
+			a.Gzip = bytes.EqualFold(value, []byte("gzip"))
 		case bytes.EqualFold(name, headerSession):
-			a.session = string(value)
+			a.Session = string(value)
+		case bytes.EqualFold(name, headerRetry):
+			a.RetryAfter = string(value)
+		case bytes.EqualFold(name, headerClosing):
+			a.Closing = bytes.EqualFold(value, []byte("close"))
 		}
 	}
 	c.body = c.body[:0]
@@ -98,17 +118,17 @@ func (c *conn) read() (a httpAnswer, err error) {
 		err = c.chunks()
 	case length >= 0:
 		err = c.take(length)
-	case a.status != 202 && a.status != 204:
+	case a.Status != 202 && a.Status != 204:
 		err = errors.New("answer has neither length nor chunks")
 	}
-	a.body = c.body
+	a.Body = c.body
 	if err != nil {
 		return a, fmt.Errorf("read body: %w", err)
 	}
 	return a, nil
 }
 
-func (c *conn) chunks() error {
+func (c *Conn) chunks() error {
 	for {
 		line, err := c.line()
 		if err != nil {
@@ -130,7 +150,7 @@ func (c *conn) chunks() error {
 	}
 }
 
-func (c *conn) take(n int) error {
+func (c *Conn) take(n int) error {
 	at := len(c.body)
 	if cap(c.body)-at < n {
 		c.body = append(make([]byte, 0, 2*(at+n)), c.body...)
@@ -140,7 +160,7 @@ func (c *conn) take(n int) error {
 	return err
 }
 
-func (c *conn) line() ([]byte, error) {
+func (c *Conn) line() ([]byte, error) {
 	line, err := c.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return nil, errTooLong
