@@ -32,6 +32,8 @@ type body struct {
 	limits   limits
 	declared int64 // Content-Length; -1: unknown, or the body is encoded
 	success  bool  // status below 400
+	call     judged
+	ended    bool // the place in the room is given up
 
 	mu      sync.Mutex // held while reading, so that Close can't hand the decoder to another call
 	decoder *decoder   // nil: the body is not encoded
@@ -40,9 +42,9 @@ type body struct {
 }
 
 // setBody replaces the body of resp by a decoded and capped one.
-func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits) error {
+func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits, call judged) error {
 	b := &body{
-		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l,
+		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l, call: call,
 		declared: resp.ContentLength, success: resp.StatusCode < http.StatusBadRequest,
 	}
 	if sent.Method == http.MethodHead { // the length is that of an answer to GET
@@ -50,6 +52,7 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 	}
 	codings, err := parseCodings(resp.Header["Content-Encoding"])
 	if err != nil {
+		call.end(silent)
 		return &Error{Kind: Protocol, API: c.name, Err: err}
 	}
 	if codings != identity {
@@ -104,6 +107,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err == nil:
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
+		b.call.end(well)
 	default:
 		return n, b.fail(b.client.bodyError(b.sent.Context(), err))
 	}
@@ -113,6 +117,7 @@ func (b *body) Read(p []byte) (int, error) {
 // fail makes err the last word and gives the connection up.
 func (b *body) fail(err *Error) error {
 	b.err = err
+	b.call.end(verdictOf(err.Kind))
 	b.raw.Close()
 	b.cancel()
 	return err
@@ -121,7 +126,8 @@ func (b *body) fail(err *Error) error {
 // Close ends the call. What little is left of an answer of known length is
 // read, so that the connection can be used again; otherwise it is closed.
 func (b *body) Close() error {
-	if b.sent.Context().Err() == nil {
+	live := b.sent.Context().Err() == nil
+	if live {
 		b.drain()
 	}
 	err := b.raw.Close() // before the lock: this ends a read in another goroutine
@@ -134,6 +140,14 @@ func (b *body) Close() error {
 	}
 	if b.err == nil || errors.Is(b.err, io.EOF) {
 		b.err = http.ErrBodyReadAfterClose
+	}
+	if live { // nobody wanted the rest; what came was well
+		b.call.end(well)
+	}
+	b.call.end(silent)
+	if !b.ended {
+		b.ended = true
+		b.client.leave()
 	}
 	return err
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"syscall"
+	"time"
 )
 
 // Kind says in which way a call failed. The set is closed, so it can label a
@@ -34,6 +36,10 @@ const (
 	Truncated
 	// Protocol: the answer is not HTTP as the gateway understands it.
 	Protocol
+	// Overloaded: as many calls as may be were under way; nothing was sent.
+	Overloaded
+	// BreakerOpen: the service fails so often that it is left alone; nothing was sent.
+	BreakerOpen
 )
 
 // String returns the kind as a metric label.
@@ -57,6 +63,10 @@ func (k Kind) String() string {
 		return "truncated"
 	case Protocol:
 		return "protocol"
+	case Overloaded:
+		return "overloaded"
+	case BreakerOpen:
+		return "open"
 	}
 	return "unknown"
 }
@@ -70,6 +80,10 @@ type Error struct {
 	API string
 	// Err is the cause, for the log only: it may name hosts and addresses.
 	Err error
+	// RetryAfter is the time after which the same call may go well; 0: nobody knows.
+	RetryAfter time.Duration
+
+	unsent bool // the service says that it has not looked at the request
 }
 
 // Error returns the text for the log.
@@ -85,10 +99,10 @@ func (e *Error) Timeout() bool { return e.Kind == Timeout }
 // so that repeating it is safe whatever its method.
 func (e *Error) NotSent() bool {
 	switch e.Kind {
-	case Connect, TLS, Refused, Credential:
+	case Connect, TLS, Refused, Credential, Overloaded, BreakerOpen:
 		return true
 	default:
-		return false
+		return e.unsent
 	}
 }
 
@@ -118,8 +132,21 @@ func (e *Error) ToolMessage() string {
 		return service + " broke off before its answer was complete. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, try again."
 	case Protocol:
 		return service + " sent an answer that the gateway can't read. The call may have taken effect all the same. Repeating it is not likely to help: tell the user that the service does not answer as it should."
+	case Overloaded:
+		return service + " is busy: as many calls to it as the gateway allows are under way. Nothing was sent to it. " + comeAgain(e.RetryAfter)
+	case BreakerOpen:
+		return service + " has failed too often just now, so the gateway gives it a pause. Nothing was sent to it. " + comeAgain(e.RetryAfter) +
+			" If that does not help, tell the user that the service is down."
 	}
 	return service + " could not be called."
+}
+
+// comeAgain says when to try again, in whole seconds.
+func comeAgain(wait time.Duration) string {
+	if seconds := int64(math.Ceil(wait.Seconds())); seconds > 1 {
+		return fmt.Sprintf("Try again in %d seconds.", seconds)
+	}
+	return "Try again in 1 second."
 }
 
 // lower makes the start of a sentence its middle.
@@ -160,15 +187,19 @@ func sendKind(ctx context.Context, err error) Kind {
 	return Protocol
 }
 
+// closedIdle is the text of an error that net/http does not export: the service
+// ended a connection that it had kept, at the moment in which it was used.
+const closedIdle = "http: server closed idle connection"
+
 // isLost reports whether the connection broke.
 func isLost(err error) bool {
 	var op *net.OpError
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	return err.Error() == closedIdle || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &op)
 }
 
 // headError returns the error of Do for what the chain returned.
-func (c *Client) headError(ctx context.Context, err error) error {
+func (c *Client) headError(ctx context.Context, err error) *Error {
 	// Not errors.As: what the credential reports may hold the error of another
 	// client, that of its authorization server, which is not about this service.
 	e, own := err.(*Error) //nolint:errorlint // see above

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -43,6 +44,9 @@ func (r restore) RoundTrip(req *http.Request) (*http.Response, error) {
 	if ok {
 		req = req.WithContext(req.Context())
 		req.URL = target
+	}
+	if n, ok := req.Context().Value(attemptKey{}).(int); ok {
+		trace.SpanFromContext(req.Context()).SetAttributes(attribute.Int("http.request.resend_count", n))
 	}
 	return r.next.RoundTrip(req)
 }

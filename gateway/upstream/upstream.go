@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -57,6 +58,18 @@ type Options struct {
 	// MaxConns is the number of connections to one host at the same time; calls
 	// over it wait. Default 0: no limit.
 	MaxConns int
+	// Room bounds the calls under way at the same time.
+	Room Room
+	// Breaker says when a service that fails is left alone.
+	Breaker Breaker
+	// Retries say how often a request is sent again.
+	Retries Retries
+	// StateChanged is told when the breaker of a host ("" for those of which there
+	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
+	StateChanged func(host string, from, to State)
+	// Retried is told of each request that is sent again, with one of
+	// [RetryReasons]. Nil: nobody is.
+	Retried func(reason string)
 	// UserAgent is sent where the request has none. Default "drawbridge".
 	UserAgent string
 
@@ -85,6 +98,9 @@ type Client struct {
 	name      string
 	timeout   time.Duration
 	limits    limits
+	room      *room    // nil: no bounds
+	health    *health  // nil: no breaker
+	retries   *retrier // nil: nothing is sent again
 	transport *http.Transport
 	chain     http.RoundTripper // tracing, then credential, then transport
 	decoders  decoderPool
@@ -101,6 +117,8 @@ func NewClient(o Options) *Client {
 	c := &Client{
 		name:     o.Name,
 		timeout:  cmp.Or(o.Timeout, 30*time.Second),
+		room:     newRoom(o.Room),
+		retries:  newRetrier(o.Retries, o.Retried),
 		limits:   limits{bytes: cmp.Or(o.MaxBytes, 8<<20), ratio: cmp.Or(o.MaxRatio, 200)},
 		gzip:     slices.Clip([]string{"gzip, deflate"}),
 		identity: slices.Clip([]string{"identity"}),
@@ -111,6 +129,7 @@ func NewClient(o Options) *Client {
 		c.baseHost = o.BaseURL.Host
 		c.encoding = c.acceptEncoding(o.BaseURL)
 	}
+	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
 	c.transport = newTransport(o, newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second)))
 	c.chain = classifier{name: o.Name, next: c.transport}
 	if o.Wrap != nil {
@@ -122,24 +141,44 @@ func NewClient(o Options) *Client {
 	return c
 }
 
-// Do sends one request and returns the head of the answer; its errors are of
+// Do sends one request, and again as [Options.Retries] say if its method is
+// idempotent; see [Client.Send].
+func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.Send(req, ByMethod) }
+
+// Send sends one request and returns the head of the answer; its errors are of
 // type [*Error]. It takes the request over: the header gets Accept-Encoding and
 // User-Agent. A redirect is an answer like any other (E3). Reading the body, which is decoded and
 // capped, fails with [*Error] too; the caller must close it, and that ends the
-// call. resp.Request is req without what the credential added.
-func (c *Client) Do(req *http.Request) (*http.Response, error) {
+// call, which has its place in the room until then. resp.Request is req without
+// what the credential added.
+//
+// A request with a body can only be sent again if it has GetBody.
+func (c *Client) Send(req *http.Request, repeat Repeat) (*http.Response, error) {
 	if req.Header == nil {
 		req.Header = make(http.Header)
 	}
-	return c.do(req, c.limits)
+	return c.do(req, c.limits, repeat)
+}
+
+// State returns where the breaker of the host stands that stands worst.
+func (c *Client) State() State { return c.health.worst() }
+
+// Load returns how many calls are under way, and how many wait for room; both
+// are 0 if there are no bounds.
+func (c *Client) Load() (inFlight, queued int) {
+	if c.room == nil {
+		return 0, 0
+	}
+	return c.room.load()
 }
 
 // Close closes the idle connections; calls in flight go on.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// do is Do with limits of the caller's choice; it may write to req.Header. A
-// request that brings its deadline is sent as it is: no context and no copy are made.
-func (c *Client) do(req *http.Request, l limits) (*http.Response, error) {
+// do is Send with limits of the caller's choice; it may write to req.Header. A
+// request that brings its deadline is sent as it is: no context and no copy are
+// made. All that a call waits for is within that one deadline (L1).
+func (c *Client) do(req *http.Request, l limits, repeat Repeat) (*http.Response, error) {
 	sent, cancel := req, context.CancelFunc(func() {})
 	if _, limited := req.Context().Deadline(); !limited {
 		var ctx context.Context
@@ -147,25 +186,58 @@ func (c *Client) do(req *http.Request, l limits) (*http.Response, error) {
 		sent = req.WithContext(ctx)
 	}
 	c.setHeader(sent)
-	resp, err := c.chain.RoundTrip(sent)
-	if err != nil {
-		err = c.headError(sent.Context(), err)
+	if err := c.enter(sent); err != nil {
 		cancel()
 		return nil, err
 	}
-	if err := checkHead(resp); err != nil {
-		resp.Body.Close()
-		cancel()
-		return nil, &Error{Kind: Protocol, API: c.name, Err: err}
+	given := false
+	defer func() {
+		if !given {
+			c.leave()
+			cancel()
+		}
+	}()
+	resp, call, err := c.send(sent, repeat)
+	if err != nil {
+		return nil, err
 	}
 	resp.Request = req
-	if err := c.setBody(sent, cancel, resp, l); err != nil {
+	if err := c.setBody(sent, cancel, resp, l, call); err != nil {
 		resp.Body.Close()
-		cancel()
 		return nil, err
 	}
+	given = true
 	return resp, nil
 }
+
+// enter gets a call its place in the room. Whom the breaker would refuse does
+// not even wait for one.
+func (c *Client) enter(req *http.Request) error {
+	if c.health != nil {
+		if wait, ok := c.health.of(req.URL.Host).ask(); !ok {
+			return &Error{Kind: BreakerOpen, API: c.name, Err: errOpen, RetryAfter: wait}
+		}
+	}
+	if c.room == nil {
+		return nil
+	}
+	err := c.room.enter(req.Context())
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return &Error{Kind: Canceled, API: c.name, Err: err, unsent: true}
+	}
+	return &Error{Kind: Overloaded, API: c.name, Err: err, RetryAfter: c.room.limit.Wait}
+}
+
+func (c *Client) leave() {
+	if c.room != nil {
+		c.room.leave()
+	}
+}
+
+var errOpen = errors.New("the breaker is open")
 
 func (c *Client) setHeader(req *http.Request) {
 	if c.encoding != nil && req.URL.Host == c.baseHost {

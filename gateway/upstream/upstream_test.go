@@ -518,7 +518,7 @@ func TestResponseRequest(t *testing.T) {
 // TestMessages: every kind has a name and a text, and none is that of another.
 func TestMessages(t *testing.T) {
 	seen := map[string]bool{}
-	for k := Timeout; k <= Protocol; k++ {
+	for k := Timeout; k <= BreakerOpen; k++ {
 		for _, s := range []string{k.String(), (&Error{Kind: k}).ToolMessage(), (&Error{Kind: k, API: "x"}).ToolMessage()} {
 			if seen[s] && k != Canceled || s == "unknown" || strings.HasSuffix(s, "could not be called.") {
 				t.Errorf("%d: %q", k, s)

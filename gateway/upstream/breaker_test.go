@@ -1,0 +1,215 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var usual = Breaker{Failures: 50, Calls: 20, Window: 10 * time.Second, Pause: 5 * time.Second, Probes: 3}
+
+// TestBreaker is L6: what opens it, what does not, and how it closes again. A
+// line is what happens: "w" a call that goes well, "f" one that fails, "s" one
+// that says nothing, "-" a second that passes, "(" and ")" a call that begins and
+// ends well later, "x" one that must be refused.
+func TestBreaker(t *testing.T) {
+	for _, c := range []struct {
+		name, events, want string
+	}{
+		{"half of twenty", strings.Repeat("wf", 10) + "x", "open"},
+		{"all, but too few", strings.Repeat("f", 19), "closed"},
+		{"less than half", strings.Repeat("wwf", 20), "closed"},
+		{"what says nothing is no call", strings.Repeat("s", 40) + strings.Repeat("f", 19), "closed"},
+		{"spread over more than the window", strings.Repeat("f-", 60), "closed"},
+		{"within the window", strings.Repeat("fff-", 6) + strings.Repeat("f", 2), "open"},
+		{"failures leave the window", strings.Repeat("f", 10) + strings.Repeat("-", 11) + strings.Repeat("w", 10) + strings.Repeat("f", 9), "closed"},
+		{"the pause", strings.Repeat("f", 20) + "x----x", "open"},
+		{"the pause is over", strings.Repeat("f", 20) + "-----", "half_open"},
+		{"three probes", strings.Repeat("f", 20) + "-----www", "closed"},
+		{"no more than three", strings.Repeat("f", 20) + "-----(((x", "half_open"},
+		{"two and a failure", strings.Repeat("f", 20) + "-----wwfx", "open"},
+		{"a probe whose caller went away is none", strings.Repeat("f", 20) + "-----sssswww", "closed"},
+		{"probes that hang are given up", strings.Repeat("f", 20) + "-----(((x-----www", "closed"},
+		{"and say nothing any more", strings.Repeat("f", 20) + "-----(((-----w)))", "half_open"},
+		{"what began before the pause says nothing after it", "(((" + strings.Repeat("f", 20) + "-----)))", "half_open"},
+		{"it begins anew", strings.Repeat("f", 20) + "-----www" + strings.Repeat("f", 19), "closed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var changes []string
+				b := newBreaker(usual, func(from, to State) { changes = append(changes, from.String()+"→"+to.String()) })
+				var open []uint32
+				for i, event := range c.events {
+					if event == '-' {
+						time.Sleep(time.Second)
+						continue
+					}
+					if event == ')' {
+						b.tell(open[0], well)
+						open = open[1:]
+						continue
+					}
+					_, asked := b.ask()
+					turn, wait, ok := b.allow()
+					if ok != (event != 'x') || ok != asked || ok == (wait > 0) {
+						t.Fatalf("event %d, %c: allowed %t, asked %t, wait %s", i, event, ok, asked, wait)
+					}
+					switch event {
+					case 'w':
+						b.tell(turn, well)
+					case 'f':
+						b.tell(turn, failing)
+					case 's':
+						b.tell(turn, silent)
+					case '(':
+						open = append(open, turn)
+					}
+				}
+				if got := b.now().String(); got != c.want {
+					t.Errorf("it is %s, want %s; %v", got, c.want, changes)
+				}
+			})
+		})
+	}
+}
+
+// TestBreakerOfClient: which outcomes count, and what a call reads that is not sent.
+func TestBreakerOfClient(t *testing.T) {
+	fail := func(k Kind) func(*http.Request) (*http.Response, error) {
+		return func(*http.Request) (*http.Response, error) {
+			return nil, &Error{Kind: k, API: "orders", Err: errors.New("x")}
+		}
+	}
+	status := func(code int) func(*http.Request) (*http.Response, error) {
+		return func(*http.Request) (*http.Response, error) { return reply(code), nil }
+	}
+	broken := func(*http.Request) (*http.Response, error) {
+		resp := reply(200)
+		resp.Body = brokenBody{}
+		return resp, nil
+	}
+	for _, c := range []struct {
+		name  string
+		serve func(*http.Request) (*http.Response, error)
+		opens bool
+	}{
+		{"200", status(200), false},
+		{"404", status(404), false},
+		{"429", status(429), false},
+		{"500", status(500), true},
+		{"503", status(503), true},
+		{"timeout", fail(Timeout), true},
+		{"connect", fail(Connect), true},
+		{"truncated", fail(Truncated), true},
+		{"truncated body", broken, true},
+		{"canceled", fail(Canceled), false},
+		{"tls", fail(TLS), false},
+		{"refused", fail(Refused), false},
+		{"protocol", fail(Protocol), false},
+		{"credential", func(*http.Request) (*http.Response, error) { return nil, errors.New("no token") }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hits := 0
+				var changes []string
+				client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual,
+					Room:         Room{InFlight: 1}, // so that who is refused takes no place
+					StateChanged: func(host string, from, to State) { changes = append(changes, fmt.Sprint(host, ": ", from, " to ", to)) },
+					Wrap: service(func(r *http.Request) (*http.Response, error) {
+						hits++
+						return c.serve(r)
+					})})
+				defer client.Close()
+				for range 40 {
+					outcome(client, get(t, parse(t, "http://orders.internal/")))
+				}
+				want, state := 40, Closed
+				if c.opens {
+					want, state = 20, Open
+				}
+				if hits != want || client.State() != state {
+					t.Errorf("%d calls were sent, the breaker is %s", hits, client.State())
+				}
+				// Another host of the same API is not shut out.
+				if outcome(client, get(t, parse(t, "http://orders-eu.internal/"))); hits != want+1 {
+					t.Error("a call to another host was not sent")
+				}
+				if !c.opens {
+					return
+				}
+				time.Sleep(3 * time.Second)
+				message := "open\n" + `The service "orders" has failed too often just now, so the gateway gives it a pause. Nothing was sent to it. Try again in 2 seconds. If that does not help, tell the user that the service is down.` + "\n"
+				if diff := cmp.Diff(message, outcome(client, get(t, parse(t, "http://orders.internal/")))); diff != "" {
+					t.Error(diff)
+				}
+				c.serve = status(200)
+				time.Sleep(2 * time.Second)
+				for range 3 {
+					if got := outcome(client, get(t, parse(t, "http://orders.internal/"))); got != "200 \"ok\"\n" {
+						t.Error(got)
+					}
+				}
+				told := []string{"orders.internal: closed to open", "orders.internal: open to half_open", "orders.internal: half_open to closed"}
+				if diff := cmp.Diff(told, changes); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+type brokenBody struct{}
+
+func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("broken") }
+func (brokenBody) Close() error             { return nil }
+
+// TestStreamIsNoFailure: a stream of events that goes on until the call's time is
+// up has not failed, and does not hold a probe.
+func TestStreamIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual, Timeout: time.Second,
+			Wrap: service(func(r *http.Request) (*http.Response, error) {
+				resp := reply(200, "Content-Type", "text/event-stream; charset=utf-8")
+				resp.Body, resp.ContentLength = endless{r}, -1
+				return resp, nil
+			})})
+		defer client.Close()
+		for range 40 {
+			req := get(t, parse(t, "http://orders.internal/")).WithContext(t.Context())
+			if got := outcome(client, req); !strings.HasPrefix(got, "timeout") {
+				t.Fatal(got)
+			}
+		}
+		if client.State() != Closed {
+			t.Error("the breaker is ", client.State())
+		}
+	})
+}
+
+type endless struct{ r *http.Request }
+
+func (e endless) Read([]byte) (int, error) {
+	<-e.r.Context().Done()
+	return 0, e.r.Context().Err()
+}
+func (e endless) Close() error { return nil }
+
+// TestManyHosts: a document with thousands of servers costs no more memory than one with a few.
+func TestManyHosts(t *testing.T) {
+	h := newHealth(usual, "a.internal", nil)
+	for n := range 10000 {
+		h.of(fmt.Sprintf("%d.internal", n))
+	}
+	if len(h.others) > maxHosts+1 || h.worst() != Closed {
+		t.Errorf("%d breakers, %s", len(h.others), h.worst())
+	}
+	if h.of("7.internal") == h.of("8.internal") || h.of("5000.internal") != h.of("6000.internal") {
+		t.Error("the first hosts have one each, the rest share one")
+	}
+}

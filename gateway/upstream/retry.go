@@ -1,0 +1,286 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Retries say how often a request is sent again that came to nothing (L5). The
+// zero value is never.
+type Retries struct {
+	// Max is how often the request of one call is sent again.
+	Max int
+	// Budget is how many requests are sent again in all, in per cent of the calls,
+	// so that retries don't keep a service down. budgetStart more are had to begin
+	// with, since one call out of ten would be none of the first nine.
+	Budget int
+}
+
+// Repeat says whether a request may reach its service twice.
+type Repeat uint8
+
+const (
+	// ByMethod: if its method is idempotent (RFC 9110 section 9.2.2).
+	ByMethod Repeat = iota
+	// Always: the operation is idempotent, or the request carries a key by which
+	// the service knows it again.
+	Always
+	// Never, whatever its method; unless it is certain that the service has not
+	// seen the first.
+	Never
+)
+
+// may reports whether a request of a method may be repeated.
+func (r Repeat) may(method string) bool {
+	switch r {
+	case Always:
+		return true
+	case Never:
+		return false
+	case ByMethod:
+	}
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "":
+		return true
+	}
+	return false
+}
+
+const (
+	firstPause  = 100 * time.Millisecond // the longest before the first retry; it doubles
+	budgetStart = 10
+	// Answers that are given up for a retry are read to their end if that is
+	// near, so that their connection is used again.
+	maxDiscarded = 4 << 10
+)
+
+// retrier is [Retries] in use.
+type retrier struct {
+	max    int
+	share  int64
+	budget atomic.Int64 // hundredths of a retry
+	// retried is told of each retry.
+	retried func(reason string)
+	// jitter returns a time between 0 and the given one.
+	jitter func(time.Duration) time.Duration
+}
+
+func newRetrier(o Retries, retried func(reason string)) *retrier {
+	if o.Max <= 0 {
+		return nil
+	}
+	r := &retrier{max: o.Max, share: int64(o.Budget), retried: retried, jitter: fullJitter}
+	r.budget.Store(budgetStart * 100)
+	return r
+}
+
+// fullJitter spreads the retries of calls that failed together over all the
+// time, which takes the load off best.
+func fullJitter(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d) + 1)) }
+
+// earn puts the share of one call into the budget.
+func (r *retrier) earn() {
+	for {
+		had := r.budget.Load()
+		if had >= budgetStart*100 || r.budget.CompareAndSwap(had, min(had+r.share, budgetStart*100)) {
+			return
+		}
+	}
+}
+
+// spend takes a retry out of the budget, if there is one.
+func (r *retrier) spend() bool {
+	for {
+		had := r.budget.Load()
+		if had < 100 {
+			return false
+		}
+		if r.budget.CompareAndSwap(had, had-100) {
+			return true
+		}
+	}
+}
+
+// reason tells why a request should be sent again, as a metric label; "": it
+// should not.
+func reason(resp *http.Response, err *Error, repeatable bool) string {
+	switch {
+	case err == nil && !repeatable:
+	case err == nil:
+		switch resp.StatusCode {
+		case http.StatusTooManyRequests:
+			return "429"
+		case http.StatusBadGateway:
+			return "502"
+		case http.StatusServiceUnavailable:
+			return "503"
+		case http.StatusGatewayTimeout:
+			return "504"
+		}
+	case err.Kind == Connect:
+		return "connect"
+	case err.Kind == Truncated && err.unsent:
+		return "unprocessed"
+	case err.Kind == Truncated && repeatable:
+		return "truncated"
+	}
+	return ""
+}
+
+// RetryReasons returns all labels with which retries are counted.
+func RetryReasons() []string {
+	return []string{"429", "502", "503", "504", "connect", "truncated", "unprocessed"}
+}
+
+// pause returns how long to wait before the n-th retry; false: there is no time
+// for it. What is left after the wait must be as long as the last attempt took.
+func (r *retrier) pause(n int, resp *http.Response, took, left time.Duration) (time.Duration, bool) {
+	wait := r.jitter(firstPause << min(n-1, 10))
+	if resp != nil {
+		if asked, ok := RetryAfter(resp.Header, time.Now()); ok {
+			wait += max(asked, 0) // the jitter stays: all were told the same time
+		}
+	}
+	return wait, wait+took < left
+}
+
+// send sends a request within a place of the room, and again as far as the
+// policy goes. What it returns is the outcome of the last attempt.
+func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged, *Error) {
+	var b *breaker
+	if c.health != nil {
+		b = c.health.of(req.URL.Host)
+	}
+	turn, refused := c.allow(b)
+	if refused != nil {
+		return nil, judged{}, refused
+	}
+	if c.retries == nil {
+		return c.try(req, judged{b, turn})
+	}
+	c.retries.earn()
+	ctx := req.Context()
+	deadline, _ := ctx.Deadline() // do has given it one
+	repeatable := repeat.may(req.Method)
+	for n, request := 1, req; ; n++ {
+		start := time.Now()
+		resp, call, err := c.try(request, judged{b, turn})
+		why := reason(resp, err, repeatable)
+		if why == "" || n > c.retries.max || req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
+			return resp, call, err
+		}
+		wait, ok := c.retries.pause(n, resp, time.Since(start), time.Until(deadline))
+		if !ok || !c.mayTry(b) || !c.retries.spend() {
+			return resp, call, err
+		}
+		if !sleep(ctx, wait) {
+			if err != nil {
+				err = c.headError(ctx, context.Cause(ctx))
+			}
+			return resp, call, err
+		}
+		again, failed := repeated(req, n)
+		if failed != nil {
+			return resp, call, err
+		}
+		if turn, refused = c.allow(b); refused != nil {
+			return resp, call, err // which says more than that the breaker is open
+		}
+		if resp != nil {
+			giveUp(resp)
+		}
+		if c.retries.retried != nil {
+			c.retries.retried(why)
+		}
+		request = again
+	}
+}
+
+// try sends a request once.
+func (c *Client) try(req *http.Request, call judged) (*http.Response, judged, *Error) {
+	resp, err := c.chain.RoundTrip(req)
+	if err != nil {
+		e, ours := err.(*Error) //nolint:errorlint // as in headError: that of another client is not about this service
+		if ours {
+			call.end(verdictOf(e.Kind))
+		} else {
+			call.end(silent) // the credential, or the server that gives it
+			e = c.headError(req.Context(), err)
+		}
+		return nil, judged{}, e
+	}
+	if err := checkHead(resp); err != nil {
+		resp.Body.Close()
+		call.end(silent)
+		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err}
+	}
+	if v, certain := verdictOn(resp); certain {
+		call.end(v)
+	}
+	return resp, call, nil
+}
+
+// allow asks the breaker, which may be nil, for one attempt.
+func (c *Client) allow(b *breaker) (turn uint32, refused *Error) {
+	if b == nil {
+		return 0, nil
+	}
+	turn, wait, ok := b.allow()
+	if !ok {
+		return 0, &Error{Kind: BreakerOpen, API: c.name, Err: errOpen, RetryAfter: wait}
+	}
+	return turn, nil
+}
+
+// mayTry tells whether the breaker, which may be nil, would let a call through.
+func (c *Client) mayTry(b *breaker) bool {
+	if b == nil {
+		return true
+	}
+	_, ok := b.ask()
+	return ok
+}
+
+// sleep waits; false: ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attemptKey is the key of a context under which the number of a retry stands,
+// for its span.
+type attemptKey struct{}
+
+// repeated returns a request as it was before it was sent. The first may still
+// be read by the transport, so nothing of it is written to.
+func repeated(req *http.Request, n int) (*http.Request, error) {
+	again := req.WithContext(context.WithValue(req.Context(), attemptKey{}, n))
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		again.Body = body
+	}
+	return again, nil
+}
+
+// giveUp ends an answer that nobody reads.
+func giveUp(resp *http.Response) {
+	if 0 < resp.ContentLength && resp.ContentLength <= maxDiscarded {
+		timer := time.AfterFunc(drainTime, func() { resp.Body.Close() })
+		_, _ = io.CopyN(io.Discard, resp.Body, resp.ContentLength) // if it fails, the connection is given up
+		timer.Stop()
+	}
+	resp.Body.Close()
+}
