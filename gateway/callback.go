@@ -118,7 +118,7 @@ func (c *call) calledBack(args json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	token := c.g.tasks.callbacks.Seal(payload, time.Now().Add(c.plan.job.ttl+time.Second))
-	return c.plan.job.callback.with(args, strings.TrimSuffix(c.g.o.Config.Resource(), "/mcp")+callbackPath+token), nil
+	return c.plan.job.callback.with(args, c.g.base()+callbackPath+token), nil
 }
 
 // with puts a URL into arguments.

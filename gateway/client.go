@@ -4,24 +4,29 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"drawbridge/config"
 )
 
 // clients finds the address that a request comes from, for logs and for what one address may cost. It is never what
-// decides who may call: whoever stands in a trusted network can claim to be anybody (H8). It is immutable.
-type clients struct{ trusted []netip.Prefix }
+// decides who may call: whoever stands in a trusted network can claim to be anybody (H8). It is safe for
+// concurrent use.
+type clients struct {
+	trusted atomic.Pointer[[]netip.Prefix]
+}
 
-func newClients(proxies []config.Network) clients {
-	var c clients
+// trust changes which proxies are trusted.
+func (c *clients) trust(proxies []config.Network) {
+	var trusted []netip.Prefix
 	for _, n := range proxies {
 		p := n.Prefix()
 		if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 { // addresses are compared in their shorter form
 			p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 		}
-		c.trusted = append(c.trusted, p)
+		trusted = append(trusted, p)
 	}
-	return c
+	c.trusted.Store(&trusted)
 }
 
 // address returns the peer's address or, if that is a trusted proxy, the right-most one that the proxies did not trust;
@@ -30,7 +35,7 @@ func newClients(proxies []config.Network) clients {
 //
 // A proxy that writes one of the two headers passes on the other one as its client made it up. So if both are there and
 // do not agree, nothing in them counts, and the caller is known by the proxy.
-func (c clients) address(r *http.Request) (netip.Addr, bool) {
+func (c *clients) address(r *http.Request) (netip.Addr, bool) {
 	a, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}, false
@@ -51,8 +56,15 @@ func (c clients) address(r *http.Request) (netip.Addr, bool) {
 	return peer, true
 }
 
-func (c clients) trusts(a netip.Addr) bool {
-	for _, p := range c.trusted {
+func (c *clients) prefixes() []netip.Prefix {
+	if trusted := c.trusted.Load(); trusted != nil {
+		return *trusted
+	}
+	return nil
+}
+
+func (c *clients) trusts(a netip.Addr) bool {
+	for _, p := range c.prefixes() {
 		if p.Contains(a) {
 			return true
 		}
@@ -62,7 +74,7 @@ func (c clients) trusts(a netip.Addr) bool {
 
 // follow goes through the elements of a header from right to left, as long as who wrote them is trusted. cut takes the last
 // element off a line, and node returns where that element says that the request came from.
-func (c clients) follow(hop netip.Addr, lines []string, cut func(string) (rest, element string, more bool), node func(string) string) netip.Addr {
+func (c *clients) follow(hop netip.Addr, lines []string, cut func(string) (rest, element string, more bool), node func(string) string) netip.Addr {
 	for i := len(lines) - 1; i >= 0; i-- {
 		for rest, more := lines[i], true; more; {
 			var element string

@@ -7,11 +7,13 @@ import (
 	"testing"
 )
 
-func proxies(networks ...string) clients {
-	var c clients
+func proxies(networks ...string) *clients {
+	c := &clients{}
+	trusted := make([]netip.Prefix, 0, len(networks))
 	for _, n := range networks {
-		c.trusted = append(c.trusted, netip.MustParsePrefix(n))
+		trusted = append(trusted, netip.MustParsePrefix(n))
 	}
+	c.trusted.Store(&trusted)
 	return c
 }
 
@@ -99,7 +101,7 @@ func TestClientAddress(t *testing.T) {
 		if got := strings.TrimSuffix(a.String(), "invalid IP"); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: %q %v, want %q", tt.name, got, ok, tt.want)
 		}
-		if a, _ := (clients{}).address(r); tt.want != "" && !strings.Contains(tt.peer, a.String()) {
+		if a, _ := (&clients{}).address(r); tt.want != "" && !strings.Contains(tt.peer, a.String()) {
 			t.Errorf("%s: without trusted proxies %s, want the peer %s", tt.name, a, tt.peer)
 		}
 	}

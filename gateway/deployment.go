@@ -19,6 +19,7 @@ import (
 // of [Gateway.Run].
 type deployment struct {
 	config   *config.Config
+	front    *front
 	settings *guardSettings
 	guard    *auth.Guard          // nil: anonymous
 	identity *credential.Identity // nil: no service is told who calls
@@ -47,6 +48,9 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	d := &deployment{config: c, loadedAt: time.Now()}
 	var errs []error
 	var err error
+	if d.front, err = g.newFront(c); err != nil {
+		return nil, err
+	}
 	if d.identity, err = g.identityOf(c, old); err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}
-	if d.settings, err = guardSettingsOf(c); err != nil {
+	if d.settings, err = guardSettingsOf(c, d.front.keys); err != nil {
 		errs = append(errs, err)
 	} else if d.settings != nil && !g.o.Local {
 		if old != nil && old.settings.equal(d.settings) {
@@ -92,13 +96,12 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	return d, errors.Join(errs...)
 }
 
-// identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys. Like the
-// resource identifier, the issuer is the public URL that the process started with.
+// identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys.
 func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Identity, error) {
 	if c.Identity == nil {
 		return nil, nil //nolint:nilnil // none is configured
 	}
-	o := credential.IdentityOptions{Issuer: strings.TrimSuffix(g.o.Config.Resource(), "/mcp"), Lifetime: time.Duration(c.Identity.Lifetime), Now: g.o.now}
+	o := credential.IdentityOptions{Issuer: strings.TrimSuffix(c.Resource(), "/mcp"), Lifetime: time.Duration(c.Identity.Lifetime), Now: g.o.now}
 	for _, file := range c.Identity.KeyFiles {
 		o.Files = append(o.Files, file.String())
 	}
@@ -110,7 +113,7 @@ func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Ide
 		}
 		return nil, errors.Join(problems...)
 	}
-	if old != nil && old.identity != nil && reflect.DeepEqual(old.config.Identity, c.Identity) {
+	if old != nil && old.identity != nil && c.Resource() == old.config.Resource() && reflect.DeepEqual(old.config.Identity, c.Identity) {
 		return old.identity, nil // it notices by itself when a file changes, and remembers the keys that were there before
 	}
 	return identity, nil

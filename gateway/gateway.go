@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +41,8 @@ type Options struct {
 	// Local makes a gateway for the one who runs it: nobody is asked for a token, whatever the configuration says, and
 	// [Gateway.ServeLines] serves. [Gateway.Handler] must not be served then.
 	Local bool
+	// InUse, if set, is called by [Gateway.Run] with each configuration of a reload when it is in use.
+	InUse func(*config.Config)
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
 
@@ -66,14 +67,14 @@ type Gateway struct {
 	completions completions
 	watches     *watches
 	links       *mcp.Handles // of answers that are read later
-	clients     clients
-	replays     *auth.ReplayMemory // proofs of possession that were used, whatever guard saw them
-	// nonceKeys make the nonces of those proofs.
-	nonceKeys [][]byte
-	guessed   *job                              // of which nothing is said
-	jitter    func(time.Duration) time.Duration // of the times between looks at jobs
+	clients     *clients
+	ownKey      []byte                            // seals handles where the configuration has no keys; nil: it has
+	replays     *auth.ReplayMemory                // proofs of possession that were used, whatever guard saw them
+	guessed     *job                              // of which nothing is said
+	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
 
 	current  atomic.Pointer[generation] // nil until the first API is served
+	front    atomic.Pointer[front]
 	guards   atomic.Pointer[guards]
 	identity atomic.Pointer[credential.Identity] // nil: no service is told who calls
 	status   atomic.Pointer[admin.Status]
@@ -105,23 +106,15 @@ func New(o Options) (*Gateway, error) {
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
-		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: newClients(o.Config.Server.TrustedProxies),
+		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
 		replays: auth.NewReplayMemory(nil), jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
 	c := o.Config
-	var keys [][]byte
-	for _, k := range c.Server.SealKeys {
-		keys = append(keys, []byte(k.Reveal()))
-	}
-	if len(keys) == 0 {
-		key := make([]byte, 32)
-		rand.Read(key) // never fails (crypto/rand)
-		keys = [][]byte{key}
-	}
-	g.nonceKeys, g.reports = nonceKeys(keys), newReports()
+	keys := g.keysOf(c)
+	g.reports = newReports()
 	var err error
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
 		return nil, err
@@ -138,20 +131,19 @@ func New(o Options) (*Gateway, error) {
 	if g.links, err = mcp.NewHandles(keys, "drawbridge link"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)
+	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
-	if g.public, err = g.routes(); err != nil {
-		return nil, err
-	}
+	g.public = g.routes()
+	g.use(g.first.front)
 	g.guards.Store(newGuards(g.first))
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
-		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Token: c.Admin.Token.Reveal(),
-		Hosts: c.Admin.Hosts(), Loopback: c.Admin.Listen.Loopback(),
+		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload,
+		Access: func() *admin.Access { return g.fronting().access },
 	})
 	return g, nil
 }

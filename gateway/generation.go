@@ -17,6 +17,7 @@ import (
 // generation is everything that is served at one moment. It is immutable but for the views of its endpoints.
 type generation struct {
 	config  *config.Config
+	front   *front
 	catalog *catalog.Catalog
 	whole   *endpoint            // /mcp, which has all tools
 	parts   map[string]*endpoint // the others, by name
@@ -45,7 +46,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
+	gen := &generation{config: d.config, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
@@ -116,7 +117,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name])
 		}
 	}
-	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole())
+	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole(d.config))
 	gen.addPrompts(gen.whole)
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
@@ -151,6 +152,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
 // configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
 func (g *Gateway) publish(d *deployment, configError string) {
+	g.use(d.front)
 	g.guards.Store(newGuards(d))
 	g.identity.Store(d.identity)
 	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {

@@ -27,20 +27,25 @@ type guardSettings struct {
 	keepClaims bool
 	keepToken  bool            // some service gets a token for that of the caller
 	endpoints  []auth.Endpoint // the resource is the name
+	resource   string          // identifier of the whole
+	nonceKeys  [][]byte        // nil: proofs of possession need no nonce
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
-	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken &&
+	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && s.resource == other.resource &&
 		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
-		slices.EqualFunc(s.authority, other.authority, bytes.Equal)
+		slices.EqualFunc(s.authority, other.authority, bytes.Equal) && slices.EqualFunc(s.nonceKeys, other.nonceKeys, bytes.Equal)
 }
 
 // guardSettingsOf reads what the guard of a configuration needs; nil: it has none.
-func guardSettingsOf(c *config.Config) (*guardSettings, error) {
+func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
 	}
-	s := &guardSettings{auth: *c.Auth}
+	s := &guardSettings{auth: *c.Auth, resource: c.Resource()}
+	if c.Auth.DPoPNonce {
+		s.nonceKeys = nonceKeys(keys)
+	}
 	var errs []error
 	for n, is := range c.Auth.Issuers {
 		var pem []byte
@@ -60,20 +65,17 @@ func guardSettingsOf(c *config.Config) (*guardSettings, error) {
 	return s, errors.Join(errs...)
 }
 
-// newGuard makes the guard of a configuration. The resource identifier is the one that the process started with:
-// public_url also decides which hosts are let in, and the two change together, at the next start.
+// newGuard makes the guard of a configuration.
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
 	o := auth.Options{
-		Resource: g.o.Config.Resource(), DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
+		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
 	}
 	for _, e := range s.endpoints {
-		e.Resource = g.o.Config.EndpointResource(e.Resource)
+		e.Resource = c.EndpointResource(e.Resource)
 		o.Endpoints = append(o.Endpoints, e)
 	}
-	if s.auth.DPoPNonce {
-		o.NonceKeys = g.nonceKeys
-	}
+	o.NonceKeys = s.nonceKeys
 	var hosts []string
 	for n, is := range s.auth.Issuers {
 		issuer, err := guardIssuer(is, s.authority[n])

@@ -6,40 +6,31 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/mcp"
 )
 
 // routes is the public surface, with its middleware in order.
-func (g *Gateway) routes() (http.Handler, error) {
-	c := g.o.Config
+func (g *Gateway) routes() http.Handler {
 	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
-	// preflight is answered here too, since it carries no token (H3).
-	origins, err := mcp.Origins(mcp.OriginOptions{
-		Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	door := &door{origins(http.HandlerFunc(g.serve))}
+	// preflight is answered there too, since it carries no token (H3). See front.
 	r := chi.NewRouter()
 	r.Use(g.secured)
-	r.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { door.enter(w, r, &visit{transport: g.transport(r)}) })
+	r.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) })
 	r.HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-		door.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: g.transport(r)})
+		g.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: g.transport(r)})
 	})
-	if c.Server.OldTransport {
-		oldRoutes(r, door)
+	if g.o.Config.Server.OldTransport {
+		g.oldRoutes(r)
 	}
 	// Services call here, without a token of their own: the URL is what they were given (T20).
-	r.With(origins).HandleFunc(callbackPath+"{token}", g.serveCallback)
+	r.With(g.screened).HandleFunc(callbackPath+"{token}", g.serveCallback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, g.metadata)
 	r.HandleFunc(protectedResource+"/*", g.metadata)
 	r.HandleFunc("/.well-known/jwks.json", g.keys)
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
-		r.With(origins).HandleFunc(path, g.serveManifest)
+		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	return r, nil
+	return r
 }
 
 // keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.

@@ -83,7 +83,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", tool)
 	w := &recorder{header: http.Header{}}
-	g.speakers.whole().ServeHTTP(w, r)
+	g.speakers.whole(gen.config).ServeHTTP(w, r)
 	var answer struct {
 		Result json.RawMessage
 		Error  *struct{ Message string }

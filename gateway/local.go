@@ -40,7 +40,7 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		return errors.New("the gateway was not made for the one who runs it")
 	}
 	c := g.o.Config
-	speaker := g.speakers.whole()
+	speaker := g.speakers.whole(c)
 	if o.Endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
 		if n < 0 {

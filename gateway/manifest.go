@@ -145,7 +145,7 @@ func (m *manifests) of(caller *auth.Principal) *servedManifest {
 
 func (m *manifests) build(view manifestKey) *servedManifest {
 	g, e := m.g, m.e
-	resource := g.o.Config.Resource()
+	resource := e.gen.config.Resource()
 	doc := manifest{
 		SchemaVersion: manifestVersion, Name: "drawbridge", Title: "Drawbridge",
 		Description: "REST services as tools, by way of their OpenAPI documents.",

@@ -26,11 +26,11 @@ const (
 	oldMessagesPath = "/messages"
 )
 
-func oldRoutes(r chi.Router, d *door) {
+func (g *Gateway) oldRoutes(r chi.Router) {
 	for path, t := range map[string]transport{oldStreamPath: oldStream, oldMessagesPath: oldMessages} {
-		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { d.enter(w, r, &visit{transport: t}) })
+		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: t}) })
 		r.HandleFunc(path+"/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-			d.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: t})
+			g.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: t})
 		})
 	}
 }

@@ -83,7 +83,7 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	if cb := p.job.callback; cb != nil {
-		args = cb.with(args, strings.TrimSuffix(p.source.g.o.Config.Resource(), "/mcp")+callbackPath+"TOKEN")
+		args = cb.with(args, p.source.g.base()+callbackPath+"TOKEN")
 	}
 	return p.Operation.NewRequest(ctx, base, args)
 }

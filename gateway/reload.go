@@ -196,7 +196,7 @@ func (r *runner) reload(req reload) {
 			"keep auth, or restart the gateway", started))
 		return
 	}
-	next, err := r.g.deploy(c, r.current)
+	next, err := r.g.deploy(c.ServedAs(r.g.o.Config), r.current)
 	if err != nil {
 		r.refuse(req, err)
 		return
@@ -239,6 +239,9 @@ func (r *runner) promote() {
 	r.publish()
 	r.stop(old, r.current)
 	r.watchConfig(r.current)
+	if r.g.o.InUse != nil {
+		r.g.o.InUse(r.current.config)
+	}
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
 	for _, w := range r.current.waiters {

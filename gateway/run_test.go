@@ -488,12 +488,16 @@ func TestRestartKeys(t *testing.T) {
 	if keys := restartKeys(&old, &c); len(keys) > 0 {
 		t.Errorf("no change: %v", keys)
 	}
-	c.Admin.Token = config.NewSecret("another")
-	c.Server.AllowedHosts = []string{"mcp.internal"}
-	c.Server.SealKeys = []config.Secret{config.NewSecret("k")}
-	c.APIs = []config.API{{Name: "a"}} // is put into use
-	if keys, want := restartKeys(&old, &c), []string{"admin.token", "server.allowed_hosts", "server.seal_keys"}; !slices.Equal(keys, want) {
+	c.Admin.Token = config.NewSecret("another") // is put into use, as most is
+	c.APIs = []config.API{{Name: "a"}}
+	c.Server.Listen, c.Admin.Listen, c.Server.TLS, c.Server.OldTransport = "127.0.0.1:1", "127.0.0.1:2", &config.TLS{}, true
+	c.Limits.MaxHeader, c.Telemetry.LogFormat, c.Telemetry.OTLPEndpoint = 1, config.LogText, &config.URL{}
+	want := []string{"admin.listen", "limits.max_header", "server.listen", "server.old_transport", "server.tls", "telemetry.log_format", "telemetry.otlp_endpoint"}
+	if keys := restartKeys(&old, &c); !slices.Equal(keys, want) {
 		t.Errorf("keys = %v, want %v", keys, want)
+	}
+	if keys := restartKeys(&old, c.ServedAs(&old)); len(keys) > 0 {
+		t.Errorf("a configuration as it is served has what only a restart brings: %v", keys)
 	}
 }
 

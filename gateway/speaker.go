@@ -23,36 +23,50 @@ type speaker struct {
 
 // speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
 type speakers struct {
-	g       *Gateway
-	options mcp.Options // what they have in common
+	g *Gateway
 
-	mu     sync.Mutex
-	byName map[string]*speaker
+	mu      sync.Mutex
+	options mcp.Options // what they have in common
+	config  *config.Config
+	byName  map[string]*speaker
 }
 
-func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
+func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 	s := &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),
-		MaxBody:      int64(c.Limits.MaxBody),
-		MaxDepth:     c.Limits.MaxDepth,
-		SealKeys:     keys,
 		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
 		Revoked:      state.NewTombstones(0, nil),
 		Batch:        authorizeBatch,
-		KeepAlive:    cmp.Or(time.Duration(c.Server.KeepAlive), -1),
 		Logger:       g.log,
 		Observe:      g.observe,
 		Park:         park,
 	}}
-	if g.o.Local {
-		s.options.KeepAlive = -1 // there is nobody between
-	}
+	s.tune(c, g.keysOf(c))
 	return s
 }
 
-// whole returns the speaker of /mcp. What it says of itself changes with a restart only.
-func (s *speakers) whole() *speaker { return s.of("", "", s.g.o.Config.Server.Instructions) }
+// tune has all speakers, and those to come, follow a configuration in what they need not end anything for.
+func (s *speakers) tune(c *config.Config, keys [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := mcp.Tuning{
+		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: cmp.Or(time.Duration(c.Server.KeepAlive), -1), SealKeys: keys,
+	}
+	if s.g.o.Local {
+		t.KeepAlive = -1 // there is nobody between
+	}
+	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
+	for _, speaker := range s.byName {
+		if err := speaker.Tune(t); err != nil {
+			s.g.log.Error("sessions are still sealed with the keys of before", "error", err)
+		}
+		speaker.hub.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
+	}
+}
+
+// whole returns the speaker of /mcp.
+func (s *speakers) whole(c *config.Config) *speaker { return s.of("", "", c.Server.Instructions) }
 
 // of returns the speaker of an endpoint, a new one if clients are to be told something else of it.
 func (s *speakers) of(name, title, instructions string) *speaker {
@@ -65,7 +79,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	}
 	o := s.options
 	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
-	limits := g.o.Config.Limits
+	limits := s.config.Limits
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
@@ -75,8 +89,8 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	})
 	o.Hub = hub
 	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
-	if c := g.o.Config; c.Server.OldTransport {
-		next.old = mcp.NewOldTransport(next.Handler, messagesPath(c, name))
+	if s.config.Server.OldTransport {
+		next.old = mcp.NewOldTransport(next.Handler, messagesPath(s.config, name))
 	}
 	if old := s.byName[name]; old != nil {
 		old.end()

@@ -8,13 +8,15 @@ import (
 
 // visit is one request's: where it goes. It is of the request's goroutine.
 type visit struct {
-	name      string
-	endpoint  *endpoint   // nil once the request has become a stream of changes
-	operator  bool        // who runs the program calls, and may call everything
-	header    http.Header // of the request; nil where there is none
-	transport transport   // which the speaker has several of
-	doored    bool        // somebody runs the rest
-	rest      func()      // of a request that has become a stream of changes
+	name string
+	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
+	generation *generation
+	endpoint   *endpoint   // nil once the request has become a stream of changes
+	operator   bool        // who runs the program calls, and may call everything
+	header     http.Header // of the request; nil where there is none
+	transport  transport   // which the speaker has several of
+	doored     bool        // somebody runs the rest
+	rest       func()      // of a request that has become a stream of changes
 }
 
 type visitKey struct{}
@@ -53,16 +55,15 @@ func park(ctx context.Context, rest func()) bool {
 	return v.doored
 }
 
-// serve fixes the generation that a request runs in, for its whole life (O3), and hands it to that generation's guard,
-// which has the endpoint behind it.
+// serve hands a request to the guard of its endpoint in the generation that it runs in, for its whole life (O3).
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
-	gen := g.current.Load()
-	if gen == nil {
+	v := visitFrom(r.Context())
+	gen := v.generation
+	if v.generation = nil; gen == nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
 		return
 	}
-	v := visitFrom(r.Context())
 	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
 		http.NotFound(w, r)
 		return

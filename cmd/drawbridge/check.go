@@ -101,7 +101,8 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	t := cfg.Telemetry
 	t.LogLevel, t.LogFormat = "error", config.LogText
-	return newLogger(p.stderr, t)
+	log, _ := newLogger(p.stderr, t)
+	return log
 }
 
 // compileAll compiles the check of the arguments of every operation, which serving leaves to the first call, and returns

@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"sync"
+	"testing"
 	"time"
+
+	"drawbridge/config"
 )
 
 // logBuffer takes log records in JSON and lets tests wait for one.
@@ -58,5 +62,17 @@ func (l *logBuffer) await(message string, n int, limit time.Duration) (map[strin
 		case <-timeout:
 			return nil, false
 		}
+	}
+}
+
+// TestLogLevelFollows: a reload changes what is logged.
+func TestLogLevelFollows(t *testing.T) {
+	var text bytes.Buffer
+	log, level := newLogger(&text, config.Telemetry{LogLevel: "error"})
+	log.Info("before")
+	level.follow(&config.Config{Telemetry: config.Telemetry{LogLevel: "debug"}})
+	log.Debug("after")
+	if strings.Contains(text.String(), "before") || !strings.Contains(text.String(), "after") {
+		t.Errorf("log = %s", text.String())
 	}
 }

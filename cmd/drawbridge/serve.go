@@ -64,7 +64,7 @@ func (p *program) running(c *cobra.Command, args []string) (location string, cfg
 func (p *program) serve(ctx context.Context, location string, cfg *config.Config, problems config.Problems) error {
 	// A log collector that was closed, or is started anew, ends nothing.
 	signal.Ignore(syscall.SIGPIPE)
-	log := newLogger(p.stderr, cfg.Telemetry)
+	log, level := newLogger(p.stderr, cfg.Telemetry)
 	warn(log, problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	tuneMemory(p.getenv, growthReading)
 	load := p.reloader(location, log)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider,
+		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider, InUse: level.follow,
 		LoadConfig: func() (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
 				own.reload()
@@ -190,8 +190,9 @@ func (s *server) await(ctx context.Context, group *errgroup.Group) {
 			return
 		case sig := <-s.signals:
 			if sig != syscall.SIGHUP {
-				s.log.Info("draining", "signal", sig.String(), "shutdown_delay", time.Duration(s.config.Server.ShutdownDelay).String(),
-					"drain_timeout", time.Duration(s.config.Server.DrainTimeout).String())
+				c := s.gateway.Config()
+				s.log.Info("draining", "signal", sig.String(), "shutdown_delay", time.Duration(c.Server.ShutdownDelay).String(),
+					"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
 				return
 			}
 			group.Go(func() error { s.reload(ctx); return nil })
@@ -209,6 +210,7 @@ func (s *server) reload(ctx context.Context) {
 // drain ends service without losing a call (O5): load balancers get the time to notice, then the listeners are
 // closed, then running calls get the time to end. Another signal ends all at once.
 func (s *server) drain(public, admin *http.Server) {
+	c := s.gateway.Config() // what reloads have made of it
 	s.gateway.Drain()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -231,17 +233,17 @@ func (s *server) drain(public, admin *http.Server) {
 	})
 	if !s.quick {
 		select {
-		case <-time.After(time.Duration(s.config.Server.ShutdownDelay)):
+		case <-time.After(time.Duration(c.Server.ShutdownDelay)):
 		case <-ctx.Done():
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.Server.DrainTimeout))
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Server.DrainTimeout))
 	defer cancel()
 	if err := s.gateway.EndStreams(ctx); err != nil {
 		s.log.Warn("streams that were still open are cut", "error", err)
 	}
 	if err := public.Shutdown(ctx); err != nil {
-		s.log.Warn("calls that were still running are cut", "drain_timeout", time.Duration(s.config.Server.DrainTimeout), "error", err)
+		s.log.Warn("calls that were still running are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
 		_ = public.Close()
 	} else {
 		s.log.Info("drained")
@@ -311,12 +313,19 @@ func serveHTTP(s *http.Server, l net.Listener) error {
 	return nil
 }
 
-func newLogger(w io.Writer, t config.Telemetry) *slog.Logger {
-	o := &slog.HandlerOptions{Level: t.LogLevel.Level()}
+// logLevel is the least severe level that is written, which a reload may change.
+type logLevel struct{ slog.LevelVar }
+
+func (l *logLevel) follow(c *config.Config) { l.Set(c.Telemetry.LogLevel.Level()) }
+
+func newLogger(w io.Writer, t config.Telemetry) (*slog.Logger, *logLevel) {
+	level := &logLevel{}
+	level.Set(t.LogLevel.Level())
+	o := &slog.HandlerOptions{Level: level}
 	if t.LogFormat == config.LogText {
-		return slog.New(slog.NewTextHandler(w, o))
+		return slog.New(slog.NewTextHandler(w, o)), level
 	}
-	return slog.New(slog.NewJSONHandler(w, o))
+	return slog.New(slog.NewJSONHandler(w, o)), level
 }
 
 func warnAboutExposure(log *slog.Logger, c *config.Config) {

@@ -59,7 +59,7 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
 func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg *config.Config, problems config.Problems, endpoint string) error {
 	// A host that has gone must not kill the program in the middle of a call: writing fails, and ends it in order.
 	signal.Ignore(syscall.SIGPIPE)
-	log := newLogger(p.stderr, cfg.Telemetry)
+	log, level := newLogger(p.stderr, cfg.Telemetry)
 	warn(log, problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	}
 	defer tracing.shutdown(log)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true,
+		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true, InUse: level.follow,
 		LoadConfig: p.reloader(location, log),
 	})
 	if err != nil {

@@ -3,8 +3,6 @@ package admin
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,13 +24,8 @@ type Options struct {
 	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
 	// goes to the caller, who has shown the token.
 	Reload func(context.Context) error
-	// Token is what POST /reload asks for. If it is empty, reload over HTTP is off.
-	Token string
-	// Hosts are the names by which requests may ask for the listener besides localhost and IP addresses, with a port or
-	// for every port.
-	Hosts []string
-	// Loopback tells that the listener is bound to a loopback address. Of IP addresses only loopback ones are served then.
-	Loopback bool
+	// Access returns the rules that hold for the request that has come.
+	Access func() *Access
 }
 
 // Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name} and POST /reload.
@@ -51,8 +44,8 @@ func Handler(o Options) http.Handler {
 		report(w, r, o)
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	mux.Handle("POST /reload", reload(o))
-	return secured(newGate(o).guard(mux))
+	mux.Handle("POST /reload", operators(o.Access, "reload", ", or send SIGHUP", reload(o)))
+	return secured(screened(o.Access, mux))
 }
 
 // secured sets the headers of every answer (H12).
@@ -135,30 +128,13 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	writeText(w, status, b.String())
 }
 
-// reload answers POST /reload. Browsers are kept out by the token and by what they say of themselves: a page that
-// was opened on the operator's machine must not be able to reach it (O12).
-func reload(o Options) http.Handler {
-	want := sha256.Sum256([]byte(o.Token))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if o.Token == "" {
-			writeText(w, http.StatusForbidden, "reload over HTTP is off: set admin.token in the configuration, or send SIGHUP\n")
-			return
-		}
-		if r.Header.Get("Origin") != "" || (r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "none") {
-			writeText(w, http.StatusForbidden, "reload is not for web pages\n")
-			return
-		}
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		got := sha256.Sum256([]byte(token))
-		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeText(w, http.StatusUnauthorized, "send the token admin.token as \"Authorization: Bearer …\"\n")
-			return
-		}
+// reload answers POST /reload.
+func reload(o Options) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if err := o.Reload(r.Context()); err != nil {
 			writeText(w, http.StatusUnprocessableEntity, err.Error()+"\n")
 			return
 		}
 		writeText(w, http.StatusOK, "reloaded\n")
-	})
+	}
 }

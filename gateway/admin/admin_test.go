@@ -21,6 +21,12 @@ func status(ready, draining bool) func() Status {
 	}
 }
 
+// access are rules with a token, for the host that httptest asks for.
+func access(token string) func() *Access {
+	a := NewAccess(token, []string{"example.com"}, false)
+	return func() *Access { return a }
+}
+
 func TestRoutes(t *testing.T) {
 	reloads := 0
 	var reloadErr error
@@ -28,7 +34,10 @@ func TestRoutes(t *testing.T) {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "some_total", Help: "x"})
 	registry.MustRegister(counter)
 	with := func(o Options) Options {
-		o.Metrics, o.Hosts = registry, []string{"example.com"} // which httptest asks for
+		o.Metrics = registry
+		if o.Access == nil {
+			o.Access = access("")
+		}
 		o.Reload = func(context.Context) error { reloads++; return reloadErr }
 		if o.Status == nil {
 			o.Status = status(true, false)
@@ -56,22 +65,22 @@ func TestRoutes(t *testing.T) {
 			"api billing: failed: 0 tools, 0 operations skipped, 0 problems: load spec \"b.yaml\": no such file\n"},
 		{name: "reload without a token configured", method: "POST", target: "/reload", status: 403,
 			body: "reload over HTTP is off: set admin.token in the configuration, or send SIGHUP\n"},
-		{name: "reload without a token given", options: Options{Token: secret}, method: "POST", target: "/reload", status: 401,
+		{name: "reload without a token given", options: Options{Access: access(secret)}, method: "POST", target: "/reload", status: 401,
 			body: "send the token admin.token as \"Authorization: Bearer …\"\n"},
-		{name: "reload with a wrong token", options: Options{Token: secret}, method: "POST", target: "/reload",
+		{name: "reload with a wrong token", options: Options{Access: access(secret)}, method: "POST", target: "/reload",
 			header: http.Header{"Authorization": {"Bearer s3cre"}}, status: 401,
 			body: "send the token admin.token as \"Authorization: Bearer …\"\n"},
-		{name: "reload from a page", options: Options{Token: secret}, method: "POST", target: "/reload",
+		{name: "reload from a page", options: Options{Access: access(secret)}, method: "POST", target: "/reload",
 			header: http.Header{"Authorization": {"Bearer s3cret"}, "Origin": {"http://127.0.0.1"}}, status: 403,
 			body: "reload is not for web pages\n"},
-		{name: "reload from another site", options: Options{Token: secret}, method: "POST", target: "/reload",
+		{name: "reload from another site", options: Options{Access: access(secret)}, method: "POST", target: "/reload",
 			header: http.Header{"Authorization": {"Bearer s3cret"}, "Sec-Fetch-Site": {"cross-site"}}, status: 403,
 			body: "reload is not for web pages\n"},
-		{name: "reload", options: Options{Token: secret}, method: "POST", target: "/reload",
+		{name: "reload", options: Options{Access: access(secret)}, method: "POST", target: "/reload",
 			header: http.Header{"Authorization": {"Bearer s3cret"}}, status: 200, body: "reloaded\n", reloads: 1},
-		{name: "reload that fails", options: Options{Token: secret}, method: "POST", target: "/reload", reloadErr: errors.New("c.yaml:2:3: bad"),
+		{name: "reload that fails", options: Options{Access: access(secret)}, method: "POST", target: "/reload", reloadErr: errors.New("c.yaml:2:3: bad"),
 			header: http.Header{"Authorization": {"Bearer s3cret"}}, status: 422, body: "c.yaml:2:3: bad\n", reloads: 1},
-		{name: "no reload by GET", options: Options{Token: secret}, method: "GET", target: "/reload", status: 405, body: "Method Not Allowed\n"},
+		{name: "no reload by GET", options: Options{Access: access(secret)}, method: "GET", target: "/reload", status: 405, body: "Method Not Allowed\n"},
 		{name: "unknown", method: "GET", target: "/debug/pprof", status: 404, body: "404 page not found\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,9 +16,9 @@ type gate struct {
 	names    map[string]bool // host or host:port, in lower case
 }
 
-func newGate(o Options) *gate {
-	g := &gate{loopback: o.Loopback, names: map[string]bool{}}
-	for _, h := range o.Hosts {
+func newGate(hosts []string, loopback bool) *gate {
+	g := &gate{loopback: loopback, names: map[string]bool{}}
+	for _, h := range hosts {
 		g.names[strings.ToLower(h)] = true
 	}
 	return g

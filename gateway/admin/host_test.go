@@ -11,7 +11,8 @@ import (
 // reads every answer that is not refused for its Host.
 func TestHost(t *testing.T) {
 	handler := func(loopback bool) func(host, target string) int {
-		h := Handler(Options{Status: status(true, false), Metrics: prometheus.NewRegistry(), Loopback: loopback, Hosts: []string{"ops.internal", "Prometheus:9090", "[fd00::9]:9090"},
+		a := NewAccess("", []string{"ops.internal", "Prometheus:9090", "[fd00::9]:9090"}, loopback)
+		h := Handler(Options{Status: status(true, false), Metrics: prometheus.NewRegistry(), Access: func() *Access { return a },
 			Report: func(string) (Report, bool) { return Report{}, true }})
 		return func(host, target string) int {
 			r := httptest.NewRequest("GET", target, nil)
@@ -48,7 +49,7 @@ func TestHost(t *testing.T) {
 	r := httptest.NewRequest("POST", "/reload", nil)
 	r.Host = "evil.example"
 	w := httptest.NewRecorder()
-	Handler(Options{Metrics: prometheus.NewRegistry(), Token: "0123456789abcdef", Loopback: true}).ServeHTTP(w, r)
+	Handler(Options{Metrics: prometheus.NewRegistry(), Access: func() *Access { return NewAccess("0123456789abcdef", nil, true) }}).ServeHTTP(w, r)
 	const want = "the Host of this request is not served here: admin.listen is a loopback address, which is asked for as localhost, by its number, or by a name in admin.allowed_hosts\n"
 	if w.Code != 403 || w.Body.String() != want {
 		t.Errorf("POST /reload: %d %q", w.Code, w.Body)

@@ -32,7 +32,7 @@ func (x *exchange) batch(body []byte) *Error {
 	version, _ := first(r.Header, headerVersion)
 	x.req.Era = classify(version, &envelope{})
 	refused := invalidRequest("a batch is not accepted: send each message in a POST of its own")
-	if _, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: h.o.MaxDepth + 1, Unique: true}); err != nil {
+	if _, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: h.tuning.Load().MaxDepth + 1, Unique: true}); err != nil {
 		return scanFault(err)
 	}
 	if x.req.Era == Modern || h.o.Batch == nil {

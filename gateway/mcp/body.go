@@ -12,7 +12,7 @@ import (
 // layer, and a part that outlives its request must never turn into another
 // caller's data.
 func (x *exchange) read() ([]byte, *Error) {
-	r, limit := x.req.HTTP, x.h.o.MaxBody
+	r, limit := x.req.HTTP, x.h.tuning.Load().MaxBody
 	tooLarge := func() *Error {
 		return refusal(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 	}

@@ -9,7 +9,7 @@ import (
 // Handles makes sealed handles that expire: what a client carries for a server that
 // keeps nothing, as the state of a question or the id of a task. Whoever has one is
 // not thereby allowed anything: the caller is checked as ever, and is bound to the
-// handle besides (T20). It is immutable and safe for concurrent use.
+// handle besides (T20). It is safe for concurrent use.
 type Handles struct{ sealer *Sealer }
 
 // NewHandles derives the keys as [NewSealer] does; label separates the handles of one
@@ -21,6 +21,9 @@ func NewHandles(secrets [][]byte, label string) (*Handles, error) {
 	}
 	return &Handles{s}, nil
 }
+
+// Rekey is that of [Sealer].
+func (h *Handles) Rekey(secrets [][]byte) error { return h.sealer.Rekey(secrets) }
 
 // Seal makes a handle of payload that is good until expiry, and opens only with the
 // same bound: who may use it, on what. Its text is unguessable, visible ASCII

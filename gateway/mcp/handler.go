@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"drawbridge/openapi/jsonscan"
@@ -22,6 +23,7 @@ type Handler struct {
 	levels    levels
 	states    *Handles
 	relays    *Handles
+	tuning    atomic.Pointer[Tuning]
 	questions questions
 	buffers   buffers
 	fixed     *fixedHeaders
@@ -34,17 +36,8 @@ type Handler struct {
 
 // NewHandler makes the endpoint. It starts no goroutine.
 func NewHandler(methods Methods, o Options) *Handler {
-	if o.MaxBody <= 0 {
-		o.MaxBody = 1 << 20
-	}
-	if o.MaxDepth <= 0 {
-		o.MaxDepth = 64
-	}
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = 1 << 16
-	}
-	if o.KeepAlive == 0 {
-		o.KeepAlive = 20 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -68,6 +61,8 @@ func NewHandler(methods Methods, o Options) *Handler {
 	if h.o.Spent == nil {
 		h.o.Spent = &spentHere{now: h.now, used: make(map[string]time.Time)}
 	}
+	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive}.withDefaults()
+	h.tuning.Store(&t)
 	h.describe()
 	h.methods = h.table(methods)
 	return h
@@ -102,7 +97,7 @@ func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	x.reply.x = x
 	o := &x.out
 	o.w, o.control, o.pool, o.fixed = w, http.NewResponseController(w), &h.buffers, h.fixed
-	o.stall, o.live.period, o.http1 = h.stall, h.o.KeepAlive, r.ProtoMajor == 1
+	o.stall, o.live.period, o.http1 = h.stall, h.tuning.Load().KeepAlive, r.ProtoMajor == 1
 	return x
 }
 
@@ -235,7 +230,7 @@ func (x *exchange) post() *Error {
 	if isBatch(body) {
 		return x.batch(body)
 	}
-	e, err := open(body, x.h.o.MaxDepth)
+	e, err := open(body, x.h.tuning.Load().MaxDepth)
 	x.req.ID = e.id
 	version, _ := first(r.Header, headerVersion)
 	if e.response && version < revision20260728 {

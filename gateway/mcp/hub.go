@@ -100,12 +100,7 @@ type Hub struct {
 
 // NewHub makes a hub; it belongs to one [Handler].
 func NewHub(o HubOptions) *Hub {
-	if o.MaxStreams <= 0 {
-		o.MaxStreams = 1 << 14
-	}
-	if o.MaxPerPrincipal <= 0 {
-		o.MaxPerPrincipal = 64
-	}
+	o.bound()
 	if o.MaxWatches <= 0 {
 		o.MaxWatches = 256
 	}

@@ -119,7 +119,7 @@ func (c *conversation) read(in io.Reader, stop <-chan struct{}) error {
 	var err error
 	go func() {
 		defer close(lines)
-		r := newLineReader(in, c.h.o.MaxBody)
+		r := newLineReader(in, c.h.tuning.Load().MaxBody)
 		for {
 			var l line
 			if l, err = r.next(); err != nil {
@@ -173,11 +173,11 @@ func (c *conversation) take(l line) {
 	if l.size > int64(len(l.text)) {
 		x.req.ID = l.id
 		c.finish(x, w, cancel, func(*exchange) *Error {
-			return invalidRequest("the message is larger than %d bytes", c.h.o.MaxBody)
+			return invalidRequest("the message is larger than %d bytes", c.h.tuning.Load().MaxBody)
 		})
 		return
 	}
-	e, fault := open(l.text, c.h.o.MaxDepth)
+	e, fault := open(l.text, c.h.tuning.Load().MaxDepth)
 	x.req.ID, x.req.Params = e.id, e.params
 	x.req.Era = classify("", &e)
 	switch {

@@ -34,7 +34,7 @@ func newLive(h *Handler, era Era) (*exchange, *liveWriter) {
 	x := newTestExchange(h, w, "1", era)
 	x.req.HTTP.Header.Set("Accept", "application/json, text/event-stream")
 	x.req.Meta.ProgressToken, x.req.Revision = []byte("1"), revision20260728
-	x.out.live.period = h.o.KeepAlive
+	x.out.live.period = h.tuning.Load().KeepAlive
 	return x, w
 }
 

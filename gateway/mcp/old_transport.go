@@ -196,7 +196,7 @@ func (t *OldTransport) post(x *exchange) *Error {
 	if err != nil {
 		return err
 	}
-	e, fault := open(body, x.h.o.MaxDepth)
+	e, fault := open(body, x.h.tuning.Load().MaxDepth)
 	if fault != nil && !e.response {
 		x.req.ID = e.id
 		return fault

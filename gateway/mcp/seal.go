@@ -9,13 +9,15 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // Sealer makes handles that clients carry and bring back: base64url(nonce, AES-256-GCM(text)). A handle that was
 // altered, or is brought under other circumstances than it was made for, does not open (T20). Every process with the
-// same secrets can open it, and none keeps a record. It is immutable.
+// same secrets can open it, and none keeps a record. It is safe for concurrent use.
 type Sealer struct {
-	keys []cipher.AEAD // the first seals, all open
+	label string
+	keys  atomic.Pointer[[]cipher.AEAD] // the first seals, all open
 }
 
 var errSeal = errors.New("the handle does not open")
@@ -29,28 +31,39 @@ func NewSealer(secrets [][]byte, label string) (*Sealer, error) {
 		rand.Read(secret) // never fails (crypto/rand)
 		secrets = [][]byte{secret}
 	}
-	s := &Sealer{}
-	for _, secret := range secrets {
-		key, err := hkdf.Key(sha256.New, secret, nil, label, 32)
-		if err != nil {
-			return nil, fmt.Errorf("derive key: %w", err)
-		}
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			return nil, err
-		}
-		aead, err := cipher.NewGCMWithRandomNonce(block)
-		if err != nil {
-			return nil, err
-		}
-		s.keys = append(s.keys, aead)
+	s := &Sealer{label: label}
+	if err := s.Rekey(secrets); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
 
+// Rekey puts the keys of other secrets, at least one, in the place of those in use: the first seals from now on, all open. An
+// error changes nothing; it is that of [NewSealer].
+func (s *Sealer) Rekey(secrets [][]byte) error {
+	var keys []cipher.AEAD
+	for _, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, secret, nil, s.label, 32)
+		if err != nil {
+			return fmt.Errorf("derive key: %w", err)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, aead)
+	}
+	s.keys.Store(&keys)
+	return nil
+}
+
 // Seal makes a handle of text that opens only with the same bound.
 func (s *Sealer) Seal(text, bound []byte) string {
-	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, text, bound))
+	return base64.RawURLEncoding.EncodeToString((*s.keys.Load())[0].Seal(nil, nil, text, bound))
 }
 
 // Open returns the text of a handle.
@@ -59,7 +72,7 @@ func (s *Sealer) Open(handle string, bound []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errSeal
 	}
-	for _, key := range s.keys {
+	for _, key := range *s.keys.Load() {
 		if text, err := key.Open(nil, nil, sealed, bound); err == nil {
 			return text, nil
 		}

@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/mcp"
+)
+
+// front is what a configuration says of requests before it is known what they want. It belongs to a generation, so that a
+// request never meets the hosts of one configuration and the tools of another (O3). It is immutable.
+type front struct {
+	config *config.Config
+	access *admin.Access
+	screen func(http.Handler) http.Handler // lets in hosts and origins
+	door   *door
+	keys   [][]byte // seal handles: the first does, all open
+}
+
+// newFront makes the front of a configuration. The error tells all hosts and origins, and keys, that can't be used.
+func (g *Gateway) newFront(c *config.Config) (*front, error) {
+	f := &front{config: c, keys: g.keysOf(c), access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
+	var err error
+	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback()}); err != nil {
+		return nil, err
+	}
+	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	f.door = &door{f.screen(http.HandlerFunc(g.serve))}
+	return f, nil
+}
+
+// keysOf returns what seals handles: the keys of the configuration, else one that the process makes. That one goes on to open
+// what it has sealed when a configuration brings keys later.
+func (g *Gateway) keysOf(c *config.Config) (keys [][]byte) {
+	for _, k := range c.Server.SealKeys {
+		keys = append(keys, []byte(k.Reveal()))
+	}
+	if len(g.o.Config.Server.SealKeys) > 0 && len(keys) > 0 {
+		return keys
+	}
+	if g.ownKey == nil {
+		g.ownKey = make([]byte, 32)
+		rand.Read(g.ownKey) // never fails (crypto/rand)
+	}
+	return append(keys, g.ownKey)
+}
+
+// use has all that outlives generations follow a front. Only one goroutine at a time calls it.
+func (g *Gateway) use(f *front) {
+	old := g.front.Swap(f)
+	if old == f {
+		return
+	}
+	g.clients.trust(f.config.Server.TrustedProxies)
+	g.speakers.tune(f.config, f.keys)
+	if old != nil && slices.EqualFunc(old.keys, f.keys, bytes.Equal) {
+		return
+	}
+	for _, rekey := range []func([][]byte) error{
+		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.handles.Rekey, g.tasks.callbacks.Rekey,
+	} {
+		if err := rekey(f.keys); err != nil { // newFront has tried them
+			g.log.Error("handles are still sealed with the keys of before", "error", err)
+		}
+	}
+}
+
+// Config returns the configuration in use: that of the last reload, but for what is read at the start alone.
+func (g *Gateway) Config() *config.Config { return g.fronting().config }
+
+// fronting returns the front that requests meet now.
+func (g *Gateway) fronting() *front {
+	if gen := g.current.Load(); gen != nil {
+		return gen.front
+	}
+	return g.front.Load()
+}
+
+// screened lets in the hosts and origins of the configuration in use.
+func (g *Gateway) screened(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.fronting().screen(next).ServeHTTP(w, r) })
+}
+
+// enter serves a request to an endpoint, in the generation that is current now.
+func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *visit) {
+	f := g.front.Load()
+	if v.generation = g.current.Load(); v.generation != nil {
+		f = v.generation.front
+	}
+	f.door.enter(w, r, v)
+}
+
+// base is the URL under which clients and services reach the gateway now, without a path of its own.
+func (g *Gateway) base() string { return strings.TrimSuffix(g.fronting().config.Resource(), "/mcp") }

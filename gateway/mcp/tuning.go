@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"errors"
+	"time"
+)
+
+// Tuning is what of [Options] can become another while the handler serves. Zero values stand for the same defaults.
+type Tuning struct {
+	MaxBody   int64         // see [Options]
+	MaxDepth  int           // see [Options]
+	KeepAlive time.Duration // see [Options]; streams that are open keep theirs
+	// SealKeys are the keys from now on. What was sealed with a key that is still among them goes on to open. None: the
+	// keys stay as they are.
+	SealKeys [][]byte
+}
+
+func (t Tuning) withDefaults() Tuning {
+	if t.MaxBody <= 0 {
+		t.MaxBody = 1 << 20
+	}
+	if t.MaxDepth <= 0 {
+		t.MaxDepth = 64
+	}
+	if t.KeepAlive == 0 {
+		t.KeepAlive = 20 * time.Second
+	}
+	return t
+}
+
+// Tune puts another tuning into use. It is safe
+// for concurrent use, and changes nothing if there is an error, which is that of [NewSealer].
+func (h *Handler) Tune(t Tuning) error {
+	t = t.withDefaults()
+	if len(t.SealKeys) > 0 {
+		if err := errors.Join(h.sealer.Rekey(t.SealKeys), h.states.Rekey(t.SealKeys), h.relays.Rekey(t.SealKeys)); err != nil {
+			return err
+		}
+	}
+	h.tuning.Store(&t)
+	return nil
+}
+
+// Bound changes [HubOptions].MaxStreams and MaxPerPrincipal. Streams that are open stay, also where they are too many.
+func (h *Hub) Bound(streams, perPrincipal int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.o.MaxStreams, h.o.MaxPerPrincipal = streams, perPrincipal
+	h.o.bound()
+}
+
+// bound fills in the defaults of what bounds streams.
+func (o *HubOptions) bound() {
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = 1 << 14
+	}
+	if o.MaxPerPrincipal <= 0 {
+		o.MaxPerPrincipal = 64
+	}
+}
