@@ -250,6 +250,9 @@ type API struct {
 	Links *Links `yaml:"links,omitempty" absent:"all answers are given as they are"`
 	// How an HTML answer is passed on: raw as it came, text reduced to what a reader sees.
 	HTML HTML `yaml:"html" default:"raw"`
+	// Takes out of the answers what a person who looks at them does not see, but a model reads: control characters, escape
+	// sequences of terminals, directions, characters of no width, tags. Errors of the service are always cleaned.
+	Clean bool `yaml:"clean" default:"false"`
 	// Values for the variables of the document's servers. A variable with an enum takes only values of it.
 	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults"`
 	// The path parameters whose values may hold slashes, such as a path in a repository; each slash is then sent as it
@@ -349,6 +352,8 @@ type Settings struct {
 	// How a call goes on whose answer is that the work has begun, which is that of status 202, or any of 2xx in which the job is
 	// found. true stands for {}. false takes back what earlier rules and the document say, and no answer is a job then.
 	Job *Job `yaml:"job,omitempty" absent:"as a job of which nothing is said, if the answer has status 202 and names a place to ask"`
+	// Whether what nobody sees is taken out of the answers.
+	Clean *bool `yaml:"clean,omitempty" absent:"the API's clean"`
 	// What leaves no answer of the operation: its fields are hidden before anybody sees them. A list stands for fields. Rules and
 	// documents add to what others hide, and take nothing back.
 	SensitiveFields *SensitiveFields `yaml:"sensitive_fields,omitempty" absent:"nothing is hidden"`

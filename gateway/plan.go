@@ -31,6 +31,7 @@ type Plan struct {
 	consent   consent
 	questions *questions  // nil: nothing is asked
 	sensitive *sensitive  // nil: nothing is hidden of answers
+	clean     bool        // what nobody sees goes out of answers
 	resource  *readable   // nil: it can't be read as one
 	links     *links      // nil: all answers are given as they are
 	progress  *eventRules // nil: the usual ones
@@ -66,7 +67,10 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
-	p.repeated = repeatedOf(t)
+	p.repeated, p.clean = repeatedOf(t), s.config.Clean
+	if set.Clean != nil {
+		p.clean = *set.Clean
+	}
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if set.Timeout > 0 {
 		p.Timeout = time.Duration(set.Timeout)

@@ -71,6 +71,9 @@ type eventWatch struct {
 // made fit to be read. A client that has left is not told more; whether the call ends with it is decided elsewhere.
 func (w *eventWatch) see(event []byte) (more bool) {
 	r, reply := w.rules, w.call.reply
+	if w.call.plan.clean {
+		event = openapi.CleanEvent(event)
+	}
 	if s := w.call.plan.sensitive; s != nil && isObject(event) {
 		event = s.applyEvent(event)
 	}

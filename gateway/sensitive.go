@@ -37,13 +37,17 @@ func sensitiveOf(set *config.SensitiveFields) *sensitive {
 }
 
 // readResponse reads an answer to the plan's request as [openapi.Operation.ReadResponse] does. Nobody sees a part of it before what is
-// sensitive is hidden.
+// sensitive is hidden, and that is not looked for before what is unseen is gone: a character of no width would make another name
+// or another secret of it. Errors are always cleaned: their words are for a model alone.
 func (c *call) readResponse(resp *http.Response, emit func(openapi.Part) error) error {
-	s := c.plan.sensitive
-	if s == nil && c.hiding == nil {
+	s, clean := c.plan.sensitive, c.plan.clean || resp.StatusCode >= 300
+	if s == nil && c.hiding == nil && !clean {
 		return c.plan.Operation.ReadResponse(c.ctx, resp, emit)
 	}
 	return c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+		if clean {
+			part.Clean()
+		}
 		if s != nil {
 			s.apply(&part)
 		}

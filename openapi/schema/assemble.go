@@ -181,14 +181,14 @@ func (a *assembly) estimate() int {
 func (a *assembly) breakCycles() {
 	a.search(a.root, nil)
 	for i := 0; i < len(a.parts); i++ { // grows
-		if p := a.parts[i]; p.state == unseen {
+		if p := a.parts[i]; p.state == unvisited {
 			a.search(p.fragment, p)
 		}
 	}
 }
 
 const (
-	unseen uint8 = iota
+	unvisited uint8 = iota
 	open
 	done
 )
@@ -213,7 +213,7 @@ func (a *assembly) search(f *fragment, self *part) {
 				continue
 			}
 		}
-		if p.state == unseen {
+		if p.state == unvisited {
 			a.search(p.fragment, p)
 		}
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"regexp/syntax"
 	"unicode"
+
+	"drawbridge/openapi/unseen"
 )
 
 // patternTexts returns a few short texts that an expression of Go's regexp describes. Assertions inside it are passed
@@ -85,7 +87,7 @@ func runeOf(ranges []rune) rune {
 	}
 	for i := 0; i+1 < len(ranges); i += 2 {
 		for r := ranges[i]; r <= ranges[i+1] && r < ranges[i]+200; r++ {
-			if unicode.IsPrint(r) && !invisible(r) {
+			if unicode.IsPrint(r) && !unseen.Is(r) {
 				return r
 			}
 		}

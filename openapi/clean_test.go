@@ -1,0 +1,30 @@
+package openapi
+
+import "testing"
+
+// TestPartClean: of each kind of part what a person can't see goes, and a part without it is the same bytes as before.
+func TestPartClean(t *testing.T) {
+	for _, c := range []struct {
+		kind     PartKind
+		in, want string
+	}{
+		{JSON, `{"a\u200b":"\u001b[1mx\ud83d\udc69"}`, `{"a":"x👩"}`},
+		{JSON, `{"a":"x\"y"}`, `{"a":"x\"y"}`},
+		{Text, ` {"a":"\u202ex"}`, ` {"a":"x"}`},
+		{Text, `{"a":"\u202ex"`, `{"a":"\u202ex"`}, // no JSON: a reader sees the escape
+		{Text, "a\u200bb\r\n\x1b[31mc", "ab\r\nc"},
+		{Text, "plain\n", "plain\n"},
+		{Binary, "\x00\x1b[1m\xff", "\x00\x1b[1m\xff"},
+		{Image, "\x7f\u200b", "\x7f\u200b"},
+	} {
+		data := []byte(c.in)
+		p := Part{Kind: c.kind, Data: data, Drift: "/a\u200b: expected", Field: "f\u202e"}
+		p.Clean()
+		if string(p.Data) != c.want || p.Drift != "/a: expected" || p.Field != "f" {
+			t.Errorf("%q → %q, %q, %q", c.in, p.Data, p.Drift, p.Field)
+		}
+		if c.in == c.want && &p.Data[0] != &data[0] {
+			t.Errorf("%q was copied", c.in)
+		}
+	}
+}
