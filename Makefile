@@ -20,6 +20,7 @@ BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
 STREAMS_FLAGS ?=
+MUTATE_FLAGS  ?=
 
 .DEFAULT_GOAL := help
 
@@ -64,6 +65,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 .PHONY: cve
 cve: ## the regression tests that are named after an advisory
 	.ci/cve
+
+.PHONY: mutate
+mutate: ## would the tests of tokens, requests and the dial guard notice a change? (MUTATE_FLAGS='-only guard')
+	$(GO) run ./test/mutate $(MUTATE_FLAGS)
 
 .PHONY: bombs
 bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table; wants a quiet machine

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A group is a set of files whose changes are held against the tests of some packages.
+type group struct {
+	name  string
+	dir   string   // of the package that is changed, relative to the module
+	files []string // of it; none: all
+	tests []string // directories of the packages whose tests have to notice
+}
+
+// groups are what requirement 22 of the figures names: authentication, the building of requests, the dial guard.
+var groups = []group{
+	{name: "auth", dir: "auth", tests: []string{"auth"}},
+	{name: "wire", dir: "openapi/wire", tests: []string{"openapi/wire", "openapi"}},
+	{name: "request", dir: "openapi", tests: []string{"openapi"},
+		files: []string{"request.go", "argument.go", "arguments.go", "binding.go", "body.go", "multipart.go", "server.go", "servervariable.go", "takes.go", "uploads.go"}},
+	{name: "guard", dir: "gateway/upstream", tests: []string{"gateway/upstream"}, files: []string{"guard.go"}},
+}
+
+type settings struct {
+	only      string
+	goal      float64
+	sample    int
+	workers   int
+	survivors string
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, wire, request, guard; all if empty")
+	flag.Float64Var(&s.goal, "goal", 85, "the least share of changes that tests have to notice in each group, in per cent")
+	flag.IntVar(&s.sample, "sample", 1, "take every n-th change only")
+	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "test processes at the same time")
+	flag.StringVar(&s.survivors, "survivors", "test/mutate/survivors.txt", "the reasons of survivors that are known")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) error {
+	if s.sample < 1 || s.workers < 1 {
+		return errors.New("-sample and -workers must be at least 1")
+	}
+	known, err := readReasons(s.survivors)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var results []result
+	for _, g := range groups {
+		if s.only != "" && !strings.Contains(","+s.only+",", ","+g.name+",") {
+			continue
+		}
+		began := time.Now()
+		r, err := try(ctx, s, g, dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.name, err)
+		}
+		r.took = time.Since(began)
+		results = append(results, r)
+	}
+	if len(results) == 0 {
+		return fmt.Errorf("-only %q names no group", s.only)
+	}
+	return report(os.Stdout, results, known, s.goal)
+}
