@@ -63,7 +63,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: cve
-cve: ## the regression tests that are named after an advisory
+cve: ## the regression tests of docs/advisories.md: id, test, status
 	.ci/cve
 
 .PHONY: mutate

@@ -131,7 +131,7 @@ func within(path string, prefixes []string) bool {
 // The official SDKs are our judges in tests and nothing else (docs/adr/0001).
 func TestBinary(t *testing.T) {
 	sdks := []string{"github.com/modelcontextprotocol", "github.com/mark3labs/mcp-go", "github.com/metoro-io/mcp-golang"}
-	judges := []string{"github.com/google/go-cmp", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools", "testing"}
+	judges := []string{"github.com/getkin/kin-openapi/openapi3filter", "github.com/google/go-cmp", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools", "testing"}
 	seen := 0
 	for _, p := range list(t, "-deps", "./cmd/drawbridge") {
 		seen++

@@ -5,5 +5,5 @@
 // run of each test alone tells which changes it reaches, so that a change is held against those tests only.
 //
 // The one rule: an asleep change must not change what the program does. Tests that fail before any change is awake (those that count
-// allocations) are left out, and named.
+// allocations) are not asked, and named.
 package main

@@ -45,7 +45,7 @@ func report(w io.Writer, results []result, known reasons, goal float64) error {
 	var missed []string
 	for _, r := range results {
 		for _, name := range r.left {
-			fmt.Fprintf(w, "left out, it fails with all changes asleep: %s\n", name)
+			fmt.Fprintf(w, "not asked: %s\n", name)
 		}
 	}
 	used := map[string]bool{}

@@ -26,7 +26,7 @@ type result struct {
 	killed   int
 	late     int // of the killed: those whose tests did not end
 	survived []survivor
-	left     []string // tests that fail with every change asleep
+	left     []string // tests that are not asked, and why
 	took     time.Duration
 }
 
@@ -147,15 +147,19 @@ func record(ctx context.Context, s settings, tests []testCase, dir string) (reac
 			file := filepath.Join(dir, "reached-"+strconv.Itoa(i))
 			defer os.Remove(file)
 			began := time.Now()
-			ok, err := t.suite.run(wctx, time.Minute, []string{t.name}, "MUTANT_REACHED="+file)
+			ok, err := t.suite.run(wctx, 2*s.slow, []string{t.name}, "MUTANT_REACHED="+file)
 			t.took = time.Since(began)
 			if err != nil && !errors.Is(err, errLate) {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if !ok {
-				left = append(left, t.suite.dir+" "+t.name)
+			switch {
+			case t.took > s.slow:
+				left = append(left, fmt.Sprintf("%s %s: it takes more than %v", t.suite.dir, t.name, s.slow))
+				return nil
+			case !ok:
+				left = append(left, t.suite.dir+" "+t.name+": it fails with all changes asleep")
 				return nil
 			}
 			text, err := os.ReadFile(file)
