@@ -28,7 +28,7 @@ type api struct {
 	output  string // loose or off
 }
 
-// startGateway starts the program and returns at once: see client.connect and firstList for when it is ready.
+// startGateway starts the program and returns at once: see ready.
 func startGateway(ctx context.Context, program, dir string, iss *authtest.Server, a api) (*gateway, error) {
 	host, err := process.FreeAddress()
 	if err != nil {
@@ -65,10 +65,10 @@ telemetry: {log_level: error}
 }
 
 // ready waits until the gateway lists a tool, and returns that list.
-func (g *gateway) ready(ctx context.Context, e era) (list []byte, err error) {
+func (g *gateway) ready(ctx context.Context, e string) (list []byte, err error) {
 	err = g.child.Await(ctx, func(context.Context) error {
-		c := &client{era: e, host: g.host, token: g.token}
-		if err := c.connect(); err != nil {
+		c := &wire.Client{Host: g.host, Revision: e, Token: g.token}
+		if err := c.Connect(); err != nil {
 			return err
 		}
 		conn, err := wire.Dial(g.host)
@@ -76,7 +76,7 @@ func (g *gateway) ready(ctx context.Context, e era) (list []byte, err error) {
 			return err
 		}
 		defer conn.Close()
-		a, err := conn.Exchange([]byte(c.toolList("")))
+		a, err := conn.Exchange([]byte(c.List("")))
 		if err != nil {
 			return err
 		}

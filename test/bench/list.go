@@ -18,7 +18,7 @@ import (
 	"drawbridge/test/wire"
 )
 
-// List is what tools/list costs, in one era and one encoding.
+// List is what tools/list costs, in one string and one encoding.
 type List struct {
 	Document    string        `json:"document"`
 	Era         string        `json:"era"`
@@ -41,10 +41,10 @@ func (b *bench) lists(ctx context.Context, report *Report, spec string) (err err
 		return err
 	}
 	defer stopInto(&err, g.child)
-	if _, err := g.ready(ctx, eras[0]); err != nil {
+	if _, err := g.ready(ctx, wire.Modern); err != nil {
 		return err
 	}
-	for _, e := range eras {
+	for _, e := range revisions {
 		for _, encoding := range []string{"", "gzip"} {
 			l, err := b.list(ctx, g, e, encoding)
 			if err != nil {
@@ -59,9 +59,9 @@ func (b *bench) lists(ctx context.Context, report *Report, spec string) (err err
 	return nil
 }
 
-func (b *bench) list(ctx context.Context, g *gateway, e era, encoding string) (List, error) {
-	c := &client{era: e, host: g.host, token: g.token}
-	if err := c.connect(); err != nil {
+func (b *bench) list(ctx context.Context, g *gateway, e string, encoding string) (List, error) {
+	c := &wire.Client{Host: g.host, Revision: e, Token: g.token}
+	if err := c.Connect(); err != nil {
 		return List{}, err
 	}
 	conn, err := wire.Dial(g.host)
@@ -69,7 +69,7 @@ func (b *bench) list(ctx context.Context, g *gateway, e era, encoding string) (L
 		return List{}, err
 	}
 	defer conn.Close()
-	request := []byte(c.toolList(encoding))
+	request := []byte(c.List(encoding))
 	a, err := conn.Exchange(request)
 	if err != nil {
 		return List{}, err
@@ -84,7 +84,7 @@ func (b *bench) list(ctx context.Context, g *gateway, e era, encoding string) (L
 			return List{}, err
 		}
 	}
-	l := List{Era: e.revision, Encoding: encoding, Tools: countTools(plain), Bytes: len(want)}
+	l := List{Era: e, Encoding: encoding, Tools: countTools(plain), Bytes: len(want)}
 	if l.Encoding == "" {
 		l.Encoding = "plain"
 	}
@@ -209,7 +209,7 @@ func (b *bench) starts(ctx context.Context, report *Report, spec string) error {
 				return err
 			}
 			defer stopInto(&err, g.child)
-			list, err := g.ready(ctx, eras[0])
+			list, err := g.ready(ctx, wire.Modern)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,11 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/test/process"
+	"drawbridge/test/wire"
 )
+
+// revisions are those that clients of the measurements speak: one of each era.
+var revisions = []string{wire.Modern, "2025-11-25"}
 
 // bench is one measurement with what all its scenarios share.
 type bench struct {
@@ -105,7 +109,7 @@ func (b *bench) calls(ctx context.Context, report *Report, title string, p paylo
 		return err
 	}
 	defer stopInto(&err, g.child)
-	if _, err := g.ready(ctx, eras[0]); err != nil {
+	if _, err := g.ready(ctx, wire.Modern); err != nil {
 		return err
 	}
 
@@ -119,12 +123,12 @@ func (b *bench) calls(ctx context.Context, report *Report, title string, p paylo
 	if err := add(newTarget("reverse proxy", proxyHost, proxy, get(path, proxyHost), verifyPlain(p))); err != nil {
 		return err
 	}
-	for _, e := range eras {
-		c := &client{era: e, host: g.host, token: g.token}
-		if err := c.connect(); err != nil {
+	for _, e := range revisions {
+		c := &wire.Client{Host: g.host, Revision: e, Token: g.token}
+		if err := c.Connect(); err != nil {
 			return err
 		}
-		if err := add(newTarget("gateway "+e.revision, g.host, g.child, c.toolCall(p.name, sample), verifyTool(p, output == "off"))); err != nil {
+		if err := add(newTarget("gateway "+e, g.host, g.child, c.Call(p.name, sample, `{"id":`+sample+`}`), verifyTool(p, output == "off"))); err != nil {
 			return err
 		}
 	}
