@@ -21,6 +21,7 @@ DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
 STREAMS_FLAGS ?=
 MUTATE_FLAGS  ?=
+CHAOS_FLAGS   ?=
 
 .DEFAULT_GOAL := help
 
@@ -107,6 +108,13 @@ tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS=
 .PHONY: streams
 streams: build ## 10,000 open streams: memory, time to tell them of a change, and 1,000 changes under load (STREAMS_FLAGS=-h)
 	$(GO) run ./test/streams -gateway bin/drawbridge $(STREAMS_FLAGS)
+
+.PHONY: chaos chaos-full
+chaos: build ## what fails in front of callers, as the table of docs/chaos.md (CHAOS_FLAGS='-figures 2,9', -short, -list)
+	test/chaos/run $(CHAOS_FLAGS)
+
+chaos-full: build ## one of its figures as a whole, up to an hour (FIGURE=9)
+	test/chaos/run -full -figures $(or $(FIGURE),$(error which one? FIGURE=9)) $(CHAOS_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

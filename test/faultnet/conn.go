@@ -101,6 +101,9 @@ func (c *Conn) corrupted(piece []byte) []byte {
 
 // end does what the script has for the end. The error ends the copying of this direction.
 func (c *Conn) end() error {
+	if c.way.Ended != nil {
+		c.way.Ended(time.Now())
+	}
 	switch c.way.End {
 	case Reset:
 		linger(c.Conn)
@@ -109,13 +112,9 @@ func (c *Conn) end() error {
 		c.closeBoth()
 	case HalfClose:
 		closeWrite(c.Conn)
-	case Stall, Never:
-	}
-	if c.way.Ended != nil {
-		c.way.Ended(time.Now())
-	}
-	if c.way.End == Stall {
+	case Stall:
 		<-c.closed
+	case Never:
 	}
 	return net.ErrClosed
 }

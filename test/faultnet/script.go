@@ -37,7 +37,7 @@ type Way struct {
 	// End is what happens after that many bytes, of which none follows.
 	End   End
 	After int64
-	// Ended, if set, is called just after End has happened, from the goroutine that did it.
+	// Ended, if set, is called just before End happens, from the goroutine that does it.
 	Ended func(at time.Time)
 }
 

@@ -3,6 +3,9 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -64,5 +67,22 @@ func TestAwaitSaysWhyAChildEnded(t *testing.T) {
 	want := "sh ended before it was ready (exit status 2); its last words:\nno such file\n"
 	if err == nil || err.Error() != want {
 		t.Errorf("Await = %v, want %q", err, want)
+	}
+}
+
+func TestMetricsAndDescriptors(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "# HELP a b\na 1\nb{c=\"d e\"} 2.5\n")
+	}))
+	defer service.Close()
+	got, err := Metrics(t.Context(), strings.TrimPrefix(service.URL, "http://"))
+	if err != nil || len(got) != 2 || got["a"] != 1 || got[`b{c="d e"}`] != 2.5 {
+		t.Errorf("Metrics = %v, %v", got, err)
+	}
+	if n, err := Descriptors(os.Getpid()); err != nil || n < 3 {
+		t.Errorf("Descriptors of this process = %d, %v", n, err)
+	}
+	if err := ClearPeak(os.Getpid()); err != nil {
+		t.Error(err)
 	}
 }

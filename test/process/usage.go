@@ -1,8 +1,12 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -32,6 +36,54 @@ func ReadUsage(pid int) (Usage, error) {
 		return Usage{}, fmt.Errorf("read memory: %w", err)
 	}
 	return parseUsage(stat, status)
+}
+
+// ClearPeak makes PeakRSS of a process begin anew from what is resident now (proc(5): /proc/pid/clear_refs).
+func ClearPeak(pid int) error {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+		return fmt.Errorf("begin the peak of memory anew: %w", err)
+	}
+	return nil
+}
+
+// Descriptors counts the open files and connections of a process.
+func Descriptors(pid int) (int, error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return 0, fmt.Errorf("count descriptors: %w", err)
+	}
+	return len(entries), nil
+}
+
+// Metrics returns what the gateway whose admin listener has the address says of itself, by the names of the metrics as they are
+// written, with their labels.
+func Metrics(ctx context.Context, admin string) (map[string]float64, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.New("/metrics: " + resp.Status)
+	}
+	values := map[string]float64{}
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		line := lines.Text()
+		at := strings.LastIndexByte(line, ' ')
+		if at < 0 || line[0] == '#' {
+			continue
+		}
+		if v, err := strconv.ParseFloat(line[at+1:], 64); err == nil {
+			values[line[:at]] = v
+		}
+	}
+	return values, lines.Err()
 }
 
 func parseUsage(stat, status []byte) (Usage, error) {

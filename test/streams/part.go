@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drawbridge/test/process"
 )
 
 // rounds is how many changes many streams are told of; the one in the middle counts.
@@ -79,7 +81,7 @@ func (w *world) manyChanges(ctx context.Context) ([]figure, error) {
 	if err := w.change(ctx); err != nil { // with it all is warm
 		return nil, err
 	}
-	before, err := w.metrics(ctx)
+	before, err := process.Metrics(ctx, w.admin)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (w *world) manyChanges(ctx context.Context) ([]figure, error) {
 // left is how many goroutines the gateway has more than before, as soon as it has no more, or else after a while.
 func (w *world) left(ctx context.Context, before float64) (more float64, err error) {
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		values, err := w.metrics(ctx)
+		values, err := process.Metrics(ctx, w.admin)
 		if err != nil {
 			return 0, err
 		}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"drawbridge/test/process"
@@ -115,25 +112,6 @@ func (w *world) ask(ctx context.Context, method, path string) (*http.Response, e
 	return resp, nil
 }
 
-// metrics returns what the gateway says of itself, by the names of the metrics without labels.
-func (w *world) metrics(ctx context.Context) (map[string]float64, error) {
-	resp, err := w.ask(ctx, http.MethodGet, "/metrics")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	values := map[string]float64{}
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		if name, value, ok := strings.Cut(lines.Text(), " "); ok {
-			if v, err := strconv.ParseFloat(value, 64); err == nil {
-				values[name] = v
-			}
-		}
-	}
-	return values, lines.Err()
-}
-
 // memory is what the gateway holds, in bytes.
 type memory struct{ live, resident float64 }
 
@@ -144,7 +122,7 @@ func (w *world) memory(ctx context.Context) (m memory, err error) {
 		if err := w.reload(ctx); err != nil {
 			return m, err
 		}
-		values, err := w.metrics(ctx)
+		values, err := process.Metrics(ctx, w.admin)
 		if err != nil {
 			return m, err
 		}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/test/process"
+)
+
+var gzipBomb = figure{
+	number: 10, name: "answers that grow without end",
+	conditions: [3]string{
+		"1 GiB in 1 MiB of gzip, and an answer without end, 5 times each",
+		"10 GiB in 10 MiB of gzip, and an answer without end, 30 times each",
+		"10 GiB in 10 MiB of gzip, and an answer without end, 300 times each",
+	},
+	run: runGzipBomb,
+}
+
+// runGzipBomb answers with a bomb, and looks at the most memory that the gateway has had meanwhile.
+func runGzipBomb(ctx context.Context, s *suite) (rows []row, err error) {
+	size := by(s, [3]int64{1 << 30, 10 << 30, 10 << 30})
+	bomb := filepath.Join(s.dir, "bomb.gz")
+	packed, err := writeBomb(bomb, size)
+	if err != nil {
+		return nil, err
+	}
+	upstream, err := newService(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/gzip"):
+			f, err := os.Open(bomb)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			defer f.Close()
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", strconv.FormatInt(packed, 10))
+			_, _ = io.Copy(w, f) // the gateway need not take all
+		case strings.HasSuffix(r.URL.Path, "/endless"):
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`["`))
+			for block := []byte(strings.Repeat("a", 64<<10)); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		default:
+			answerJSON(w, `{"ok":true}`)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer upstream.close()
+	spec, err := s.write("things.json", things)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host)})
+	if err != nil {
+		return nil, err
+	}
+	defer g.stopInto(&err)
+	c, err := newCaller(g.host, revisions[len(revisions)-1], "")
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	for n := range 200 { // all is warm
+		if text, err := c.call("get_thing", n, `{"id":"a"}`); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, text)
+		}
+	}
+	for _, kind := range []string{"gzip", "endless"} {
+		usage, err := g.child.Usage()
+		if err != nil {
+			return nil, err
+		}
+		if err := process.ClearPeak(g.child.PID()); err != nil {
+			return nil, err
+		}
+		before, times, refused := usage.RSS, []float64{}, 0
+		bombs := by(s, [3]int{5, 30, 300})
+		for n := range bombs {
+			start := time.Now()
+			text, err := c.call("get_thing", 1000+n, `{"id":"`+kind+`"}`)
+			times = append(times, float64(time.Since(start))/1e6)
+			if errors.Is(err, errTool) && !strings.Contains(text, "aaaa") && !strings.Contains(text, "\x00") {
+				refused++
+			} else {
+				s.progress("   a bomb gave %.100q, %v", text, err)
+			}
+		}
+		if usage, err = g.child.Usage(); err != nil {
+			return nil, err
+		}
+		more := float64(usage.PeakRSS-before) / (1 << 20)
+		middle, _, most := median(times)
+		goal, memory := "+<= 32 MiB", verdictOf(more <= 32)
+		if kind == "endless" { // as much as limits.max_answer lets in is collected, and grows by doubling
+			goal, memory = "", shown
+		}
+		rows = append(rows,
+			row{kind + ", refused", "all", fmt.Sprintf("%d of %d", refused, bombs), verdictOf(refused == bombs)},
+			row{kind + ", resident memory at most", goal, fmt.Sprintf("+%.1f MiB (%.1f before)", more, float64(before)/(1<<20)), memory},
+			row{kind + ", time to the refusal", "< 300 ms", fmt.Sprintf("%.0f ms (median), %.0f ms (most)", middle, most), verdictOf(middle < 300)})
+	}
+	return rows, nil
+}
+
+// writeBomb packs that many zero bytes, and returns how large the file is. A pattern that repeats is packed once, and then
+// written again and again: deflate's blocks need not know of each other when each ends on a byte.
+func writeBomb(name string, size int64) (packed int64, err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	const piece = 64 << 20
+	var block strings.Builder
+	z, err := flate.NewWriter(&block, flate.BestCompression)
+	if err != nil {
+		return 0, err
+	}
+	zeros := make([]byte, 1<<20)
+	for range piece >> 20 {
+		if _, err := z.Write(zeros); err != nil {
+			return 0, err
+		}
+	}
+	if err := z.Flush(); err != nil { // ends on a byte
+		return 0, err
+	}
+	var head strings.Builder
+	h := gzip.NewWriter(&head)
+	if err := h.Flush(); err != nil {
+		return 0, err
+	}
+	if _, err := io.WriteString(f, head.String()[:10]); err != nil { // the header alone (RFC 1952 section 2.3)
+		return 0, err
+	}
+	for range size / piece {
+		if _, err := io.WriteString(f, block.String()); err != nil {
+			return 0, err
+		}
+	}
+	// An empty last block; no checksum follows, which nobody gets to.
+	if _, err := f.Write([]byte{3, 0}); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"drawbridge/test/wire"
+)
+
+var cancelled = figure{
+	number: 15, name: "clients that go away",
+	conditions: [3]string{
+		"10 calls of each of 5 revisions by a closed connection, 10 of each of 4 by a notification",
+		"40 calls of each of 5 revisions by a closed connection, 40 of each of 4 by a notification",
+		"400 calls of each of 5 revisions by a closed connection, 400 of each of 4 by a notification",
+	},
+	run: runCancelled,
+}
+
+// waiting is a service whose answers don't come, and that knows when it is asked and when nobody wants the answer any more.
+type waiting struct {
+	mu    sync.Mutex
+	calls map[string]*waited
+}
+
+type waited struct {
+	come, gone chan time.Time // with one place each
+}
+
+func (w *waiting) call(id string) *waited {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.calls == nil {
+		w.calls = map[string]*waited{}
+	}
+	if w.calls[id] == nil {
+		w.calls[id] = &waited{make(chan time.Time, 1), make(chan time.Time, 1)}
+	}
+	return w.calls[id]
+}
+
+func (w *waiting) serve(rw http.ResponseWriter, r *http.Request) {
+	c := w.call(r.URL.Path[len("/things/"):])
+	c.come <- time.Now()
+	select {
+	case <-r.Context().Done():
+		c.gone <- time.Now()
+	case <-time.After(20 * time.Second):
+		answerJSON(rw, `{}`)
+	}
+}
+
+// runCancelled makes calls that wait for the service, goes away, and looks when the service is told.
+func runCancelled(ctx context.Context, s *suite) (rows []row, err error) {
+	var w waiting
+	upstream, err := newService(w.serve)
+	if err != nil {
+		return nil, err
+	}
+	defer upstream.close()
+	spec, err := s.write("things.json", things)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host)})
+	if err != nil {
+		return nil, err
+	}
+	defer g.stopInto(&err)
+	calls, id := by(s, [3]int{10, 40, 400}), 100
+	for _, revision := range revisions {
+		for _, way := range []string{"closed", "notified"} {
+			if way == "notified" && revision == wire.Modern {
+				continue // it has no such notification over HTTP: closing is how it cancels
+			}
+			var times []float64
+			for range calls {
+				id++
+				took, err := abandon(ctx, g.host, revision, way, id, w.call(strconv.Itoa(id)))
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", revision, way, err)
+				}
+				if took >= 0 {
+					times = append(times, float64(took)/1e6)
+				}
+			}
+			middle, _, most := median(times)
+			in := 0
+			for _, t := range times {
+				if t <= 50 {
+					in++
+				}
+			}
+			rows = append(rows, row{revision + ", " + way, fmt.Sprintf("%d of %d within 50 ms", calls, calls),
+				fmt.Sprintf("%d of %d, %.1f ms (median), %.1f ms (most)", in, calls, middle, most), verdictOf(in == calls)})
+		}
+	}
+	return rows, nil
+}
+
+// abandon makes a call and goes away when the service has got it. The result is how long after that the service was told,
+// or -1 if it was not within two seconds.
+func abandon(ctx context.Context, host, revision, way string, id int, w *waited) (time.Duration, error) {
+	c := &wire.Client{Host: host, Revision: revision}
+	if err := c.Connect(); err != nil {
+		return 0, err
+	}
+	conn, err := wire.Dial(host)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if err := conn.Send([]byte(c.Call("get_thing", strconv.Itoa(id), fmt.Sprintf(`{"id":"%d"}`, id)))); err != nil {
+		return 0, err
+	}
+	select {
+	case <-w.come:
+	case <-time.After(10 * time.Second):
+		return 0, fmt.Errorf("call %d has not come to the service", id)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	var left time.Time
+	if way == "closed" {
+		left = time.Now()
+		conn.Close()
+	} else {
+		other, err := wire.Dial(host)
+		if err != nil {
+			return 0, err
+		}
+		defer other.Close()
+		left = time.Now()
+		if a, err := other.Exchange([]byte(c.Cancel(strconv.Itoa(id)))); err != nil || a.Status != http.StatusAccepted {
+			return 0, fmt.Errorf("the notification got %d, %w", a.Status, err)
+		}
+	}
+	select {
+	case at := <-w.gone:
+		return max(0, at.Sub(left)), nil
+	case <-time.After(2 * time.Second):
+		return -1, nil
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestFiguresAreNumberedOnce(t *testing.T) {
+	last := 0
+	for _, f := range figures() {
+		if f.number <= last || f.number > 30 {
+			t.Errorf("figure %d stands behind %d", f.number, last)
+		}
+		last = f.number
+		if f.name == "" || f.run == nil || f.conditions[scaled] == "" || f.conditions[full] == "" {
+			t.Errorf("figure %d lacks something: %+v", f.number, f)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	all := []figure{{number: 1, conditions: [3]string{"a", "b", "c"}}, {number: 2, conditions: [3]string{"", "b", "c"}}}
+	for _, test := range []struct {
+		numbers string
+		size    size
+		want    string
+	}{
+		{"", short, "[1]"},
+		{"", full, "[1 2]"},
+		{"2, 1", scaled, "[2 1]"},
+		{"2", short, "-figures: figure 2 is not there in this size"},
+		{"3", full, "-figures: there is no figure 3"},
+		{"x", full, `-figures: "x" is no number`},
+	} {
+		chosen, err := choose(all, test.numbers, test.size)
+		var numbers []int
+		for _, f := range chosen {
+			numbers = append(numbers, f.number)
+		}
+		got := fmt.Sprint(numbers)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("choose %q of size %d: %s, want %s", test.numbers, test.size, got, test.want)
+		}
+	}
+}
+
+func TestTableCountsWhatIsMissed(t *testing.T) {
+	s := &suite{log: new(strings.Builder)}
+	var tab table
+	for n, run := range []func(context.Context, *suite) ([]row, error){
+		func(context.Context, *suite) ([]row, error) {
+			return []row{{"a", "0", "0", ok}, {"b", "0", "1", missed}}, nil
+		},
+		func(context.Context, *suite) ([]row, error) { return nil, &notRun{"no redis"} },
+		func(context.Context, *suite) ([]row, error) { return nil, fmt.Errorf("boom\nat length") },
+		func(context.Context, *suite) ([]row, error) { return nil, nil },
+	} {
+		s.figure(t.Context(), &tab, figure{number: n + 1, name: "f", conditions: [3]string{"some", "", ""}, run: run})
+	}
+	var b strings.Builder
+	tab.markdown = true
+	tab.print(&b)
+	want := `| # | figure | what is run | goal | measured | |
+|---|---|---|---|---|---|
+| 1 | f: a | some | 0 | 0 | ok |
+| 1 | b |  | 0 | 1 | MISSED |
+| 2 | f | some |  | not run: no redis | not run |
+| 3 | f | some |  | error: boom | MISSED |
+| 4 | f | some |  | nothing | MISSED |
+`
+	if b.String() != want || tab.missed() != 3 {
+		t.Errorf("%d missed in\n%s", tab.missed(), b.String())
+	}
+}
+
+func TestLoads(t *testing.T) {
+	var seen [3]int
+	tally := closedLoad(t.Context(), 3, 30, func(worker, n int) error {
+		seen[worker]++
+		if n%10 == 0 {
+			return fmt.Errorf("call of ten")
+		}
+		return nil
+	}).wait()
+	if tally.made != 30 || tally.failed != 3 || len(tally.times) != 27 || seen != [3]int{10, 10, 10} || tally.failures() != "3 × call of ten" {
+		t.Errorf("%+v, %v", tally, seen)
+	}
+	l := openLoad(t.Context(), 1000, 2, func(int, int) error { return nil })
+	start := time.Now()
+	time.Sleep(50 * time.Millisecond)
+	tally = l.stop()
+	if most := int(time.Since(start)/time.Millisecond) + 2; tally.made == 0 || tally.made > most || tally.failed != 0 || !slices.IsSorted(tally.times) {
+		t.Errorf("%d calls, at most %d: %+v", tally.made, most, tally.failures())
+	}
+}
+
+func TestMessageIsTheLastEvent(t *testing.T) {
+	for _, test := range [][2]string{
+		{`{"id":1}`, `{"id":1}`},
+		{"event: message\ndata: {\"method\":\"x\"}\n\n: still here\n\nevent: message\ndata: {\"id\":1}\n\n", `{"id":1}`},
+		{"id: 5\ndata: \n\ndata: {\"id\":2}\n\n", `{"id":2}`},
+	} {
+		if got := string(message([]byte(test[0]))); got != test[1] {
+			t.Errorf("message(%q) = %q", test[0], got)
+		}
+	}
+}

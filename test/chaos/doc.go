@@ -1,0 +1,7 @@
+// Command chaos produces the figures of docs/chaos.md: what becomes of callers while services, networks, clients, replicas and
+// documents fail in front of them. It runs the built gateway, a fault proxy and real proxies from outside, and takes those figures
+// that other programs and tests measure from them.
+//
+// Each figure is there in three sizes: short for CI, scaled for make chaos, and whole. The one rule: a figure counts what its own
+// client has seen, and what could not be measured is not ok.
+package main

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tally is what came of many calls.
+type tally struct {
+	made, failed int
+	words        map[string]int // the first words of what failed, and how often
+	times        []time.Duration
+	marks        []mark
+}
+
+// mark is one call: when it was due, and how long its answer took.
+type mark struct {
+	due  time.Time
+	took time.Duration
+}
+
+// load is calls that go on until it is stopped.
+type load struct {
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+
+	mu sync.Mutex
+	tally
+}
+
+func (l *load) note(due time.Time, err error) {
+	took := time.Since(due)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made++
+	if err != nil {
+		l.failed++
+		l.words[fmt.Sprintf("%.160s", err)]++
+		return
+	}
+	l.times = append(l.times, took)
+	l.marks = append(l.marks, mark{due, took})
+}
+
+// openLoad makes rate calls a second, whatever becomes of those before, with so many workers at most. The time of a call
+// counts from when it was due. call gets the number of its worker and of the call.
+func openLoad(ctx context.Context, rate, workers int, call func(worker, n int) error) *load {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &load{cancel: cancel, tally: tally{words: map[string]int{}}}
+	type order struct {
+		n   int
+		due time.Time
+	}
+	orders := make(chan order, rate) // a second of them may be late
+	l.ended.Go(func() {
+		defer close(orders)
+		start := time.Now()
+		for n := 0; ; n++ {
+			due := start.Add(time.Duration(n) * time.Second / time.Duration(rate))
+			if wait := time.Until(due); wait > 0 && !pause(ctx, wait) {
+				return
+			}
+			select {
+			case orders <- order{n, due}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for worker := range workers {
+		l.ended.Go(func() {
+			for o := range orders {
+				l.note(o.due, call(worker, o.n))
+			}
+		})
+	}
+	return l
+}
+
+// closedLoad makes one call after the other with each of so many workers, until it is stopped or that many are made; 0: for ever.
+func closedLoad(ctx context.Context, workers, calls int, call func(worker, n int) error) *load {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &load{cancel: cancel, tally: tally{words: map[string]int{}}}
+	for worker := range workers {
+		l.ended.Go(func() {
+			for n := worker; ctx.Err() == nil && (calls == 0 || n < calls); n += workers {
+				start := time.Now()
+				l.note(start, call(worker, n))
+			}
+		})
+	}
+	return l
+}
+
+// stop ends the load when the calls that run have ended.
+func (l *load) stop() *tally {
+	l.cancel()
+	return l.wait()
+}
+
+// wait returns when all calls of a load that ends by itself are made.
+func (l *load) wait() *tally {
+	l.ended.Wait()
+	l.cancel()
+	slices.Sort(l.times)
+	return &l.tally
+}
+
+// quantile of the calls that went well.
+func (t *tally) quantile(q float64) time.Duration { return quantile(t.times, q) }
+
+// within are the times of the calls that were due between two moments, sorted.
+func (t *tally) within(from, to time.Time) []time.Duration {
+	var times []time.Duration
+	for _, m := range t.marks {
+		if !m.due.Before(from) && m.due.Before(to) {
+			times = append(times, m.took)
+		}
+	}
+	slices.Sort(times)
+	return times
+}
+
+// failures tells what failed, the most frequent first.
+func (t *tally) failures() string {
+	type word struct {
+		text string
+		n    int
+	}
+	var all []word
+	for text, n := range t.words {
+		all = append(all, word{text, n})
+	}
+	slices.SortFunc(all, func(a, b word) int { return b.n - a.n })
+	var out []string
+	for _, w := range all[:min(len(all), 3)] {
+		out = append(out, fmt.Sprintf("%d × %s", w.n, w.text))
+	}
+	return strings.Join(out, "; ")
+}
+
+// quantile of sorted times.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(float64(len(sorted))*q))]
+}
+
+// pause waits, and tells whether ctx has not ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// round is a time as people read it.
+func round(d time.Duration) string {
+	switch {
+	case d > 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d > 10*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}
+
+// median of values, with the least and the most.
+func median(values []float64) (middle, least, most float64) {
+	if len(values) == 0 {
+		return 0, 0, 0
+	}
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1]
+}
+
+// orNothing is the text behind what leads to it, or nothing if there is none.
+func orNothing(lead, text string) string {
+	if text == "" {
+		return ""
+	}
+	return lead + text
+}

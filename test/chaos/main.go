@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// suite is what all figures share.
+type suite struct {
+	program string // the gateway
+	root    string // of the module
+	size    size
+	seed    uint64
+	dir     string // of the figure that runs
+	log     io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	s := &suite{size: scaled, log: stderr}
+	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.program, "gateway", "bin/drawbridge", "the gateway's `program` (make build)")
+	chosen := f.String("figures", "", "`numbers` of the figures to run, such as 2,9,12 (default: all of that size)")
+	small := f.Bool("short", false, "a smoke test of those that need no quiet machine, about a minute")
+	whole := f.Bool("full", false, "the whole figures, up to an hour each")
+	list := f.Bool("list", false, "print the figures with what is run, and run none")
+	markdown := f.Bool("markdown", false, "print the table as that of docs/chaos.md")
+	f.Uint64Var(&s.seed, "seed", 1, "of what is random")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case *small && *whole:
+		return errors.New("-short and -full exclude each other")
+	case *small:
+		s.size = short
+	case *whole:
+		s.size = full
+	}
+	selected, err := choose(figures(), *chosen, s.size)
+	if err != nil {
+		return err
+	}
+	t := &table{markdown: *markdown}
+	if *list {
+		for _, f := range selected {
+			t.add(f, s.size, row{})
+		}
+		t.print(stdout)
+		return nil
+	}
+	if s.program, err = filepath.Abs(s.program); err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.program); err != nil {
+		return fmt.Errorf("no gateway (run make build first): %w", err)
+	}
+	if s.root, err = os.Getwd(); err != nil {
+		return err
+	}
+	for _, f := range selected {
+		s.figure(ctx, t, f)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	fmt.Fprintln(stdout)
+	t.print(stdout)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if missed := t.missed(); missed > 0 {
+		return fmt.Errorf("%d goals are missed", missed)
+	}
+	return nil
+}
+
+// figure runs one figure, and adds what came of it to the table. Whatever one does, the others run.
+func (s *suite) figure(ctx context.Context, t *table, f figure) {
+	began := time.Now()
+	s.progress("== %d %s: %s", f.number, f.name, f.conditions[s.size])
+	// What a figure needs is there for as long as it takes and no longer.
+	limit := 5 * time.Minute
+	if s.size == full {
+		limit = time.Hour
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var rows []row
+	err := func() (err error) {
+		if s.dir, err = os.MkdirTemp("", "chaos"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(s.dir)
+		rows, err = f.run(ctx, s)
+		return err
+	}()
+	var absent *notRun
+	switch {
+	case errors.As(err, &absent):
+		rows = append(rows, row{measured: "not run: " + absent.reason, verdict: notMeasured})
+	case err != nil:
+		fmt.Fprintf(s.log, "%v\n", err)
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		rows = append(rows, row{measured: "error: " + first, verdict: missed})
+	case len(rows) == 0:
+		rows = append(rows, row{measured: "nothing", verdict: missed})
+	}
+	for _, r := range rows {
+		t.add(f, s.size, r)
+		s.progress("   %s %s (%s) %s", r.what, r.measured, r.goal, r.verdict)
+	}
+	s.progress("== %d: %s", f.number, time.Since(began).Round(100*time.Millisecond))
+}
+
+func (s *suite) progress(format string, args ...any) { fmt.Fprintf(s.log, format+"\n", args...) }
+
+// by returns the value of the size that is run.
+func by[T any](s *suite, values [3]T) T { return values[s.size] }
+
+// choose returns the figures with these numbers, or all that the size has.
+func choose(all []figure, numbers string, z size) ([]figure, error) {
+	var selected []figure
+	if numbers == "" {
+		for _, f := range all {
+			if f.conditions[z] != "" {
+				selected = append(selected, f)
+			}
+		}
+		return selected, nil
+	}
+next:
+	for text := range strings.SplitSeq(numbers, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("-figures: %q is no number", text)
+		}
+		for _, f := range all {
+			if f.number != n {
+				continue
+			}
+			if f.conditions[z] == "" {
+				return nil, fmt.Errorf("-figures: figure %d is not there in this size", n)
+			}
+			selected = append(selected, f)
+			continue next
+		}
+		return nil, fmt.Errorf("-figures: there is no figure %d", n)
+	}
+	return selected, nil
+}
