@@ -144,6 +144,10 @@ conformance-auth: build ## its scenarios for authorization servers against that 
 image: build ## write an OCI archive of the gateway to bin/, no daemon or registry needed
 	$(GO) run ./test/image -binary bin/drawbridge -out bin/drawbridge-image.tar
 
+.PHONY: helm
+helm: ## lint and render deploy/helm, validate the manifests and load their configuration
+	test/deploy/helm
+
 .PHONY: clean
 clean: ## remove bin/ and out/
 	rm -rf bin $(OUT)

@@ -1,0 +1,255 @@
+package deploy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/config"
+)
+
+// chart is the chart's folder.
+const chart = "../../deploy/helm/drawbridge"
+
+// cluster is the version of Kubernetes for which the chart is rendered.
+const cluster = "1.36.0"
+
+// tool returns the path of a program that test/deploy/helm installs.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path := os.Getenv(name)
+	if path == "" {
+		t.Skipf("%s is not set: run make helm", name)
+	}
+	return path
+}
+
+// output runs a program and returns what it printed, and whether it went well.
+func output(t *testing.T, stdin []byte, name string, args ...string) (text string, ok bool) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	var out, errs bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), &out, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if err != nil {
+		return out.String() + errs.String(), false
+	}
+	return out.String(), true
+}
+
+// render returns the manifests that the chart makes of a file of values.
+func render(t *testing.T, helm, values string) string {
+	t.Helper()
+	text, ok := output(t, nil, helm, "template", "mcp", chart, "--namespace", "mcp", "--kube-version", cluster, "-f", values)
+	if !ok {
+		t.Fatalf("helm template: %s", text)
+	}
+	return text
+}
+
+// validate holds manifests against the schemas of Kubernetes.
+func validate(t *testing.T, manifests string) (text string, ok bool) {
+	t.Helper()
+	return output(t, []byte(manifests), tool(t, "KUBECONFORM"), "-strict", "-summary", "-schema-location",
+		tool(t, "KUBE_SCHEMAS")+"/{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json")
+}
+
+func TestChart(t *testing.T) {
+	helm := tool(t, "HELM")
+	sets, err := filepath.Glob("testdata/values/*.yaml")
+	if err != nil || len(sets) < 4 {
+		t.Fatalf("values %q: %v", sets, err)
+	}
+	for _, values := range sets {
+		t.Run(strings.TrimSuffix(filepath.Base(values), ".yaml"), func(t *testing.T) {
+			if text, ok := output(t, nil, helm, "lint", chart, "--strict", "--kube-version", cluster, "-f", values); !ok {
+				t.Fatalf("helm lint: %s", text)
+			}
+			text := render(t, helm, values)
+			verdict, ok := validate(t, text)
+			if !ok {
+				t.Fatalf("kubeconform: %s", verdict)
+			}
+			all := parse(t, text)
+			c := load(t, all)
+			judge(t, all, c)
+			kinds := make([]string, 0, len(all))
+			for _, o := range all {
+				kinds = append(kinds, o.Kind)
+			}
+			t.Logf("linted; rendered %s; %s configuration loaded", strings.Join(kinds, ", "), strings.TrimSpace(verdict)+";")
+		})
+	}
+}
+
+// TestVerdict: the schemas find what they are there for.
+func TestVerdict(t *testing.T) {
+	text := render(t, tool(t, "HELM"), "testdata/values/everything.yaml")
+	for _, broken := range []struct{ old, replacement, want string }{
+		{"serviceAccountName:", "serviceAcountName:", "serviceAcountName"},
+		{"readOnlyRootFilesystem: true", "readOnlyRootFilesystem: nearly", "readOnlyRootFilesystem"},
+		{"revisionHistoryLimit: 5", "revisionHistoryLimit: five", "revisionHistoryLimit"},
+		{"parentRefs:", "parents:", "HTTPRoute"},
+		{"endpoints:", "endpoint:", "ServiceMonitor"},
+	} {
+		if !strings.Contains(text, broken.old) {
+			t.Fatalf("no %q in the manifests", broken.old)
+		}
+		if verdict, ok := validate(t, strings.Replace(text, broken.old, broken.replacement, 1)); ok || !strings.Contains(verdict, broken.want) {
+			t.Errorf("%s in place of %s: %s", broken.replacement, broken.old, verdict)
+		}
+	}
+}
+
+// TestRefused: what can be known to be wrong is said before anything is installed.
+func TestRefused(t *testing.T) {
+	helm := tool(t, "HELM")
+	for _, c := range []struct{ set, want string }{
+		{"terminationGracePeriodSeconds=30", "terminationGracePeriodSeconds is 30, and config.server.shutdown_delay and drain_timeout with 5 s to spare are 35: calls would be cut"},
+		{"config.server.drain_timeout=2m,terminationGracePeriodSeconds=125", "terminationGracePeriodSeconds is 125, and config.server.shutdown_delay and drain_timeout with 5 s to spare are 130: calls would be cut"},
+		{"config.apis=null", "config': missing property 'apis'"},
+		{"config.server.seal_keys=null", "several replicas need the same config.server.seal_keys: without them a session of one pod is unknown to the others"},
+		{"config.admin.listen=127.0.0.1:9090", `config.admin.listen is "127.0.0.1:9090", which nothing outside of the pod reaches: write 0.0.0.0 and the port`},
+		{"config.server.listen=0.0.0.0", `config.server.listen is "0.0.0.0": it needs a port, as in 0.0.0.0:8080`},
+		{"resources.limits.memory=1.5Gi", `resources.limits.memory is "1.5Gi": write whole numbers of Ki, Mi, Gi, k, M or G, as in 256Mi`},
+		{"httpRoute.enabled=true", "httpRoute.parentRefs is empty: name the Gateway"},
+		{"replicas=3", "additional properties 'replicas' not allowed"},
+		{"image.digest=sha256:1", "at '/image/digest'"},
+		{"secrets={../x}", "at '/secrets/0'"},
+	} {
+		if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", c.set); ok || !strings.Contains(text, c.want) {
+			t.Errorf("--set %s: %s", c.set, text)
+		}
+	}
+}
+
+// TestRestart: a changed rule restarts no pod, a changed listener does.
+func TestRestart(t *testing.T) {
+	helm := tool(t, "HELM")
+	digest := func(set string) string {
+		text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", set)
+		if !ok {
+			t.Fatal(text)
+		}
+		_, after, _ := strings.Cut(text, "drawbridge/restart: ")
+		line, _, _ := strings.Cut(after, "\n")
+		return line
+	}
+	before := digest("replicaCount=2")
+	if len(before) != 64 {
+		t.Fatalf("digest %q", before)
+	}
+	for _, set := range []string{"config.apis[0].spec=https://other.example.com/a.json", "config.auth.default_scopes={a}", "config.server.page_size=10", "files.a=b"} {
+		if digest(set) != before {
+			t.Errorf("%s restarts the pods", set)
+		}
+	}
+	for _, set := range []string{"config.server.listen=:8081", "config.admin.token=x", "config.telemetry.log_level=debug", "config.limits.max_body=2MiB"} {
+		if digest(set) == before {
+			t.Errorf("%s restarts nothing", set)
+		}
+	}
+}
+
+// An object is what the tests read of a manifest.
+type object struct {
+	Kind string
+	Data map[string]string
+	Spec struct {
+		Type     string
+		Template struct {
+			Spec struct {
+				Grace      int  `yaml:"terminationGracePeriodSeconds"`
+				Automount  bool `yaml:"automountServiceAccountToken"`
+				Containers []struct {
+					Name  string
+					Ports []struct {
+						Name string
+						Port int `yaml:"containerPort"`
+					}
+					Env []struct{ Name, Value string }
+				}
+			}
+		}
+	}
+}
+
+func parse(t *testing.T, manifests string) (all []object) {
+	t.Helper()
+	for d := yaml.NewDecoder(strings.NewReader(manifests)); ; {
+		var o object
+		err := d.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("manifests: %v", err)
+		}
+		all = append(all, o)
+	}
+}
+
+// load puts the files of the ConfigMap and what its configuration refers to into a folder, and has the gateway load it.
+func load(t *testing.T, all []object) *config.Config {
+	t.Helper()
+	for _, o := range all {
+		if o.Kind == "Secret" {
+			t.Error("the chart makes a Secret")
+		}
+		if o.Kind != "ConfigMap" {
+			continue
+		}
+		dir := t.TempDir()
+		for name, text := range o.Data {
+			text = strings.ReplaceAll(strings.ReplaceAll(text, "/etc/drawbridge/", dir+"/"), "/run/secrets/", dir+"/")
+			write(t, dir, name, text)
+		}
+		secrets(t, dir)
+		c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+		if c == nil || len(problems) > 0 {
+			t.Fatalf("the configuration can't be used, or not without a warning: %v\n%s", problems, o.Data["drawbridge.yaml"])
+		}
+		return c
+	}
+	t.Fatal("no ConfigMap")
+	return nil
+}
+
+// judge holds that the manifests fit the configuration that the gateway has loaded.
+func judge(t *testing.T, all []object, c *config.Config) {
+	t.Helper()
+	for _, o := range all {
+		if o.Kind != "Deployment" {
+			continue
+		}
+		pod := o.Spec.Template.Spec
+		ending := time.Duration(c.Server.ShutdownDelay) + time.Duration(c.Server.DrainTimeout)
+		if grace := time.Duration(pod.Grace) * time.Second; grace < ending+5*time.Second {
+			t.Errorf("terminationGracePeriodSeconds is %s, and the gateway may take %s", grace, ending)
+		}
+		if pod.Automount || len(pod.Containers) != 1 {
+			t.Fatalf("pod: %+v", pod)
+		}
+		ports := pod.Containers[0].Ports
+		for i, address := range []config.Address{c.Server.Listen, c.Admin.Listen} {
+			if address.Loopback() || !strings.HasSuffix(address.String(), ":"+strconv.Itoa(ports[i].Port)) {
+				t.Errorf("port %+v, and the gateway listens at %s", ports[i], address)
+			}
+		}
+		return
+	}
+	t.Error("no Deployment")
+}
