@@ -101,7 +101,7 @@ func TestLead(t *testing.T) {
 		`{"detail":"` + strings.Repeat(`x`, 4799) + `\u0041"` + pad: strings.Repeat("x", maxDetail-3) + "…",
 		`{"detail":"` + strings.Repeat(` `, 4798) + `\u0041"` + pad: "",
 	} {
-		if got := leadOf(openapi.Part{Kind: openapi.JSON, MediaType: "application/json", Data: []byte(text)}); got != want || !utf8.ValidString(got) {
+		if got := leadOf(openapi.Part{Kind: openapi.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string) string { return s }); got != want || !utf8.ValidString(got) {
 			t.Errorf("%.60s: %q, want %q", text, got, want)
 		}
 	}

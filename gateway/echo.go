@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -199,16 +200,19 @@ func (c *call) hide(p *openapi.Part) (found bool) {
 func (c *call) hidden(text string) string { return c.sentSecrets().hidden(c.plan.echoes.hidden(text)) }
 
 // longestSecret is the length of the longest form of a secret that refusal knows, in bytes.
-func (c *call) longestSecret() int { return max(c.plan.longestSecret, c.sentSecrets().longest()) }
+func (c *call) longestSecret() int {
+	return max(c.plan.longestSecret, c.sentSecrets().longest(), redact.Margin)
+}
 
 // refusal takes what the gateway attached to the request, however short, out of the beginning of what the service says; cut
-// tells that more of it follows. Services in trouble show the request that they got, and with it the credential (P7).
+// tells that more of it follows. Services in trouble show the request that they got, and with it the credential; and their own
+// secrets, where they stand, and their stack (P7).
 func (c *call) refusal(body []byte, cut bool) string {
 	text := string(body)
 	if c.plan.redact != nil {
 		text = c.plan.redact.Replace(text)
 	}
-	text = c.sentSecrets().hidden(text)
+	text = redact.Error(c.sentSecrets().hidden(text))
 	if cut {
 		// The last bytes may be the beginning of a secret, or of a character.
 		text = strings.ToValidUTF8(text[:max(0, len(text)-c.longestSecret())], "")

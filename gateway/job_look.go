@@ -16,6 +16,7 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -369,7 +370,11 @@ func (j *job) read(l *look, hidden func(string) string) {
 	}
 	for _, pointer := range j.message {
 		if text := stringAt(l.body, pointer); text != "" {
-			l.message = cutText(oneLine(hidden(openapi.Clean(text))), maxSaid)
+			text = hidden(openapi.Clean(text))
+			if l.state == jobFailed || l.state == jobCancelled {
+				text = redact.Error(text)
+			}
+			l.message = cutText(oneLine(text), maxSaid)
 			break
 		}
 	}
@@ -419,7 +424,8 @@ func (c *call) failedJob(l *look) *failure {
 		text += ": " + l.message
 	}
 	if l.body != nil {
-		said := c.refusal(l.body[:min(len(l.body), maxErrorBody+c.longestSecret())], len(l.body) > maxErrorBody+c.longestSecret())
+		body, room := openapi.CleanData(l.body), maxErrorBody+c.longestSecret()
+		said := c.refusal(body[:min(len(body), room)], len(body) > room)
 		text += "\n" + cutText(said, maxErrorBody)
 	}
 	text += "\nLook at what the service says; the same call may need other arguments, or work later."

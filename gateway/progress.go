@@ -72,7 +72,7 @@ type eventWatch struct {
 func (w *eventWatch) see(event []byte) (more bool) {
 	r, reply := w.rules, w.call.reply
 	if w.call.plan.clean {
-		event = openapi.CleanEvent(event)
+		event = openapi.CleanData(event)
 	}
 	if s := w.call.plan.sensitive; s != nil && isObject(event) {
 		event = s.applyEvent(event)

@@ -37,7 +37,7 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		case short:
 			return nil
 		case part.Kind == openapi.JSON && lead == "":
-			lead = leadOf(part)
+			lead = leadOf(part, c.told)
 		}
 		if len(body) > 0 {
 			body = append(body, '\n')
@@ -55,7 +55,6 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
-	lead = c.refusal([]byte(lead), false)
 	said := c.refusal(body, short)
 	if room := maxErrorBody - len(lead); len(said) > room {
 		said, short = strings.ToValidUTF8(said[:room], ""), true
@@ -92,6 +91,9 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	return &failure{outcome: o, text: b.String()}
 }
 
+// told returns what is told of a short text of an error.
+func (c *call) told(text string) string { return c.refusal([]byte(text), false) }
+
 const (
 	maxTitle  = 200 // bytes
 	maxDetail = 600
@@ -108,7 +110,9 @@ var (
 
 // leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
 // place. It comes first because much else may stand around it, and a long body is cut.
-func leadOf(p openapi.Part) string {
+// told takes out of a text what is not for the caller.
+func leadOf(p openapi.Part, told func(string) string) string {
+	words := func(value []byte, most int) string { return words(value, most, told) }
 	values := membersOf(p.Data)
 	if title, detail := words(values["title"], maxTitle), words(values["detail"], maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
 		if title != "" && detail != "" && title != detail {
@@ -119,7 +123,7 @@ func leadOf(p openapi.Part) string {
 	if len(p.Data) <= readAtOnce {
 		return ""
 	}
-	if said := firstWords(values); said != "" {
+	if said := firstWords(values, words); said != "" {
 		return said
 	}
 	for _, name := range holders {
@@ -128,7 +132,7 @@ func leadOf(p openapi.Part) string {
 			inner = first
 			break
 		}
-		if said := cmp.Or(words(inner, maxDetail), firstWords(membersOf(inner))); said != "" {
+		if said := cmp.Or(words(inner, maxDetail), firstWords(membersOf(inner), words)); said != "" {
 			return said
 		}
 	}
@@ -146,7 +150,7 @@ func membersOf(object []byte) map[string][]byte {
 	return values
 }
 
-func firstWords(values map[string][]byte) string {
+func firstWords(values map[string][]byte, words func(value []byte, most int) string) string {
 	for _, name := range wordy {
 		if said := words(values[name], maxDetail); said != "" {
 			return said
@@ -156,14 +160,14 @@ func firstWords(values map[string][]byte) string {
 }
 
 // words returns the beginning of a string on one line; "" for another kind of value.
-func words(value []byte, most int) string {
+func words(value []byte, most int, told func(string) string) string {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return ""
 	}
 	if value = bytes.TrimSpace(value); len(value) > 8*maxDetail {
 		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape that is cut apart ends the text
 	}
-	return cutText(strings.Join(strings.Fields(string(jsonscan.Unquote(value))), " "), most)
+	return cutText(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)))), " "), most)
 }
 
 // cutText shortens a text without breaking a character.

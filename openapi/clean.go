@@ -24,9 +24,9 @@ func (p *Part) Clean() {
 	}
 }
 
-// CleanEvent is [Part.Clean] for the data of an event, as [Operation.WatchEvents] shows it; it is nil where that is not UTF-8.
-func CleanEvent(event []byte) []byte {
-	p := Part{Kind: Text, Data: event}
+// CleanData is [Part.Clean] for a text that may be JSON, such as the data of an event; what is not UTF-8 in it goes, too.
+func CleanData(data []byte) []byte {
+	p := Part{Kind: Text, Data: data}
 	p.Clean()
 	return p.Data
 }

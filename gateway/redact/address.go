@@ -1,0 +1,142 @@
+package redact
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// somewhere stands in the place of where something is.
+const somewhere = "[address]"
+
+var (
+	// An absolute URL; its slashes may be escaped. The path is told, the rest is not.
+	location = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9+.-]+):(?:\\?/){2}((?:\[redacted\]@)?(?:\[[0-9A-Fa-f:.%]+\])?[^\s\x01-\x03"'<>\\/?#,;)\]}]*)((?:\\?/[^\s\x01-\x03"'<>\\/?#,;)\]}]*)*)(?:[?#](?:\[redacted\]|[^\s\x01-\x03"'<>\\)\]}])*)?`)
+	// The place of a database, as Java writes it.
+	database = regexp.MustCompile(`\bjdbc:[^\s\x01-\x03"'<>\\]+`)
+	// Names that only a network inside knows (RFC 6762, RFC 8375, RFC 9476, and custom).
+	inside = regexp.MustCompile(`(?i)\b(?:(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+(?:internal|intranet|local|localdomain|localhost|lan|corp|home\.arpa|svc|consul|test|private)|localhost)(?::\d{1,5})?\b(?:\.)?`)
+	// A name that stands where resolvers and sockets put one.
+	resolved = regexp.MustCompile(`(?i)\b((?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH) |UnknownHost(?:Exception)?:? |(?:resolve|resolving) (?:host(?:name)?:? )?["'\\]*|` +
+		`(?:dial|connect) (?:tcp|udp|unix)[46]? |(?:connect(?:ion)?|connecting) to (?:host |server |the server at )?["'\\]*)([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::\d{1,5})?|[A-Za-z0-9_-]+:\d{1,5}|/[^\s\x01-\x03"'\\]+)`)
+	bareName = regexp.MustCompile(`(?i)\b((?:ENOTFOUND|EAI_AGAIN) |UnknownHost(?:Exception)?:? |lookup )([A-Za-z0-9_-]{1,63})( on |: no such host|["'\\\s\x01-\x03]|$)`)
+)
+
+// withoutAddresses takes out where the service and what is behind it stand. Of a URL the path stays: it tells which thing is meant,
+// as the type of a problem does (RFC 9457). As with secrets, an expression runs only where a part of it is there.
+func withoutAddresses(text string) string {
+	if strings.Contains(text, ":/") || strings.Contains(text, `:\/`) {
+		text = location.ReplaceAllStringFunc(text, pathOf)
+	}
+	low := strings.ToLower(text)
+	if strings.Contains(low, "jdbc:") {
+		text = database.ReplaceAllString(text, somewhere)
+	}
+	if containsAny(low, "enotfound", "eai_again", "econn", "etimedout", "ehostunreach", "unknownhost", "resolv", "dial ", "connect") {
+		text = resolved.ReplaceAllString(text, "${1}"+somewhere)
+	}
+	if containsAny(low, "enotfound", "eai_again", "unknownhost", "lookup ") {
+		text = bareName.ReplaceAllString(text, "${1}"+somewhere+"${3}")
+	}
+	if containsAny(low, "localhost", ".internal", ".intranet", ".local", ".lan", ".corp", ".home.arpa", ".svc", ".consul", ".test", ".private") {
+		text = inside.ReplaceAllStringFunc(text, func(found string) string {
+			if strings.HasSuffix(found, ".") {
+				return somewhere + "."
+			}
+			return somewhere
+		})
+	}
+	return withoutNumbers(text)
+}
+
+// withoutNumbers takes out IP addresses with their ports.
+func withoutNumbers(text string) string {
+	var b strings.Builder
+	copied := 0
+	for i := 0; i < len(text); {
+		if !isAddressByte(text[i]) {
+			if i++; isNameByte(text[i-1]) { // the rest of a name is none
+				for i < len(text) && (isNameByte(text[i]) || text[i] == ':') {
+					i++
+				}
+			}
+			continue
+		}
+		start := i
+		for i < len(text) && isAddressByte(text[i]) {
+			i++
+		}
+		if i < len(text) && (isNameByte(text[i]) || text[i] >= utf8.RuneSelf) {
+			for i < len(text) && isNameByte(text[i]) {
+				i++
+			}
+			continue
+		}
+		from, to := addressIn(text, start, i)
+		if from == to {
+			continue
+		}
+		b.WriteString(text[copied:from])
+		b.WriteString(somewhere)
+		copied, i = to, max(i, to)
+	}
+	if copied == 0 {
+		return text
+	}
+	b.WriteString(text[copied:])
+	return b.String()
+}
+
+func isAddressByte(c byte) bool {
+	return c == ':' || c == '.' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// addressIn returns where an address with what belongs to it stands, in a run of bytes that may be one; two equal offsets if it
+// is none.
+func addressIn(text string, start, end int) (from, to int) {
+	const longest = 45 + len(":65535") // of an IPv6 address with an IPv4 address in it
+	for end > start && text[end-1] == '.' || end > start+1 && text[end-1] == ':' && text[end-2] != ':' {
+		end-- // of the sentence
+	}
+	run := text[start:end]
+	if len(run) < len("::1") || len(run) > longest || !strings.ContainsAny(run, digits) {
+		return 0, 0 // Face::Bead is a name
+	}
+	if host, _, _ := strings.Cut(run, ":"); strings.Count(host, ".") == 3 {
+		if _, err := netip.ParseAddr(host); err == nil {
+			return start, end
+		}
+		return 0, 0
+	}
+	if strings.Count(run, ":") < 2 {
+		return 0, 0
+	}
+	if _, err := netip.ParseAddr(run); err != nil {
+		return 0, 0
+	}
+	from, to = start, end
+	if to < len(text) && text[to] == '%' { // a zone (RFC 4007)
+		for to++; to < len(text) && isNameByte(text[to]); to++ {
+		}
+	}
+	if from > 0 && text[from-1] == '[' && to < len(text) && text[to] == ']' {
+		from, to = from-1, to+1
+		if to < len(text) && text[to] == ':' {
+			for to++; to < len(text) && text[to] >= '0' && text[to] <= '9'; to++ {
+			}
+		}
+	}
+	return from, to
+}
+
+// pathOf returns what is told of a URL.
+func pathOf(found string) string {
+	at := location.FindStringSubmatchIndex(found)
+	name, path := strings.ToLower(found[at[2]:at[3]]), found[at[6]:at[7]]
+	if name != "http" && name != "https" {
+		return somewhere
+	}
+	tail := strings.TrimRight(path, ".:!") // of the sentence
+	return somewhere + tail + path[len(tail):]
+}

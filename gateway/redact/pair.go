@@ -1,0 +1,146 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// A pair is a name that says that a secret follows, and what follows: in quotes, which may be escaped since an error may hold another
+// in a string, or up to white space or a sign.
+
+// secretNames end the names behind which a secret stands, without signs between their words.
+var secretNames = []string{
+	"password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey", "accesskeyid", "secretkey", "accountkey", "sharedaccesskey",
+	"privatekey", "authorization", "credential", "credentials", "token", "signature", "sig", "sessionid", "jsessionid", "phpsessid", "connect.sid",
+	"otp", "pin", "cvv", "cvc",
+}
+
+// looseNames are those of secretNames that stand for much else, too, as long as nothing stands before them: the token at which a parser
+// stopped, the signature of a function.
+var looseNames = []string{"token", "signature", "sig", "pin", "otp", "cvv", "cvc", "credential", "credentials"}
+
+const (
+	longestName = 80 // with all that stands before it
+	digits      = "0123456789"
+)
+
+// withoutPairs takes out the values of pairs.
+func withoutPairs(text string) string {
+	var b strings.Builder
+	copied := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != ':' && text[i] != '=' {
+			continue
+		}
+		name := nameBefore(text[copied:i])
+		if name == "" {
+			continue
+		}
+		start, end, quoted := valueAfter(text, i)
+		if isSecret(name, text[start:end], !quoted && text[i] == ':') {
+			b.WriteString(text[copied:start])
+			b.WriteString(hidden)
+			copied, i = end, max(i, end-1)
+		}
+	}
+	if copied == 0 {
+		return text
+	}
+	b.WriteString(text[copied:])
+	return b.String()
+}
+
+// nameBefore returns the name that stands before a sign, in lower case and without the signs between its words; "" if it is not one
+// behind which a secret stands.
+func nameBefore(text string) string {
+	text = strings.TrimRight(text, " \t")
+	text = strings.TrimRight(text, `"'\`)
+	from := len(text)
+	for from > 0 && len(text)-from <= longestName && isNameByte(text[from-1]) {
+		from--
+	}
+	if from == len(text) {
+		return ""
+	}
+	name := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(text[from:]), "_", ""), "-", "")
+	for _, more := range []string{"confirmation", "hash", "value"} {
+		name = strings.TrimSuffix(name, more)
+	}
+	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.HasSuffix(name, s) }) {
+		return name
+	}
+	return ""
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// valueAfter returns where the value behind the sign at i stands. Quotes are no part of it.
+func valueAfter(text string, i int) (start, end int, quoted bool) {
+	if i++; i < len(text) && text[i] == '>' { // as Ruby and PHP write it
+		i++
+	}
+	for most := i + 4; i < len(text) && i < most && (text[i] == ' ' || text[i] == '\t'); {
+		i++
+	}
+	slashes := 0
+	for i+slashes < len(text) && text[i+slashes] == '\\' {
+		slashes++
+	}
+	at := i + slashes
+	switch {
+	case at < len(text) && text[at] == '"':
+		end := at + 1
+		for end < len(text) && text[end] != '"' {
+			if text[end] == '\\' && slashes == 0 && end+1 < len(text) {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(text))
+		return at + 1, at + 1 + len(strings.TrimRight(text[at+1:end], `\`)), true
+	case slashes == 0 && at < len(text) && text[at] == '\'':
+		n := strings.IndexAny(text[at+1:], "'\r\n\"\\"+lineFeed+carriage)
+		if n < 0 {
+			n = len(text) - at - 1
+		}
+		return at + 1, at + 1 + n, true
+	}
+	n := strings.IndexAny(text[i:], " \t\r\n\"'\\,;&<>(){}[]"+lineFeed+carriage+tab)
+	if n < 0 {
+		n = len(text) - i
+	}
+	return i, i + n, false
+}
+
+// isSecret tells whether what follows a name is a secret, or words about it. loose tells that the value is not in quotes and stands
+// behind a colon, as words do.
+func isSecret(name, value string, loose bool) bool {
+	value = strings.TrimSuffix(value, ".")
+	switch {
+	case len(value) < 3, strings.ContainsAny(value, " \t\n["+lineFeed), strings.Trim(value, "*xX.•-") == "", isWord(value):
+		return false // words, or a placeholder
+	case slices.Contains(looseNames, name) && !allDigits(value):
+		if loose || !strings.ContainsAny(value, digits) || len(value) < 16 {
+			return false
+		}
+	}
+	if loose {
+		return len(value) >= 6 && strings.ContainsAny(value, digits)
+	}
+	return true
+}
+
+func allDigits(s string) bool { return strings.Trim(s, digits) == "" }
+
+// isWord tells whether a value says something about a secret: it is a word for that, or a code of several, such as too_short.
+func isWord(value string) bool {
+	switch strings.ToLower(value) {
+	case "required", "missing", "invalid", "null", "nil", "none", "true", "false", "undefined", "empty", "blank", "string", "number", "object",
+		"expired", "revoked", "unknown", "incorrect", "wrong", "denied", "mismatch", "forbidden", "unauthorized", "basic", "bearer", "password", "secret",
+		"token", "optional", "text", "integer", "boolean", "array", "short", "weak", "yes", "not", "must", "should", "is", "cannot", "may":
+		return true
+	}
+	return strings.ContainsAny(value, "_-") && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
+}

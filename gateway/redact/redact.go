@@ -1,0 +1,39 @@
+package redact
+
+import "strings"
+
+// hidden stands in the place of a secret. In JSON it can stand where a part of a string stands.
+const hidden = "[redacted]"
+
+// Margin is how much of a text that goes on the patterns must see to know, in bytes, what begins before that: who cuts a text
+// gives as much more of it, and takes as much off its end afterwards.
+const Margin = 1 << 10
+
+// Error returns what a service said, without secrets, addresses and stacks. The text may be JSON, or the beginning of it, and is
+// that afterwards: what goes stood within one string.
+func Error(text string) string {
+	text = unescape.Replace(text)
+	text = withoutSecrets(text)
+	text = withoutStacks(text)
+	return escape.Replace(withoutAddresses(text))
+}
+
+// While the patterns look at a text, control characters stand in it for the escapes of JSON, so that a line in a string begins
+// as one of the text does.
+const (
+	lineFeed = "\x01"
+	carriage = "\x02"
+	tab      = "\x03"
+	quote    = "\x04" // while stacks are looked for: one that does not end a string
+)
+
+var (
+	unescape = strings.NewReplacer(`\\`, `\\`, `\n`, lineFeed, `\r`, carriage, `\t`, tab, lineFeed, "", carriage, "", tab, "", quote, "")
+	escape   = strings.NewReplacer(lineFeed, `\n`, carriage, `\r`, tab, `\t`)
+)
+
+// isJSON tells whether quotes are those of strings.
+func isJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && strings.IndexByte(`{["`, text[0]) >= 0
+}

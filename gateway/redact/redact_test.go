@@ -1,0 +1,99 @@
+package redact
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+var accept = flag.Bool("update", false, "accept what the cases give")
+
+// TestError runs the cases of testdata: what a service said, and what is told of it. The text is looked at as it is, and again as
+// a string in JSON, where the same must be left.
+func TestError(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
+			got := Error(said)
+			if *accept {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if strings.HasPrefix(said, "{") {
+				if !json.Valid([]byte(got)) {
+					t.Errorf("this is no JSON any more: %s", got)
+				}
+				return
+			}
+			held := Error(string(jsonscan.AppendString([]byte(`{"error":`), said)) + "}")
+			var back struct{ Error string }
+			if err := json.Unmarshal([]byte(held), &back); err != nil {
+				t.Fatalf("in JSON: %v: %s", err, held)
+			}
+			if diff := cmp.Diff(want, back.Error); diff != "" {
+				t.Errorf("in JSON: %s", diff)
+			}
+		})
+	}
+}
+
+// FuzzError: JSON stays JSON, and what was found is not found again.
+func FuzzError(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.txtar")
+	for _, path := range files {
+		if archive, err := txtar.ParseFile(path); err == nil {
+			f.Add(string(archive.Files[0].Data))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 16<<10 {
+			return
+		}
+		got := Error(text)
+		if json.Valid([]byte(text)) && !json.Valid([]byte(got)) && strings.ContainsAny(text, `{["`) {
+			t.Errorf("%q → %q", text, got)
+		}
+		if quoted := string(jsonscan.AppendString(nil, strings.ToValidUTF8(text, ""))); !json.Valid([]byte(Error(quoted))) {
+			t.Errorf("%s → %s", quoted, Error(quoted))
+		}
+	})
+}
+
+// TestTime: no text makes the patterns slow. Each is as long as the longest that is looked at.
+func TestTime(t *testing.T) {
+	const most = 16 << 10
+	for _, piece := range []string{"a", "eyJ", "eyJaaaaa.", "-----BEGIN PRIVATE KEY-----", "at a(", "\nat ", "password=", "password\"", "::", "1:", "http://", "://", "\\n", "\" ",
+		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", ".go:1", "\nx()\n\t/a.go:1"} {
+		text := strings.Repeat(piece, most/len(piece))
+		begin := time.Now()
+		Error(text)
+		if took := time.Since(begin); took > 2*time.Second { // a hundred times what it takes on a machine with nothing else to do
+			t.Errorf("%q: %v", piece, took)
+		} else if testing.Verbose() {
+			t.Logf("%q: %v", piece, took)
+		}
+	}
+}

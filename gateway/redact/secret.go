@@ -1,0 +1,75 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+var (
+	// A private key (RFC 7468), whose lines may be escaped; one without an end goes to the end of the text.
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)`)
+	// A JWS or JWE in its compact form; the first part is the Base64 of an object.
+	jwt = regexp.MustCompile(`\beyJ[A-Za-z0-9_=-]{5,}\.[A-Za-z0-9_=-]{2,}(?:\.[A-Za-z0-9_=-]*){0,3}`)
+	// Tokens and keys whose beginning tells what they are: those of AWS, GitHub, GitLab, Slack, Stripe, Google, OpenAI, npm, SendGrid,
+	// Hugging Face, Shopify, DigitalOcean.
+	known = regexp.MustCompile(`\b(?:(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|` +
+		`xox[abeoprs]-[A-Za-z0-9-]{8,}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{30,}|` +
+		`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{30,}|shp(?:at|ss|ca)_[A-Fa-f0-9]{30,}|do[por]_v1_[A-Fa-f0-9]{30,})`)
+	// A name and a password in a URL (RFC 3986 section 3.2.1).
+	userinfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\?/){2})[^\s/@"'<>\\]+@`)
+	// What HTTP authenticates with (RFC 9110 section 11.1): the name of a scheme, and what may be its value.
+	scheme = regexp.MustCompile(`(?i)\b(?:bearer|basic|dpop|negotiate|ntlm|digest|apikey|token)(?: |\+|%20)+["']?([A-Za-z0-9._~+/-]{8,}=*)`)
+	// A line of cookies (RFC 6265), or a member of that name.
+	cookie = regexp.MustCompile(`(?i)\b(?:set-)?cookie2?\\*["']?\s*[:=]\s*\\*["'\[]*([A-Za-z0-9!#$%&*+.^_|~-]+=[^\r\n\x01\x02"'\\]*)`)
+)
+
+// The beginnings in known, without one of which none of it is looked for.
+var beginnings = []string{"AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "ABIA", "ACCA", "gh", "glpat-", "xox", "k_live_", "k_test_", "AIza", "ya29.", "sk-", "npm_", "SG.", "hf_", "shp", "_v1_"}
+
+// withoutSecrets takes out what is known to be a secret by its form, or by the name in front of it. Most errors have nothing of the
+// kind, so each expression runs only where a part of it is there; low is the text in lower case.
+func withoutSecrets(text string) string {
+	low := strings.ToLower(text)
+	if strings.Contains(text, "-----BEGIN") {
+		text = privateKey.ReplaceAllString(text, hidden)
+	}
+	if strings.Contains(text, "eyJ") {
+		text = jwt.ReplaceAllString(text, hidden)
+	}
+	if containsAny(text, beginnings...) {
+		text = known.ReplaceAllString(text, hidden)
+	}
+	if strings.Contains(text, "@") && strings.Contains(text, ":") {
+		text = userinfo.ReplaceAllString(text, "${1}"+hidden+"@")
+	}
+	if containsAny(low, "bearer", "basic", "dpop", "negotiate", "ntlm", "digest", "apikey", "token") {
+		text = scheme.ReplaceAllStringFunc(text, func(found string) string {
+			at := scheme.FindStringSubmatchIndex(found)
+			if !looksRandom(found[at[2]:at[3]]) {
+				return found
+			}
+			return found[:at[2]] + hidden
+		})
+	}
+	if strings.Contains(low, "cookie") {
+		text = cookie.ReplaceAllStringFunc(text, func(found string) string {
+			return found[:cookie.FindStringSubmatchIndex(found)[2]] + hidden
+		})
+	}
+	return withoutPairs(text)
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}
+
+// looksRandom tells a token from a word behind the name of a scheme, as in "Bearer authentication required".
+func looksRandom(value string) bool {
+	if strings.ContainsAny(value, digits) {
+		return true
+	}
+	low := strings.IndexFunc(value, unicode.IsLower)
+	return low >= 0 && strings.IndexFunc(value[low:], unicode.IsUpper) >= 0
+}
