@@ -260,6 +260,16 @@ type API struct {
 	SlashParameters []string `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
 	// The time that a call may take in all. A rule's timeout wins.
 	Timeout Duration `yaml:"timeout" min:"1ms" max:"1h" absent:"limits.timeout"`
+	// The most calls at the same time.
+	MaxInFlight int `yaml:"max_in_flight" min:"1" max:"100000" absent:"limits.max_in_flight"`
+	// How many more calls may wait.
+	MaxQueued int `yaml:"max_queued" min:"0" max:"100000" absent:"limits.max_queued"`
+	// How long a call waits at most.
+	QueueTimeout Duration `yaml:"queue_timeout" min:"1ms" max:"1m" absent:"limits.queue_timeout"`
+	// When a service that fails is left alone; off for never.
+	Breaker Breaker `yaml:"breaker" absent:"each key of it has its own"`
+	// How often a request is sent again that came to nothing; off for never. See resilience.md for which are.
+	Retries Retries `yaml:"retries" absent:"each key of it has its own"`
 	// The most bytes of an answer, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
 	// A file with PEM certificates that are trusted for this API instead of the system's.
@@ -343,6 +353,12 @@ type Settings struct {
 	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing"`
 	// The time that a call may take in all.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
+	// Whether a request may be sent again when nobody knows what became of the first. A request of which it is certain that the
+	// service has not seen it is sent again in any case.
+	Idempotent *bool `yaml:"idempotent,omitempty" absent:"what RFC 9110 says of the method"`
+	// Sends a key with each call by which the service knows a request that it has seen before, so that it may be sent again: a
+	// random UUID in the header Idempotency-Key, or in that of the name given here. false takes back what earlier rules say.
+	IdempotencyKey KeyHeader `yaml:"idempotency_key,omitempty" absent:"none"`
 	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
 	// stands for {}, and false for none, whatever earlier rules say.
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`

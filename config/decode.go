@@ -63,6 +63,9 @@ type listed interface{ list() any }
 // switched is a mapping for which true may stand, as for one without keys, and false.
 type switched interface{ turn(on bool) }
 
+// stoppable is a mapping for which the word off may stand.
+type stoppable interface{ stop() }
+
 // value reads a node into v. Problems are recorded; v is left at its zero value then.
 func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	l.mark(key, n)
@@ -101,6 +104,11 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 		if s, ok := v.Addr().Interface().(switched); ok && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
 			l.defaults(v)
 			s.turn(n.Value == "true")
+			return
+		}
+		if s, ok := v.Addr().Interface().(stoppable); ok && n.Kind == yaml.ScalarNode && n.Value == "off" {
+			l.defaults(v)
+			s.stop()
 			return
 		}
 		if s, ok := v.Addr().Interface().(listed); ok && n.Kind == yaml.SequenceNode {

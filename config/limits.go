@@ -20,6 +20,12 @@ type Limits struct {
 	TLSTimeout Duration `yaml:"tls_timeout" default:"2s" min:"1ms" max:"5m"`
 	// The time from the last byte of an upstream request to the first byte of its answer.
 	FirstByteTimeout Duration `yaml:"first_byte_timeout" default:"15s" min:"1ms" max:"1h"`
+	// The most calls to one API at the same time, until their answers have ended.
+	MaxInFlight int `yaml:"max_in_flight" default:"64" min:"1" max:"100000"`
+	// How many more calls to one API may wait for one of these to end, in the order in which they came.
+	MaxQueued int `yaml:"max_queued" default:"128" min:"0" max:"100000"`
+	// How long such a call waits at most, out of its own time.
+	QueueTimeout Duration `yaml:"queue_timeout" default:"500ms" min:"1ms" max:"1m"`
 	// The most bytes of an upstream answer, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
 	// The most that an upstream answer may grow in decompression, as a factor.

@@ -210,6 +210,15 @@ func (l *loader) derive(cfg *Config) {
 		if api.MaxAnswer == 0 {
 			api.MaxAnswer = cfg.Limits.MaxAnswer
 		}
+		if api.MaxInFlight == 0 {
+			api.MaxInFlight = cfg.Limits.MaxInFlight
+		}
+		if !l.given(fmt.Sprintf("apis[%d].max_queued", i)) {
+			api.MaxQueued = cfg.Limits.MaxQueued
+		}
+		if api.QueueTimeout == 0 {
+			api.QueueTimeout = cfg.Limits.QueueTimeout
+		}
 		if api.SpecTimeout == 0 {
 			api.SpecTimeout = cfg.Limits.SpecTimeout
 		}

@@ -302,6 +302,8 @@ func schemaOf(t reflect.Type, f field) object {
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
 	case reflect.TypeFor[Value]():
 		return object{}
+	case reflect.TypeFor[KeyHeader]():
+		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
 	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
@@ -327,6 +329,9 @@ func schemaOf(t reflect.Type, f field) object {
 		ref := object{{"$ref", "#/$defs/" + t.Name()}}
 		if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 			return object{{"anyOf", []object{{{"type", "boolean"}}, ref}}}
+		}
+		if reflect.PointerTo(t).Implements(reflect.TypeFor[stoppable]()) {
+			return object{{"anyOf", []object{{{"const", "off"}}, ref}}}
 		}
 		if l, ok := reflect.New(t).Interface().(listed); ok {
 			return object{{"anyOf", []object{schemaOf(reflect.TypeOf(l.list()).Elem(), field{}), ref}}}

@@ -23,6 +23,7 @@ func (l *loader) rules(cfg *Config) {
 		l.selectors(match, r.Match)
 		l.strangers(cfg, match, r.Match)
 		l.settings(cfg, set, &r.Set)
+		l.keyed(cfg, set+".idempotency_key", r)
 	}
 }
 

@@ -64,6 +64,8 @@ func expected(t reflect.Type) string {
 		return "a URL"
 	case reflect.TypeFor[Location]():
 		return "a URL or path"
+	case reflect.TypeFor[KeyHeader]():
+		return "true, false or the name of a header"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
 	case reflect.TypeFor[Patterns]():
@@ -73,6 +75,9 @@ func expected(t reflect.Type) string {
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 		return "true, false or a mapping"
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[stoppable]()) {
+		return "off or a mapping"
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[listed]()) {
 		return "a list or a mapping"

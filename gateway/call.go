@@ -166,9 +166,16 @@ func (c *call) run(args json.RawMessage) (err error) {
 // send makes the request and sends it. Who gets an answer closes its body, or has ReadResponse do so, and calls observe at
 // the end of it.
 func (c *call) send(args json.RawMessage) (*http.Response, error) {
+	key := ""
+	if c.plan.key != nil {
+		args, key = c.plan.key.prepare(args)
+	}
 	req, err := c.plan.Operation.NewRequest(c.ctx, c.plan.base, args)
 	if err != nil {
 		return nil, c.unbuilt(err)
+	}
+	if key != "" {
+		c.plan.key.attach(req.Header, key)
 	}
 	c.args, c.target = args, req.URL
 	for name, values := range c.extra {
@@ -178,7 +185,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 		return nil, err
 	}
 	c.start = time.Now()
-	resp, err := c.plan.client.Do(req)
+	resp, err := c.plan.client.Send(req, c.plan.repeat)
 	if err != nil {
 		return nil, c.failed(err)
 	}
@@ -201,7 +208,7 @@ func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).S
 // [mcp.ErrAsked] is too.
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
-	if p.condition == nil && !p.consent.needed && p.questions == nil && p.job.callback == nil || visitFrom(ctx).operator {
+	if p.condition == nil && !p.consent.needed && p.questions == nil && p.given() == p.Operation || visitFrom(ctx).operator {
 		return args, nil
 	}
 	var err error

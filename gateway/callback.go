@@ -123,14 +123,7 @@ func (c *call) calledBack(args json.RawMessage) (json.RawMessage, error) {
 
 // with puts a URL into arguments.
 func (cb *jobCallback) with(args json.RawMessage, url string) json.RawMessage {
-	dst := []byte{'{'}
-	for name, value := range jsonscan.Members(args) {
-		if string(name) != cb.argument {
-			dst = append(append(append(jsonscan.AppendString(dst, name), ':'), value...), ',')
-		}
-	}
-	dst = append(jsonscan.AppendString(dst, cb.argument), ':')
-	return append(jsonscan.AppendString(dst, url), '}')
+	return withArgument(args, cb.argument, url)
 }
 
 // serveCallback takes what a service calls with. What is wrong with it is told by the status alone.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -78,6 +79,7 @@ type Gateway struct {
 	guards   atomic.Pointer[guards]
 	identity atomic.Pointer[credential.Identity] // nil: no service is told who calls
 	status   atomic.Pointer[admin.Status]
+	traffic  atomic.Pointer[traffic]
 	draining atomic.Bool
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once
@@ -131,6 +133,8 @@ func New(o Options) (*Gateway, error) {
 	if g.links, err = mcp.NewHandles(keys, "drawbridge link"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
+	g.traffic.Store(&traffic{})
+	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
 	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
@@ -162,6 +166,10 @@ func (g *Gateway) Serving() <-chan struct{} { return g.serving }
 // Status tells the state of the gateway and of each API, without secrets.
 func (g *Gateway) Status() admin.Status {
 	s := *g.status.Load()
+	s.APIs = slices.Clone(s.APIs)
+	for i := range s.APIs {
+		g.traffic.Load().describe(&s.APIs[i])
+	}
 	s.Draining = g.draining.Load()
 	s.Ready = s.Ready && !s.Draining
 	return s

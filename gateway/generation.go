@@ -50,7 +50,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
-	jobs := map[*openapi.Operation]*job{}
+	jobs, keys := map[*openapi.Operation]*job{}, map[*openapi.Operation]*requestKey{}
 	var apis []catalog.API
 	for _, s := range d.sources {
 		if s.loaded == nil {
@@ -73,6 +73,10 @@ func (g *Gateway) build(d *deployment) *generation {
 				given := op
 				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].callback != nil {
 					given = jobs[op].callback.given
+					choice.Shown = given
+				}
+				if keys[op] = gen.keyOf(g, s, op, given, set); keys[op] != nil && keys[op].given != nil {
+					given = keys[op].given
 					choice.Shown = given
 				}
 				if len(set.Inputs) > 0 {
@@ -101,7 +105,8 @@ func (g *Gateway) build(d *deployment) *generation {
 			label = "other"
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
-		p.questions, p.job = asked[t.Operation], jobs[t.Operation]
+		p.questions, p.job, p.key = asked[t.Operation], jobs[t.Operation], keys[t.Operation]
+		p.repeat = repeatOf(settings[t.Operation], p.key)
 		p.metrics = g.metrics.call(t.API, label)
 		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)
 		if len(p.Scopes) == 0 {
@@ -270,5 +275,6 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 			g.metrics.forget(name)
 		}
 	}
+	g.traffic.Store(trafficOf(d))
 	g.status.Store(&s)
 }

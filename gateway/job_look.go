@@ -205,7 +205,7 @@ func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http
 
 func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
 	c.sentEchoes = nil // a token may be another one now
-	if resp, err = c.plan.client.Do(req); err != nil {
+	if resp, err = c.plan.client.Send(req, upstream.Once); err != nil { // jobs are asked again in their own time
 		return nil, "", c.failed(err)
 	}
 	location = resp.Header.Get("Location")
@@ -221,7 +221,10 @@ func (c *call) lookFailed(err error) *lookError {
 	denied := errors.As(err, &token) || errors.As(err, &header)
 	later := false
 	if errors.As(err, &e) {
-		later = e.Kind == upstream.Timeout || e.Kind == upstream.Connect || e.Kind == upstream.Truncated
+		switch e.Kind {
+		case upstream.Timeout, upstream.Connect, upstream.Truncated, upstream.Overloaded, upstream.BreakerOpen:
+			later = true
+		}
 		denied = denied || e.Kind == upstream.Credential || e.Kind == upstream.TLS || e.Kind == upstream.Canceled
 	}
 	var f *failure

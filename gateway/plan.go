@@ -41,6 +41,8 @@ type Plan struct {
 	repeated []repeated // arguments that stand in headers too
 
 	client *upstream.Client
+	key    *requestKey       // by which the service knows a request that it has seen; nil: there is none
+	repeat upstream.Repeat   // whether a request may reach the service twice
 	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
 	echoes *echoes           // finds them in answers; nil: there are none
 	// longestSecret is the length of the longest form of a secret that redact knows.
@@ -89,12 +91,23 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	if cb := p.job.callback; cb != nil {
 		args = cb.with(args, p.source.g.base()+callbackPath+"TOKEN")
 	}
-	return p.Operation.NewRequest(ctx, base, args)
+	if p.key == nil {
+		return p.Operation.NewRequest(ctx, base, args)
+	}
+	args, key := p.key.prepare(args)
+	req, err := p.Operation.NewRequest(ctx, base, args)
+	if err == nil {
+		p.key.attach(req.Header, key)
+	}
+	return req, err
 }
 
 // given is the operation with the arguments that callers give, or are asked for.
 func (p *Plan) given() *openapi.Operation {
-	if p.job.callback != nil {
+	switch {
+	case p.key != nil && p.key.given != nil:
+		return p.key.given
+	case p.job.callback != nil:
 		return p.job.callback.given
 	}
 	return p.Operation

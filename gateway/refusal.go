@@ -7,10 +7,10 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -281,7 +281,7 @@ const longestWait = 24 * time.Hour
 // retryAfter reads the header of that name, in seconds or as a date (RFC 9110 section 10.2.3), and says it in a
 // sentence; "" where there is none.
 func retryAfter(resp *http.Response, now time.Time) string {
-	wait, ok := retryHeader(resp, now)
+	wait, ok := upstream.RetryAfter(resp.Header, now)
 	if !ok {
 		return ""
 	}
@@ -298,25 +298,11 @@ func retryAfter(resp *http.Response, now time.Time) string {
 	return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
 }
 
-// retryHeader reads the header Retry-After; false: there is none, or it says nothing.
-func retryHeader(resp *http.Response, now time.Time) (wait time.Duration, ok bool) {
-	value := strings.TrimSpace(resp.Header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
-		return time.Duration(min(seconds, math.MaxInt32)) * time.Second, true
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return at.Sub(now), true
-	}
-	return longestWait + 1, isDigits(value) // more digits than a number has
-}
-
 // retryTime is the time that a service asks to wait, at most longestWait; 0: it does not ask.
 func retryTime(resp *http.Response, now time.Time) time.Duration {
-	wait, ok := retryHeader(resp, now)
+	wait, ok := upstream.RetryAfter(resp.Header, now)
 	if !ok {
 		return 0
 	}
 	return min(max(wait, time.Millisecond), longestWait)
 }
-
-func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -265,6 +265,7 @@ func (s *source) callClient(name string, api *openapi.API) *upstream.Client {
 	}
 	o := s.clientOptions(name, s.attached.calls, s.attached.tls)
 	o.DocumentHosts = hosts
+	s.protect(&o)
 	s.calls.key, s.calls.client = key, upstream.NewClient(o)
 	return s.calls.client
 }

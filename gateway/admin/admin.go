@@ -120,6 +120,9 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	}
 	for _, a := range s.APIs {
 		fmt.Fprintf(&b, "api %s: %s: %d tools, %d operations skipped, %d problems", a.Name, a.State, a.Tools, a.Skipped, a.Problems)
+		if a.Breaker != "" {
+			fmt.Fprintf(&b, ", breaker %s", a.Breaker)
+		}
 		if a.Error != "" {
 			fmt.Fprintf(&b, ": %s", a.Error)
 		}

@@ -15,7 +15,7 @@ func status(ready, draining bool) func() Status {
 	return func() Status {
 		return Status{Ready: ready, Draining: draining, Tools: 3, Config: Config{Error: "c.yaml:1:1: apis: expected a list"},
 			APIs: []API{
-				{Name: "orders", State: Ready, Tools: 3, Skipped: 1, Problems: 2},
+				{Name: "orders", State: Ready, Tools: 3, Skipped: 1, Problems: 2, Breaker: "half_open"},
 				{Name: "billing", State: Failed, Error: "load spec \"b.yaml\": no such file"},
 			}}
 	}
@@ -61,7 +61,7 @@ func TestRoutes(t *testing.T) {
 		{name: "draining", options: Options{Status: status(true, true)}, method: "GET", target: "/readyz", status: 503, body: "draining\n"},
 		{name: "verbose", method: "GET", target: "/readyz?verbose", status: 200, body: "ready: 3 tools\n" +
 			"config: the last good one is in use, the newer one was refused: c.yaml:1:1: apis: expected a list\n" +
-			"api orders: ready: 3 tools, 1 operations skipped, 2 problems\n" +
+			"api orders: ready: 3 tools, 1 operations skipped, 2 problems, breaker half_open\n" +
 			"api billing: failed: 0 tools, 0 operations skipped, 0 problems: load spec \"b.yaml\": no such file\n"},
 		{name: "reload without a token configured", method: "POST", target: "/reload", status: 403,
 			body: "reload over HTTP is off: set admin.token in the configuration, or send SIGHUP\n"},

@@ -46,6 +46,7 @@ type API struct {
 	LoadedAt  *time.Time `json:"loaded_at,omitempty"` // when the document in use was read
 	Error     string     `json:"error,omitempty"`     // of the last attempt
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
+	Breaker   string     `json:"breaker,omitempty"` // "open" or "half_open"; "": calls go to the service, or there is no breaker
 
 	Fates        Fates    `json:"operations"`              // of the document in use, by fate
 	Notes        []string `json:"notes,omitempty"`         // what is to be known of the API as a whole, and is no problem of its document

@@ -3,8 +3,10 @@ package upstream
 import (
 	"context"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -32,6 +34,8 @@ const (
 	// Never, whatever its method; unless it is certain that the service has not
 	// seen the first.
 	Never
+	// Once: never at all; who asks has a way of its own to ask again.
+	Once
 )
 
 // may reports whether a request of a method may be repeated.
@@ -39,10 +43,16 @@ func (r Repeat) may(method string) bool {
 	switch r {
 	case Always:
 		return true
-	case Never:
+	case Never, Once:
 		return false
 	case ByMethod:
 	}
+	return Idempotent(method)
+}
+
+// Idempotent reports whether it makes no difference how often a service gets a
+// request of a method (RFC 9110 section 9.2.2).
+func Idempotent(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "":
 		return true
@@ -63,17 +73,16 @@ type retrier struct {
 	max    int
 	share  int64
 	budget atomic.Int64 // hundredths of a retry
-	// retried is told of each retry.
-	retried func(reason string)
+	counts [len(retryReasons)]atomic.Int64
 	// jitter returns a time between 0 and the given one.
 	jitter func(time.Duration) time.Duration
 }
 
-func newRetrier(o Retries, retried func(reason string)) *retrier {
+func newRetrier(o Retries) *retrier {
 	if o.Max <= 0 {
 		return nil
 	}
-	r := &retrier{max: o.Max, share: int64(o.Budget), retried: retried, jitter: fullJitter}
+	r := &retrier{max: o.Max, share: int64(o.Budget), jitter: fullJitter}
 	r.budget.Store(budgetStart * 100)
 	return r
 }
@@ -131,9 +140,22 @@ func reason(resp *http.Response, err *Error, repeatable bool) string {
 	return ""
 }
 
-// RetryReasons returns all labels with which retries are counted.
-func RetryReasons() []string {
-	return []string{"429", "502", "503", "504", "connect", "truncated", "unprocessed"}
+// retryReasons are what reason returns.
+var retryReasons = [...]string{"429", "502", "503", "504", "connect", "truncated", "unprocessed"}
+
+// Retried yields how many requests were sent again for each reason, from a closed
+// set that can label a metric.
+func (c *Client) Retried() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		if c.retries == nil {
+			return
+		}
+		for i, reason := range retryReasons {
+			if !yield(reason, c.retries.counts[i].Load()) {
+				return
+			}
+		}
+	}
 }
 
 // pause returns how long to wait before the n-th retry; false: there is no time
@@ -159,7 +181,7 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 	if refused != nil {
 		return nil, judged{}, refused
 	}
-	if c.retries == nil {
+	if c.retries == nil || repeat == Once {
 		return c.try(req, judged{b, turn})
 	}
 	c.retries.earn()
@@ -193,9 +215,7 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 		if resp != nil {
 			giveUp(resp)
 		}
-		if c.retries.retried != nil {
-			c.retries.retried(why)
-		}
+		c.retries.counts[slices.Index(retryReasons[:], why)].Add(1)
 		request = again
 	}
 }

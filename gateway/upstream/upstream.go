@@ -67,9 +67,6 @@ type Options struct {
 	// StateChanged is told when the breaker of a host ("" for those of which there
 	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
 	StateChanged func(host string, from, to State)
-	// Retried is told of each request that is sent again, with one of
-	// [RetryReasons]. Nil: nobody is.
-	Retried func(reason string)
 	// UserAgent is sent where the request has none. Default "drawbridge".
 	UserAgent string
 
@@ -118,7 +115,7 @@ func NewClient(o Options) *Client {
 		name:     o.Name,
 		timeout:  cmp.Or(o.Timeout, 30*time.Second),
 		room:     newRoom(o.Room),
-		retries:  newRetrier(o.Retries, o.Retried),
+		retries:  newRetrier(o.Retries),
 		limits:   limits{bytes: cmp.Or(o.MaxBytes, 8<<20), ratio: cmp.Or(o.MaxRatio, 200)},
 		gzip:     slices.Clip([]string{"gzip, deflate"}),
 		identity: slices.Clip([]string{"identity"}),
