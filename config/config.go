@@ -40,6 +40,8 @@ type Config struct {
 	Prompts []Prompt `yaml:"prompts,omitempty" absent:"none"`
 	// Bounds of time and size for every request and document.
 	Limits Limits `yaml:"limits"`
+	// What outlives a call, and what replicas share.
+	State State `yaml:"state"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry"`
 

@@ -43,7 +43,7 @@ func fieldsOf(t reflect.Type) []field {
 // reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
 func reserved(place string) bool {
 	switch place {
-	case "state", "overlays", "server.state_dir":
+	case "overlays", "server.state_dir":
 		return true
 	}
 	return false
@@ -296,6 +296,10 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	}
 	if path {
 		files.resolve(l.dir)
+	}
+	if u, ok := v.Interface().(RedisURL); ok && u.hasPassword() {
+		e.literal = passwordInClear(n.Value)
+		l.exposed(key, e)
 	}
 	if !bounds(v, f) {
 		zero, got := "", ", got "+n.Value

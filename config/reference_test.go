@@ -426,7 +426,7 @@ func valueWords(t reflect.Type, f field) string {
 			of = "networks"
 		case reflect.TypeFor[File]():
 			of = "paths"
-		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim]():
+		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
 		default:
 			of = "mappings"
 		}

@@ -3,12 +3,13 @@ package config
 import "slices"
 
 // ServedAs returns the configuration as a process serves it that was started with another: what is read at the start alone is
-// as it was then. That is where the process listens and how, what it opened there, and what follows from these.
+// as it was then. That is where the process listens and how, what it opened there, what follows from these, and what replicas share.
 func (c *Config) ServedAs(started *Config) *Config {
 	own := *c
 	own.Server.Listen, own.Server.TLS, own.Server.OldTransport = started.Server.Listen, started.Server.TLS, started.Server.OldTransport
 	own.Admin.Listen = started.Admin.Listen
 	own.Limits.MaxHeader = started.Limits.MaxHeader
+	own.State = started.State
 	own.Telemetry.OTLPEndpoint, own.Telemetry.LogFormat = started.Telemetry.OTLPEndpoint, started.Telemetry.LogFormat
 	if c.Auth != nil && c.Resource() != own.Resource() {
 		auth := *c.Auth

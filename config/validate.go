@@ -22,6 +22,7 @@ func (l *loader) validate(cfg *Config) {
 	l.rules(cfg)
 	l.endpoints(cfg)
 	l.prompts(cfg)
+	l.state(cfg)
 }
 
 func (l *loader) server(cfg *Config) {

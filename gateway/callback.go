@@ -22,6 +22,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"drawbridge/config"
+	"drawbridge/gateway/state"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -162,7 +163,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if plan.job.goesOn(body) {
-		g.tasks.wake(p.Key) // which is a reason to look, and no more
+		g.tasks.tell(r.Context(), p.Key) // which is a reason to look, and no more
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -174,7 +175,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 	case !first:
 		http.Error(w, "this URL was called before", http.StatusGone)
 	default:
-		g.tasks.wake(p.Key)
+		g.tasks.tell(r.Context(), p.Key)
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -243,7 +244,13 @@ func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
 	}
 }
 
-// wake makes those look who wait for a job or listen for its task.
+// tell makes those look who wait for a job or listen for its task, at every replica.
+func (s *tasks) tell(ctx context.Context, key string) {
+	s.wake(key)
+	s.shared.changed(ctx, key)
+}
+
+// wake makes those of this replica look.
 func (s *tasks) wake(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,12 +266,15 @@ func (s *tasks) wake(key string) {
 	}
 }
 
-// callback returns what the service has called with; nil: it has not.
+// callback returns what the service has called with; nil: it has not, as far as is known here.
 func (c *call) callback(ctx context.Context) (*callbackRecord, error) {
 	if c.key == "" || c.plan.job.callback == nil {
 		return nil, nil //nolint:nilnil // it has not called
 	}
 	value, ok, err := c.g.tasks.store.Get(ctx, callbackPrefix+c.key)
+	if errors.Is(err, state.ErrAway) {
+		return nil, nil //nolint:nilnil // the service is asked then
+	}
 	if err != nil || !ok {
 		return nil, err
 	}

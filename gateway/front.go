@@ -65,7 +65,7 @@ func (g *Gateway) use(f *front) {
 		return
 	}
 	for _, rekey := range []func([][]byte) error{
-		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.handles.Rekey, g.tasks.callbacks.Rekey,
+		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.handles.Rekey, g.tasks.callbacks.Rekey, g.shared.rekey,
 	} {
 		if err := rekey(f.keys); err != nil { // newFront has tried them
 			g.log.Error("handles are still sealed with the keys of before", "error", err)

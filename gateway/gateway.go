@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
@@ -69,8 +68,8 @@ type Gateway struct {
 	watches     *watches
 	links       *mcp.Handles // of answers that are read later
 	clients     *clients
-	ownKey      []byte                            // seals handles where the configuration has no keys; nil: it has
-	replays     *auth.ReplayMemory                // proofs of possession that were used, whatever guard saw them
+	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
+	shared      *shared
 	guessed     *job                              // of which nothing is said
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
 
@@ -109,7 +108,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	g := &Gateway{
 		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
-		replays: auth.NewReplayMemory(nil), jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
@@ -121,13 +120,16 @@ func New(o Options) (*Gateway, error) {
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
 		return nil, err
 	}
+	if g.shared, err = g.newShared(c, keys); err != nil {
+		return nil, err
+	}
 	if g.first, err = g.deploy(c, nil); err != nil {
 		return nil, err
 	}
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	if g.tasks, err = newTasks(keys); err != nil {
+	if g.tasks, err = newTasks(keys, g.shared); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	if g.links, err = mcp.NewHandles(keys, "drawbridge link"); err != nil {
@@ -172,6 +174,7 @@ func (g *Gateway) Status() admin.Status {
 	}
 	s.Draining = g.draining.Load()
 	s.Ready = s.Ready && !s.Draining
+	s.Shared = g.shared.status()
 	return s
 }
 

@@ -69,7 +69,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.replays, Logger: g.log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
 	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)

@@ -41,6 +41,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	r.start(r.current)
 	group.Go(func() error { return r.loop() })
+	if s := g.shared.store; s != nil {
+		group.Go(func() error { return s.Run(ctx) })
+	}
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 //     a port that can't be had would be found when the old one is closed already. What certificate files hold is read again.
 //   - server.old_transport: it adds URLs;
 //   - limits.max_header: net/http reads it when a listener begins;
+//   - state.redis: what replicas share is not taken from one place to another;
 //   - where traces go, and the form of the log: what is on its way would be lost, or be in two forms.
 func restartKeys(old, c *config.Config) []string {
 	var keys []string
@@ -25,6 +26,7 @@ func restartKeys(old, c *config.Config) []string {
 		"limits.max_header":       {old.Limits.MaxHeader, c.Limits.MaxHeader},
 		"telemetry.otlp_endpoint": {old.Telemetry.OTLPEndpoint, c.Telemetry.OTLPEndpoint},
 		"telemetry.log_format":    {old.Telemetry.LogFormat, c.Telemetry.LogFormat},
+		"state":                   {old.State, c.State},
 	} {
 		if !reflect.DeepEqual(values[0], values[1]) {
 			keys = append(keys, key)

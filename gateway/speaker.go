@@ -10,7 +10,6 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/state"
 )
 
 // speaker speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
@@ -36,7 +35,8 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),
 		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
-		Revoked:      state.NewTombstones(0, nil),
+		Revoked:      g.shared.ended,
+		Spent:        g.shared.spent,
 		Batch:        authorizeBatch,
 		Logger:       g.log,
 		Observe:      g.observe,
@@ -87,7 +87,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 			return g.watches.begin(ctx, hub, v, uri)
 		},
 	})
-	o.Hub = hub
+	o.Hub, o.Relay = hub, g.shared.relay(name)
 	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if s.config.Server.OldTransport {
 		next.old = mcp.NewOldTransport(next.Handler, messagesPath(s.config, name))

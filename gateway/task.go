@@ -20,8 +20,11 @@ const (
 	taskLabel = "drawbridge task 1"
 	// maxTaskID bounds an id, which clients send in a header.
 	maxTaskID = 8 << 10
-	// holdPause is the time between two attempts to be the only one who changes a task.
-	holdPause = 5 * time.Millisecond
+	// holdPause is the time between the first two attempts to be the only one who changes a task, and maxHoldPause the most between two.
+	holdPause    = 5 * time.Millisecond
+	maxHoldPause = 100 * time.Millisecond
+	// maxHold is after what time a replica that has died is no longer taken to be the one who looks at a task.
+	maxHold = 2 * time.Minute
 	// maxKeptResult is the most bytes of a result that are kept. A larger one is got again each time.
 	maxKeptResult = 256 << 10
 )
@@ -33,15 +36,16 @@ type tasks struct {
 	callbacks *mcp.Handles // tokens in the URLs that services call
 	// store keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service, but for
 	// answers that were given and what was called off.
-	store state.Records
+	store  state.Records
+	holds  state.Holds // of tasks that are looked at: who asks for one asks for all
+	shared *shared
 
 	mu      sync.Mutex
-	looking map[string]struct{} // who asks for one asks for all
 	watched map[string]*watchedTask
 	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
-func newTasks(keys [][]byte) (*tasks, error) {
+func newTasks(keys [][]byte, s *shared) (*tasks, error) {
 	handles, err := mcp.NewHandles(keys, taskLabel)
 	if err != nil {
 		return nil, err
@@ -51,8 +55,8 @@ func newTasks(keys [][]byte) (*tasks, error) {
 		return nil, err
 	}
 	return &tasks{
-		handles: handles, callbacks: callbacks, store: state.NewLocalRecords(state.RecordLimits{}, nil),
-		looking: map[string]struct{}{}, watched: map[string]*watchedTask{}, waiting: map[string]chan struct{}{},
+		handles: handles, callbacks: callbacks, store: s.tasks, holds: s.holds, shared: s,
+		watched: map[string]*watchedTask{}, waiting: map[string]chan struct{}{},
 	}, nil
 }
 
@@ -295,14 +299,15 @@ func (r *taskRecord) ask(questions []jobQuestion) {
 
 // hold waits until nobody else looks at the task, or changes what is known of it, and returns what is known then. release must be called.
 func (t *task) hold() (rec *taskRecord, release func(), err error) {
-	for !t.g.tasks.begin(t.payload.Key) {
+	pause, ok := holdPause, false
+	for release, ok = t.begin(); !ok; release, ok = t.begin() {
 		select {
 		case <-t.ctx.Done():
 			return nil, nil, t.ctx.Err()
-		case <-time.After(holdPause):
+		case <-time.After(pause):
+			pause = min(2*pause, maxHoldPause)
 		}
 	}
-	release = func() { t.g.tasks.end(t.payload.Key) }
 	if rec, err = t.load(t.ctx); err != nil {
 		release()
 		return nil, nil, err

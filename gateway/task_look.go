@@ -59,13 +59,14 @@ func (t *task) state() (*taskRecord, error) {
 	if known && !large && (rec.final() || time.Now().Before(rec.Next) && !t.called()) {
 		return rec, nil
 	}
-	if !t.g.tasks.begin(t.payload.Key) {
+	release, ok := t.begin()
+	if !ok {
 		if large { // another has it at hand
 			rec.Status, rec.Result = mcp.TaskWorking, nil
 		}
 		return rec, nil
 	}
-	defer t.g.tasks.end(t.payload.Key)
+	defer release()
 	if large {
 		t.look(rec)
 		return rec, nil
@@ -99,21 +100,9 @@ func (t *task) called() bool {
 	return rec != nil && err == nil
 }
 
-// begin tells whether the caller is the one to look at a task; it must end that.
-func (s *tasks) begin(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, taken := s.looking[key]; taken {
-		return false
-	}
-	s.looking[key] = struct{}{}
-	return true
-}
-
-func (s *tasks) end(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.looking, key)
+// begin tells whether the caller is the one to look at the task, of all replicas; he must call release.
+func (t *task) begin() (release func(), ok bool) {
+	return t.g.tasks.holds.Hold(t.ctx, t.payload.Key, min(t.plan.Timeout+time.Second, maxHold))
 }
 
 // look asks the service and writes what it says into the record.

@@ -18,7 +18,7 @@ func (g *Gateway) getTask(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 	defer t.start()()
 	rec, err := t.state()
 	if err != nil {
-		return err
+		return awayError(err)
 	}
 	if len(rec.Questions) > 0 {
 		if err := req.Require(mcp.ClientElicitation); err != nil { // nobody is asked what he can't be asked (mcp-E3)
@@ -40,11 +40,11 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 	}
 	defer t.start()()
 	if _, err := t.state(); err != nil {
-		return err
+		return awayError(err)
 	}
 	rec, release, err := t.hold() // so that no answer is sent twice
 	if err != nil {
-		return err
+		return awayError(err)
 	}
 	defer release()
 	for key, response := range jsonscan.Members(responses) {
@@ -109,7 +109,7 @@ func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 	defer t.start()()
 	rec, release, err := t.hold()
 	if err != nil {
-		return err
+		return awayError(err)
 	}
 	defer release()
 	if !rec.final() {

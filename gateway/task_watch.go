@@ -28,10 +28,23 @@ const (
 type watchedTask struct {
 	watchers map[int]*taskWatcher
 	next     int
+	told     taskVersion   // what the listeners were told last
 	fresh    bool          // there is one who has not been told of the task yet
 	wake     chan struct{} // there is, and the goroutine may be waiting
 	stop     context.CancelFunc
 	done     chan struct{}
+}
+
+// taskVersion tells one state of a task from another.
+type taskVersion struct {
+	status    mcp.TaskStatus
+	updated   int64
+	message   string
+	questions int
+}
+
+func versionOf(rec *taskRecord) taskVersion {
+	return taskVersion{rec.Status, rec.Updated.UnixNano(), rec.Message, len(rec.Questions)}
 }
 
 // taskWatcher is who listens: what a request of his needs. All of them are the same principal, whose the task is.
@@ -136,8 +149,11 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 	case err != nil:
 		return 0, true
 	}
-	if fresh {
-		g.taskChanged(t, rec)
+	g.tasks.mu.Lock()
+	other := watched.told != versionOf(rec) // another replica may have found it
+	g.tasks.mu.Unlock()
+	if fresh || other {
+		g.tellTask(t, rec)
 	}
 	return time.Until(rec.Next), !rec.final()
 }
@@ -189,8 +205,19 @@ func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	}, nil)
 }
 
-// taskChanged tells the streams of the task's endpoint.
+// taskChanged tells the streams of the task's endpoint, and has other replicas look at it that have some.
 func (g *Gateway) taskChanged(t *task, rec *taskRecord) {
+	g.tellTask(t, rec)
+	g.shared.changed(t.ctx, t.payload.Key)
+}
+
+// tellTask tells the streams that are open here.
+func (g *Gateway) tellTask(t *task, rec *taskRecord) {
+	g.tasks.mu.Lock()
+	if watched := g.tasks.watched[t.payload.Key]; watched != nil {
+		watched.told = versionOf(rec)
+	}
+	g.tasks.mu.Unlock()
 	if hub := g.speakers.hub(t.endpoint.name); hub != nil {
 		hub.TaskChanged(t.payload.Key, t.of(rec))
 	}

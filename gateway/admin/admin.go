@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -117,6 +118,13 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	fmt.Fprintf(&b, "%s: %d tools\n", word, s.Tools)
 	if s.Config.Error != "" {
 		fmt.Fprintf(&b, "config: the last good one is in use, the newer one was refused: %s\n", s.Config.Error)
+	}
+	if sh := s.Shared; sh != nil {
+		if b.WriteString("shared state: "); sh.Up {
+			fmt.Fprintf(&b, "up, %d replicas\n", sh.Replicas)
+		} else {
+			fmt.Fprintf(&b, "away since %s, %d replicas were last seen: %s\n", sh.Since.UTC().Format(time.RFC3339), sh.Replicas, sh.Error)
+		}
 	}
 	for _, a := range s.APIs {
 		fmt.Fprintf(&b, "api %s: %s: %d tools, %d operations skipped, %d problems", a.Name, a.State, a.Tools, a.Skipped, a.Problems)

@@ -20,6 +20,16 @@ type Status struct {
 	Tools    int    `json:"tools"`    // tools served
 	Config   Config `json:"config"`
 	APIs     []API  `json:"apis"` // in the order of the configuration
+	// Shared is the state that replicas share; nil: they share none.
+	Shared *Shared `json:"shared,omitempty"`
+}
+
+// Shared is how the connection to what replicas share stands. It never makes the gateway unready.
+type Shared struct {
+	Up       bool      `json:"up"`
+	Since    time.Time `json:"since"`           // it is up, or not
+	Error    string    `json:"error,omitempty"` // why it is not
+	Replicas int       `json:"replicas"`        // that were last seen, this one included
 }
 
 // Config is the state of the configuration.

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// write writes a file and returns its path.
-func write(t *testing.T, dir, name, text string) string {
+func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -25,7 +24,6 @@ func write(t *testing.T, dir, name, text string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
 // secrets makes what the configurations of the folder deploy refer to.

@@ -64,7 +64,7 @@ var rooms = map[string]room{
 	"gateway/catalog":  {arrows: []string{"openapi"}},
 	"gateway/upstream": {modules: []string{"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
-	"gateway/state":    {},
+	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {

@@ -1,0 +1,171 @@
+package gateway
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+)
+
+const (
+	// sharedLabel is the version of what is sealed in the state that replicas share.
+	sharedLabel = "drawbridge shared state 1"
+	// topicSessions is under which replicas tell each other what legacy sessions say: the name of the endpoint, a line break, and
+	// what its speaker has sealed.
+	topicSessions = "sessions"
+	// topicTasks is under which they tell each other the names of tasks that have changed.
+	topicTasks = "tasks"
+)
+
+// shared is what replicas share; without state.redis, what one of them has by itself. Who uses it knows no difference.
+type shared struct {
+	store   *state.Shared // nil: nothing is shared
+	seal    *mcp.Sealer   // of store
+	replays auth.ReplayCache
+	ended   mcp.Revocations
+	spent   mcp.Spent // nil: each endpoint has its own
+	tasks   state.Records
+	holds   state.Holds
+}
+
+// newShared connects to nothing. keys are those that seal handles.
+func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
+	replays, ended := auth.NewReplayMemory(nil), state.NewTombstones(0, nil)
+	tasks, holds := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalHolds()
+	r := c.State.Redis
+	if r == nil {
+		return &shared{replays: replays, ended: ended, tasks: tasks, holds: holds}, nil
+	}
+	o := state.SharedOptions{
+		Network: r.URL.Network(), Address: r.URL.Address(), DB: r.URL.DB(), Prefix: r.Prefix, Timeout: time.Duration(r.Timeout), Pool: r.Connections,
+		Logger: g.log, Metrics: g.o.Metrics,
+	}
+	o.User, o.Password = r.URL.Reveal()
+	if r.User != "" {
+		o.User = r.User
+	}
+	if !r.Password.IsZero() {
+		o.Password = r.Password.Reveal()
+	}
+	if r.URL.TLS() {
+		roots, err := rootsOf(r.CAFile)
+		if err != nil {
+			return nil, c.Wrong("state.redis.ca_file", err)
+		}
+		o.TLS = &tls.Config{RootCAs: roots, ServerName: r.URL.Host(), MinVersion: tls.VersionTLS12}
+	}
+	seal, err := mcp.NewSealer(keys, sharedLabel)
+	if err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	o.Seal, o.Key = seal, nameKey(keys)
+	s := state.NewShared(o)
+	closed := func(use config.SharedUse) bool { return slices.Contains(c.State.Closed, use) }
+	s.Bus().Subscribe(topicSessions, g.relayed)
+	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
+	return &shared{
+		store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
+		spent: s.Once(state.NewLocalOnce(nil), closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds),
+	}, nil
+}
+
+// nameKey is what makes names of callers. The last key of a list stays the longest while keys are rotated.
+func nameKey(keys [][]byte) []byte {
+	mac := hmac.New(sha256.New, keys[len(keys)-1])
+	mac.Write([]byte("drawbridge shared names"))
+	return mac.Sum(nil)
+}
+
+// rekey has what is shared follow the keys of a configuration.
+func (s *shared) rekey(keys [][]byte) error {
+	if s.store == nil {
+		return nil
+	}
+	s.store.Rename(nameKey(keys))
+	return s.seal.Rekey(keys)
+}
+
+// rootsOf reads the certificates that are trusted; nil: the system's.
+func rootsOf(file config.File) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // those of the system
+	}
+	pem, err := os.ReadFile(file.String())
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%q holds no PEM certificate", file)
+	}
+	return roots, nil
+}
+
+// relay returns the way to the speakers of an endpoint in other replicas; nil: there is none.
+func (s *shared) relay(endpoint string) mcp.RelayFunc {
+	if s.store == nil {
+		return nil
+	}
+	return func(ctx context.Context, message []byte) error {
+		s.store.Bus().Publish(ctx, topicSessions, slices.Concat([]byte(endpoint), []byte{'\n'}, message))
+		return nil // what is lost is counted
+	}
+}
+
+// relayed takes what another replica relays.
+func (g *Gateway) relayed(message []byte) {
+	endpoint, text, ok := strings.Cut(string(message), "\n")
+	if !ok {
+		return
+	}
+	g.speakers.mu.Lock()
+	speaker := g.speakers.byName[endpoint]
+	g.speakers.mu.Unlock()
+	if speaker == nil {
+		return
+	}
+	if err := speaker.Relayed([]byte(text)); err != nil {
+		g.log.Warn("another replica has told what can't be read", "error", err)
+	}
+}
+
+// changed tells other replicas that they should look at a task.
+func (s *shared) changed(ctx context.Context, key string) {
+	if s.store != nil {
+		s.store.Bus().Publish(ctx, topicTasks, []byte(key))
+	}
+}
+
+// awayError makes of what can't be told without the state that replicas share an error for the client, who comes again.
+func awayError(err error) error {
+	if !errors.Is(err, state.ErrAway) {
+		return err
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInternal, Message: "how this task stands can't be told at the moment: try again", HTTPStatus: http.StatusServiceUnavailable,
+		Header: http.Header{"Retry-After": {"1"}},
+	}
+}
+
+// status is the state of what is shared, for operators; nil: nothing is.
+func (s *shared) status() *admin.Shared {
+	if s.store == nil {
+		return nil
+	}
+	at := s.store.Status()
+	return &admin.Shared{Up: at.Up, Since: at.Since, Error: at.Reason, Replicas: at.Replicas}
+}

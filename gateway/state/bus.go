@@ -1,0 +1,145 @@
+package state
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// maxMessage is the most bytes of a message between replicas.
+	maxMessage = 2 << 20
+	// messageLife is how long a message counts, and how far the clocks of replicas may differ.
+	messageLife = time.Minute
+	// silence is after how long without a message the connection is looked at, and half of after how long it is given up.
+	silence = 5 * time.Second
+)
+
+// Bus carries messages between replicas that run. A message may be lost, and that is counted where it is noticed; it is not repeated. It
+// is read by nobody else and altered by nobody, but who can write to Redis can repeat it for a minute. It is safe for concurrent use.
+type Bus struct {
+	s *Shared
+	// heard grows each time that listening has begun; odd: nobody listens.
+	heard atomic.Int64
+
+	mu     sync.Mutex
+	takers map[string]func([]byte) // by topic
+}
+
+// Bus returns the way to the other replicas.
+func (s *Shared) Bus() *Bus { return &s.bus }
+
+// Publish gives a message to all other replicas that have subscribed to the topic. It waits for Redis alone.
+func (b *Bus) Publish(ctx context.Context, topic string, message []byte) {
+	if len(message) > maxMessage {
+		b.s.failures[useMessages].Inc()
+		return
+	}
+	plain := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.s.id)+len(message)), uint64(b.s.o.Now().UnixMilli()))
+	plain = append(append(plain, b.s.id...), message...)
+	channel := b.channel(topic)
+	sealed := b.s.o.Seal.Seal(plain, []byte(channel))
+	_ = b.s.do(ctx, useMessages, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+		return c.Publish(ctx, channel, sealed).Err()
+	})
+}
+
+// Subscribe has f take the messages of other replicas about a topic, one after the other: it should not wait. It is for the time
+// before [Shared.Run].
+func (b *Bus) Subscribe(topic string, f func(message []byte)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.takers[b.channel(topic)] = f
+}
+
+func (b *Bus) channel(topic string) string { return b.s.name("bus", topic) }
+
+// epoch names the time since which no message can have been missed; false: nobody listens now.
+func (b *Bus) epoch() (int64, bool) {
+	n := b.heard.Load()
+	return n, n%2 == 1
+}
+
+// listen hears messages until ctx ends.
+func (b *Bus) listen(ctx context.Context) {
+	b.mu.Lock()
+	channels := make([]string, 0, len(b.takers))
+	for channel := range b.takers {
+		channels = append(channels, channel)
+	}
+	b.mu.Unlock()
+	if len(channels) == 0 {
+		return
+	}
+	for {
+		if phase(b.s.phase.Load()) == up {
+			b.hear(ctx, channels)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(firstProbe):
+		}
+	}
+}
+
+// hear listens over one connection until it breaks.
+func (b *Bus) hear(ctx context.Context, channels []string) {
+	sub := b.s.client.Load().Subscribe(ctx, channels...)
+	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
+	defer sub.Close()
+	confirmed, asked := 0, false
+	for {
+		m, err := sub.ReceiveTimeout(ctx, silence)
+		var late interface{ Timeout() bool }
+		switch {
+		case err != nil && errors.As(err, &late) && late.Timeout() && !asked && ctx.Err() == nil:
+			if asked = true; sub.Ping(ctx) == nil {
+				continue
+			}
+		case err == nil:
+			asked = false
+		}
+		if err != nil {
+			if confirmed == len(channels) {
+				b.heard.Add(1)
+			}
+			return
+		}
+		switch m := m.(type) {
+		case *redis.Subscription:
+			if confirmed++; confirmed == len(channels) {
+				b.heard.Add(1)
+			}
+		case *redis.Message:
+			b.take(m.Channel, m.Payload)
+		}
+	}
+}
+
+// take opens a message of another replica, and hands it on. What does not open was not made by one.
+func (b *Bus) take(channel, sealed string) {
+	b.mu.Lock()
+	f := b.takers[channel]
+	b.mu.Unlock()
+	plain, err := b.s.o.Seal.Open(sealed, []byte(channel))
+	if err != nil || f == nil {
+		b.s.failures[useMessages].Inc()
+		return
+	}
+	head := 8 + len(b.s.id)
+	if len(plain) < head || string(plain[8:head]) == b.s.id {
+		return
+	}
+	age := b.s.o.Now().Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))) //nolint:gosec // it was made of one
+	if age.Abs() > messageLife {
+		b.s.failures[useMessages].Inc()
+		return
+	}
+	f(plain[head:])
+}

@@ -1,0 +1,125 @@
+package state
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Once remembers what may be used one time. It is safe for concurrent use, and nobody needs to retry.
+type Once interface {
+	// Spend uses an id, a short text that can't be guessed, and tells whether it was the first to do so; it is remembered until the
+	// given time. An error says that nobody knows.
+	Spend(ctx context.Context, id string, until time.Time) (first bool, err error)
+}
+
+// maxOnce bounds what a process remembers by itself.
+const maxOnce = 1 << 16
+
+// LocalOnce is [Once] in the memory of one process. It holds 65,536 ids, and forgets none before its time: with more it can't
+// tell.
+type LocalOnce struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	used map[string]time.Time
+}
+
+// NewLocalOnce makes one that knows of nothing. now is the clock; nil: time.Now.
+func NewLocalOnce(now func() time.Time) *LocalOnce {
+	if now == nil {
+		now = time.Now
+	}
+	return &LocalOnce{now: now, used: make(map[string]time.Time)}
+}
+
+// Spend implements [Once].
+func (o *LocalOnce) Spend(_ context.Context, id string, until time.Time) (bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.now()
+	if end, again := o.used[id]; again && now.Before(end) {
+		return false, nil
+	}
+	if len(o.used) >= maxOnce {
+		for other, end := range o.used {
+			if !now.Before(end) {
+				delete(o.used, other)
+			}
+		}
+		if len(o.used) >= maxOnce {
+			return false, errors.New("too much was used up to remember all of it")
+		}
+	}
+	o.used[id] = until
+	return true, nil
+}
+
+// SharedOnce is [Once] for all replicas.
+type SharedOnce struct {
+	s      *Shared
+	local  Once
+	closed bool
+}
+
+// Once returns what replicas remember together. While Redis is away each of them remembers by itself, in local; with closed there is an
+// error then.
+func (s *Shared) Once(local Once, closed bool) *SharedOnce {
+	return &SharedOnce{s: s, local: local, closed: closed}
+}
+
+// Spend implements [Once].
+func (o *SharedOnce) Spend(ctx context.Context, id string, until time.Time) (bool, error) {
+	first, err := o.local.Spend(ctx, id, until)
+	if err != nil || !first {
+		return false, err
+	}
+	return o.s.first(ctx, useOnce, "once", id, until, o.closed)
+}
+
+// first enters a name in Redis, and tells whether it was not there. Without Redis it was not, or, closed, nobody knows.
+func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.Time, closed bool) (bool, error) {
+	first := true
+	err := s.do(ctx, u, func(ctx context.Context, c *redis.Client) error {
+		return c.SetArgs(ctx, s.name(kind, digest(id)), "1", redis.SetArgs{Mode: "NX", TTL: max(until.Sub(s.o.Now()), time.Millisecond)}).Err()
+	})
+	switch {
+	case errors.Is(err, redis.Nil):
+		first = false
+	case err != nil && closed && !s.alone():
+		return false, ErrAway
+	}
+	return first, nil
+}
+
+// replayCache is auth.ReplayCache: what remembers proofs of possession that were used.
+type replayCache interface {
+	Seen(ctx context.Context, id [sha256.Size]byte, until time.Time) (bool, error)
+}
+
+// SharedReplays remembers proofs of possession for all replicas.
+type SharedReplays struct {
+	s      *Shared
+	local  replayCache
+	closed bool
+}
+
+// Replays returns what replicas remember of proofs together. While Redis is away each of them relies on what it has seen by itself, in
+// local, and on the time in the proof; with closed there is an error then.
+func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
+	return &SharedReplays{s: s, local: local, closed: closed}
+}
+
+// Seen records an id until a time and reports whether it was recorded before.
+func (r *SharedReplays) Seen(ctx context.Context, id [sha256.Size]byte, until time.Time) (bool, error) {
+	seen, err := r.local.Seen(ctx, id, until)
+	if err != nil || seen {
+		return seen, err
+	}
+	first, err := r.s.first(ctx, useReplays, "proof", string(id[:]), until, r.closed)
+	return !first && err == nil, err
+}

@@ -1,0 +1,166 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// TestSharedRecords: what one replica puts another gets, the last value counts, and what Redis has lost comes back from who had
+// put it.
+func TestSharedRecords(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, func(_, b *Shared) {
+		b.o.Now = func() time.Time { return time.Now().Add(time.Second) } // so that what it writes is later
+	})
+	first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
+	until := time.Now().Add(time.Hour)
+	expect := func(r *SharedRecords, name, want string) {
+		t.Helper()
+		got, ok, err := r.Get(t.Context(), name)
+		if string(got) != want || ok != (want != "") || err != nil {
+			t.Errorf("%q: %q %v %v, want %q", name, got, ok, err, want)
+		}
+	}
+	_ = first.Put(t.Context(), "x", "owner", []byte("1"), until)
+	expect(second, "x", "1")
+	expect(second, "y", "")
+	_ = second.Put(t.Context(), "x", "owner", []byte("2"), until)
+	expect(first, "x", "2")
+	if added, err := first.Add(t.Context(), "x", "owner", []byte("3"), until); added || err != nil {
+		t.Errorf("added in place of another: %v %v", added, err)
+	}
+	if added, err := second.Add(t.Context(), "z", "owner", []byte("1"), until); !added || err != nil {
+		t.Errorf("not added: %v %v", added, err)
+	}
+	if added, err := first.Add(t.Context(), "z", "owner", []byte("2"), until); added || err != nil {
+		t.Errorf("added at both: %v %v", added, err)
+	}
+	expect(first, "z", "1")
+	m.FlushAll()
+	expect(first, "x", "1") // which is what it has
+	expect(second, "x", "2")
+	expect(first, "x", "2")
+	m.Close()
+	expect(second, "x", "2")
+	if _, _, err := first.Get(t.Context(), "unknown"); !errors.Is(err, ErrAway) {
+		t.Errorf("a record that may be there: %v", err)
+	}
+	if added, err := first.Add(t.Context(), "new", "", []byte("1"), until); !added || err != nil {
+		t.Errorf("added here: %v %v", added, err)
+	}
+	expect(first, "new", "1")
+}
+
+// TestSharedRecordsAreBounded: an owner with too many loses those that end first, and no list of his is left for ever.
+func TestSharedRecordsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	limits := RecordLimits{PerOwner: 3}
+	first, second := a.Records("task", NewLocalRecords(limits, nil)), b.Records("task", NewLocalRecords(limits, nil))
+	until := time.Now().Add(time.Hour)
+	_ = first.Put(t.Context(), "other", "p", []byte("1"), until)
+	for i := range 6 {
+		_ = first.Put(t.Context(), fmt.Sprint("o", i), "o", []byte("1"), until.Add(time.Duration(i)*time.Minute))
+	}
+	for i, want := range []bool{false, false, false, true, true, true} {
+		if _, ok, _ := second.Get(t.Context(), fmt.Sprint("o", i)); ok != want {
+			t.Errorf("o%d is there: %v", i, ok)
+		}
+	}
+	if _, ok, _ := second.Get(t.Context(), "other"); !ok {
+		t.Error("another owner has lost his")
+	}
+	large := make([]byte, maxSharedRecord)
+	_ = first.Put(t.Context(), "large", "", large, until)
+	if got, ok, _ := first.Get(t.Context(), "large"); !ok || len(got) != len(large) {
+		t.Error("too large for Redis, and not kept here")
+	}
+	if _, ok, _ := second.Get(t.Context(), "large"); ok {
+		t.Error("too large for Redis, and there")
+	}
+	for _, key := range m.Keys() {
+		if key != a.name("replicas") && m.TTL(key) < 30*time.Minute {
+			t.Errorf("%s lives for %v", key, m.TTL(key))
+		}
+		if strings.Contains(key, "other") || strings.Contains(key, ":o") {
+			t.Errorf("the name %q tells what it is for", key)
+		}
+	}
+}
+
+// TestSharedRecordsPoison: what somebody writes into Redis is never an answer: garbage, the record of another name, one that was
+// sealed for something else, one whose time has passed, a value that is larger than any.
+func TestSharedRecordsPoison(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
+	other := a.Records("cache", NewLocalRecords(RecordLimits{}, nil))
+	until := time.Now().Add(time.Hour)
+	for name, r := range map[string]*SharedRecords{"mine": first, "yours": first, "same": other} {
+		_ = r.Put(t.Context(), name, "", []byte("of "+name), until)
+	}
+	_ = other.Put(t.Context(), "mine", "", []byte("of another kind"), until)
+	at := func(r *SharedRecords, name string) string { key, _ := r.names(name, ""); return key }
+	get := func(key string) string { v, _ := m.Get(key); return v }
+	mine := at(first, "mine")
+	good := get(mine)
+	if got, ok, err := second.Get(t.Context(), "mine"); string(got) != "of mine" || !ok || err != nil {
+		t.Fatalf("%q %v %v", got, ok, err)
+	}
+	passed := a.o.Seal.Seal(first.head([]byte("old"), time.Now().Add(-time.Second)), []byte(mine))
+	for name, poison := range map[string]string{
+		"garbage": "garbage", "empty": "", "another name": get(at(first, "yours")), "another kind": get(at(other, "mine")), "cut": good[:len(good)-1],
+		"altered": "A" + good[1:], "sealed for a message": a.o.Seal.Seal([]byte("0123456789abcdef0123"), []byte("gate:bus:task")),
+		"too short": a.o.Seal.Seal([]byte("short"), []byte(mine)), "passed": passed, "large": strings.Repeat("A", maxSharedRecord+10),
+		"no time": a.o.Seal.Seal([]byte(strings.Repeat("\xff", 40)), []byte(mine)),
+	} {
+		_ = m.Set(mine, poison)
+		if got, ok, err := second.Get(t.Context(), "mine"); ok || err != nil {
+			t.Errorf("%s: %q %v", name, got, err)
+		}
+	}
+	if n := testutil.ToFloat64(b.failures[useRecords]); n != 10 {
+		t.Errorf("%v of them are counted", n)
+	}
+	m.Del(mine)
+	_, _ = m.Lpush(mine, "list")
+	if _, ok, err := second.Get(t.Context(), "mine"); ok || !errors.Is(err, ErrAway) || !b.Status().Up {
+		t.Errorf("a list: %v %v", ok, err)
+	}
+	if got, ok, err := first.Get(t.Context(), "mine"); string(got) != "of mine" || !ok || err != nil {
+		t.Errorf("who has put it: %q %v %v", got, ok, err)
+	}
+}
+
+// FuzzSharedRecord: nothing that Redis may answer is taken for a record, and no sealed text is read wrongly.
+func FuzzSharedRecord(f *testing.F) {
+	s := newShared(f, "127.0.0.1:1", nil, nil)
+	r := s.Records("task", NewLocalRecords(RecordLimits{}, nil))
+	record, _ := r.names("name", "")
+	sealed := s.o.Seal.Seal(r.head([]byte("value"), time.Now().Add(time.Hour)), []byte(record))
+	f.Add(sealed, []byte("value"))
+	f.Add("", []byte{})
+	f.Add(sealed[1:], r.head(nil, time.Now()))
+	f.Fuzz(func(t *testing.T, text string, plain []byte) {
+		if rec, ok := r.open(record, text); ok && text != sealed {
+			t.Errorf("taken for a record: %q", rec.value)
+		}
+		if rec, ok := parseRecord(plain); ok && (len(rec.value) != len(plain)-recordHead || rec.until.Year() > 1<<20) {
+			t.Errorf("read wrongly: %+v", rec)
+		}
+		rec, ok := r.open(record, s.o.Seal.Seal(r.head(plain, time.Now().Add(time.Hour)), []byte(record)))
+		if !ok || string(rec.value) != string(plain) {
+			t.Errorf("%q came back as %q, %v", plain, rec.value, ok)
+		}
+		s.bus.take("gate:bus:ends", text) // which nobody takes
+	})
+}

@@ -1,0 +1,147 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// beatPause is the time between two signs of life of a replica, and replicaLife how long one counts.
+	beatPause   = 2 * time.Second
+	replicaLife = 7 * time.Second
+	// While Redis is away it is probed after firstProbe, and then less and less often, until lastProbe.
+	firstProbe = 50 * time.Millisecond
+	lastProbe  = time.Second
+	// probeTimeout is what a probe may take, and all that is no part of a call, such as connecting for the first time.
+	probeTimeout = 2 * time.Second
+	// maxReplicas bounds what is believed of their number.
+	maxReplicas = 1000
+)
+
+// replicaCount is how many replicas were last seen. More are believed at once. Fewer are when they have been fewer for a while: a
+// Redis that has lost everything does not make each replica believe that it is alone.
+type replicaCount struct {
+	n      atomic.Int64
+	enough time.Time // when there were as many for the last time; of the goroutine that sees them
+}
+
+func (c *replicaCount) see(n int64, now time.Time) {
+	n = min(max(n, 1), maxReplicas)
+	if n >= c.n.Load() || now.Sub(c.enough) > 2*replicaLife {
+		c.n.Store(n)
+		c.enough = now
+	}
+}
+
+// beatScript enters this replica among those that live, and returns how many they are. Its clock is that of Redis.
+var beatScript = redis.NewScript(`
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local life = tonumber(ARGV[2])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - life)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], now + life, '+inf')
+redis.call('PEXPIRE', KEYS[1], life)
+return redis.call('ZCARD', KEYS[1])
+`)
+
+// Run connects, keeps watch over the connection and hears what other replicas say, until ctx ends. A Redis that is away is no
+// error: it is tried again.
+func (s *Shared) Run(ctx context.Context) error {
+	s.client.Store(s.newClient())
+	s.phase.Store(int32(away))
+	s.note("it was not tried yet")
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { s.watch(ctx); return nil })
+	group.Go(func() error { s.bus.listen(ctx); return nil })
+	err := group.Wait()
+	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)
+		defer cancel()
+		_ = s.client.Load().ZRem(bounded, s.name("replicas"), s.id)
+	}
+	_ = s.client.Load().Close()
+	return err
+}
+
+// watch gives signs of life, and notices when Redis goes and comes.
+func (s *Shared) watch(ctx context.Context) {
+	pause, told := firstProbe, false
+	for {
+		err := s.beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			if s.phase.CompareAndSwap(int32(away), int32(up)) {
+				s.note("")
+				s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
+			}
+			pause, told = firstProbe, true
+		case phase(s.phase.Load()) == up:
+			s.leave(err)
+		case !told: // at the start
+			told = true
+			s.note(err.Error())
+			s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
+		}
+		wait := beatPause
+		if phase(s.phase.Load()) != up {
+			s.renew()
+			wait = pause
+			pause = min(2*pause, lastProbe)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-s.broken:
+			s.renew()
+			pause = firstProbe
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// renew takes a new client. What waits for an answer over the old one fails now.
+func (s *Shared) renew() {
+	select {
+	case <-s.broken:
+	default:
+	}
+	_ = s.client.Swap(s.newClient()).Close()
+}
+
+// beat gives a sign of life. Connecting may take its time; then Redis has to answer as fast as a call needs it.
+func (s *Shared) beat(ctx context.Context) error {
+	c := s.client.Load()
+	slow, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := c.Ping(slow).Err(); err != nil {
+		return err
+	}
+	fast, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	n, err := beatScript.Run(fast, c, []string{s.name("replicas")}, s.id, replicaLife.Milliseconds()).Int64()
+	var reply redis.Error
+	switch {
+	case err == nil:
+		s.replicas.see(n, time.Now())
+	case errors.As(err, &reply) && !isAway(err):
+		s.failures[useReplicas].Inc() // it answers, and that is what counts
+		return nil
+	}
+	return err
+}

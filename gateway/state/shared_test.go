@@ -1,0 +1,259 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"go.uber.org/goleak"
+
+	"drawbridge/gateway/mcp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// logged is a log that tests read.
+type logged struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// newShared makes one that has not begun.
+func newShared(t testing.TB, address string, log io.Writer, registry prometheus.Registerer) *Shared {
+	t.Helper()
+	seal, err := mcp.NewSealer([][]byte{[]byte("common")}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log == nil {
+		log = io.Discard
+	}
+	// A test's machine is busy: what is held against the time that a call waits is measured elsewhere.
+	return NewShared(SharedOptions{Network: "tcp", Address: address, Prefix: "gate", Timeout: time.Second, Seal: seal, Key: []byte("names"),
+		Logger: slog.New(slog.NewTextHandler(log, nil)), Metrics: registry})
+}
+
+// begin runs it until the end of the test, and waits until it has reached Redis.
+func begin(t testing.TB, s *Shared) *Shared {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return s
+}
+
+// eventually waits for what other goroutines do.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}
+
+// pair is two replicas with one Redis, both of which hear each other once they have something to hear.
+func pair(t testing.TB, m *miniredis.Miniredis, prepare func(a, b *Shared)) (a, b *Shared) {
+	t.Helper()
+	a, b = newShared(t, m.Addr(), nil, nil), newShared(t, m.Addr(), nil, nil)
+	if prepare != nil {
+		prepare(a, b)
+	}
+	for _, s := range []*Shared{a, b} {
+		begin(t, s)
+		eventually(t, "Redis is reached", func() bool {
+			_, listens := s.bus.epoch()
+			return s.Status().Up && (listens || len(s.bus.takers) == 0)
+		})
+	}
+	return a, b
+}
+
+// TestBreaker: a Redis that is away is tried by one call, and by probes; the log says once that it went and once that it came.
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	log, registry := &logged{}, prometheus.NewRegistry()
+	s := newShared(t, m.Addr(), log, registry)
+	once := s.Once(NewLocalOnce(nil), true)
+	if first, err := once.Spend(t.Context(), "before", time.Now().Add(time.Minute)); !first || err != nil {
+		t.Errorf("before it has begun: %v %v", first, err)
+	}
+	begin(t, s)
+	eventually(t, "it is reached", func() bool { return s.Status().Up })
+	m.Close()
+	until := time.Now().Add(time.Minute)
+	for i, id := range []string{"a", "b", "c"} {
+		if _, err := once.Spend(t.Context(), id, until); !errors.Is(err, ErrAway) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if n := testutil.ToFloat64(s.failures[useOnce]); n != 3 {
+		t.Errorf("%v errors are counted", n)
+	}
+	if st := s.Status(); st.Up || st.Reason == "" || st.Replicas != 1 {
+		t.Errorf("status %+v", st)
+	}
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is reached again", func() bool { return s.Status().Up })
+	if first, err := once.Spend(t.Context(), "d", until); !first || err != nil {
+		t.Errorf("again: %v %v", first, err)
+	}
+	if gone, came := strings.Count(log.String(), "can't be reached"), strings.Count(log.String(), "is reached"); gone != 1 || came != 2 {
+		t.Errorf("the log tells %d times that it went and %d times that it came:\n%s", gone, came, log)
+	}
+	if n, err := testutil.GatherAndCount(registry); n != 2+len(uses) || err != nil {
+		t.Errorf("%d metrics, %v", n, err)
+	}
+}
+
+// TestSlowRedis: one that takes a connection and never answers costs the calls that meet it their time once, and the others nothing.
+func TestSlowRedis(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	hole := newHole(t, m.Addr())
+	seal, _ := mcp.NewSealer([][]byte{[]byte("common")}, "test")
+	s := begin(t, NewShared(SharedOptions{Network: "tcp", Address: hole.address(), Prefix: "gate", Timeout: 200 * time.Millisecond, Seal: seal}))
+	rates := s.Rates(NewLocalRates(0, nil), false)
+	take := func() time.Duration {
+		t.Helper()
+		began := time.Now()
+		if d, err := rates.Take(t.Context(), "k", Limit{time.Second, 1000}, 1); !d.Allowed || err != nil {
+			t.Errorf("%+v %v", d, err)
+		}
+		return time.Since(began)
+	}
+	eventually(t, "it is reached", func() bool { return s.Status().Up })
+	take()
+	hole.swallow(true)
+	if waited := take(); waited < 150*time.Millisecond {
+		t.Skipf("something else has noticed it before, after %v", waited)
+	}
+	for range 100 {
+		if waited := take(); waited > 100*time.Millisecond {
+			t.Errorf("a call behind it has waited for %v", waited)
+		}
+	}
+	hole.swallow(false)
+	eventually(t, "it is reached again", func() bool { return s.Status().Up })
+}
+
+// hole is a proxy that can stop passing anything on.
+type hole struct {
+	l    net.Listener
+	mu   sync.Mutex
+	cond *sync.Cond
+	shut bool
+	over bool
+}
+
+func newHole(t *testing.T, to string) *hole {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hole{l: l}
+	h.cond = sync.NewCond(&h.mu)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			up, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)
+			if err != nil {
+				_ = c.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{c, up}, {up, c}} {
+				wg.Go(func() {
+					defer way[1].Close()
+					b := make([]byte, 4096)
+					for {
+						n, err := way[0].Read(b)
+						if err != nil {
+							return
+						}
+						h.mu.Lock()
+						for h.shut && !h.over {
+							h.cond.Wait()
+						}
+						h.mu.Unlock()
+						if _, err := way[1].Write(b[:n]); err != nil {
+							return
+						}
+					}
+				})
+			}
+		}
+	})
+	t.Cleanup(func() {
+		h.mu.Lock()
+		h.over = true
+		h.cond.Broadcast()
+		h.mu.Unlock()
+		_ = l.Close()
+		wg.Wait()
+	})
+	return h
+}
+
+func (h *hole) address() string { return h.l.Addr().String() }
+
+func (h *hole) swallow(shut bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.shut = shut
+	h.cond.Broadcast()
+}
+
+// TestReplicasAreCounted: each replica knows how many there are, and fewer are believed only after a while.
+func TestReplicasAreCounted(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	eventually(t, "there are two", func() bool { return a.Status().Replicas == 2 && b.Status().Replicas == 2 })
+
+	now := time.Unix(1_800_000_000, 0)
+	c := &replicaCount{}
+	for _, step := range []struct {
+		after   time.Duration
+		n, want int64
+	}{{0, 3, 3}, {time.Second, 1, 3}, {replicaLife, 2, 3}, {replicaLife + time.Second, 2, 2}, {0, 5, 5}, {0, 1 << 40, maxReplicas}, {time.Hour, 0, 1}} {
+		now = now.Add(step.after)
+		if c.see(step.n, now); c.n.Load() != step.want {
+			t.Errorf("after %v, seen %d: %d, want %d", step.after, step.n, c.n.Load(), step.want)
+		}
+	}
+}

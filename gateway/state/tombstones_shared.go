@@ -1,0 +1,109 @@
+package state
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// topicEnds is what replicas tell each other of tombstones: when it ends, and its name.
+	topicEnds = "ends"
+	// maxAsked bounds the names that are known to have had no tombstone.
+	maxAsked = 1 << 16
+	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
+	maxTombstone = 24 * time.Hour
+)
+
+// SharedTombstones are tombstones that all replicas know. Redis is asked for a name once: from then on other replicas tell of new
+// tombstones, for as long as they can be heard without a break. What happened while it was away is found when it is back. It is safe
+// for concurrent use.
+type SharedTombstones struct {
+	s     *Shared
+	local *Tombstones
+
+	mu    sync.Mutex
+	asked map[string]int64 // the epoch of the bus in which a name had no tombstone
+}
+
+// Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
+// each replica knows its own, in local, and those that it has heard of.
+func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
+	t := &SharedTombstones{s: s, local: local, asked: make(map[string]int64)}
+	s.bus.Subscribe(topicEnds, t.heard)
+	return t
+}
+
+// heard takes what another replica tells.
+func (t *SharedTombstones) heard(message []byte) {
+	if len(message) > 8 {
+		until := time.UnixMilli(int64(binary.BigEndian.Uint64(message))) //nolint:gosec // it was made of one
+		_ = t.local.Revoke(context.Background(), string(message[8:]), until)
+	}
+}
+
+// Revoke remembers a name until the given time, here and, if Redis is there, everywhere. The error is always nil.
+func (t *SharedTombstones) Revoke(ctx context.Context, name string, until time.Time) error {
+	_ = t.local.Revoke(ctx, name, until)
+	life := until.Sub(t.s.o.Now())
+	if life <= 0 {
+		return nil
+	}
+	_ = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+		return c.Set(ctx, t.s.name("end", digest(name)), "1", max(life, time.Millisecond)).Err()
+	})
+	t.s.bus.Publish(ctx, topicEnds, append(binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli())), name...)) //nolint:gosec // after 1970
+	return nil
+}
+
+// Revoked tells whether a name was revoked and its time has not passed.
+func (t *SharedTombstones) Revoked(ctx context.Context, name string) bool {
+	if t.local.Revoked(ctx, name) {
+		return true
+	}
+	epoch, listens := t.s.bus.epoch()
+	if listens && t.known(name, epoch) {
+		return false
+	}
+	var left time.Duration
+	err := t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) (err error) {
+		left, err = c.PTTL(ctx, t.s.name("end", digest(name))).Result()
+		return err
+	})
+	switch {
+	case err != nil && !errors.Is(err, redis.Nil):
+		return false // it is alive as far as anybody here knows
+	case left == -2: // there is no such key
+		if listens {
+			t.know(name, epoch)
+		}
+		return false
+	case left <= 0 || left > maxTombstone:
+		left = maxTombstone
+	}
+	_ = t.local.Revoke(ctx, name, t.s.o.Now().Add(left))
+	return true
+}
+
+func (t *SharedTombstones) known(name string, epoch int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	then, ok := t.asked[name]
+	return ok && then == epoch
+}
+
+func (t *SharedTombstones) know(name string, epoch int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, again := t.asked[name]; !again && len(t.asked) >= maxAsked {
+		for other := range t.asked { // any: it is asked for again
+			delete(t.asked, other)
+			break
+		}
+	}
+	t.asked[name] = epoch
+}
