@@ -148,6 +148,10 @@ image: build ## write an OCI archive of the gateway to bin/, no daemon or regist
 helm: ## lint and render deploy/helm, validate the manifests and load their configuration
 	test/deploy/helm
 
+.PHONY: compose
+compose: ## hold deploy/compose and deploy/haproxy against their readers and the gateway's loader
+	test/deploy/compose
+
 .PHONY: clean
 clean: ## remove bin/ and out/
 	rm -rf bin $(OUT)

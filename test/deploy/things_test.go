@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-func write(t *testing.T, dir, name, text string) {
+// write writes a file and returns its path.
+func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -24,6 +25,7 @@ func write(t *testing.T, dir, name, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file
 }
 
 // secrets makes what the configurations of the folder deploy refer to.

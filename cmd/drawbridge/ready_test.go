@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"drawbridge/config"
+)
+
+// TestReady asks a gateway that is ready, one that is not, and none.
+func TestReady(t *testing.T) {
+	s := serve(t, map[string]string{
+		"drawbridge.yaml": `{server: {listen: "127.0.0.1:0"}, admin: {listen: "127.0.0.1:0"}, apis: [{spec: openapi.yaml}]}`, "openapi.yaml": servedDocument,
+	})
+	s.awaitReady()
+	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: [{spec: openapi.yaml}]}`, strings.TrimPrefix(s.admin, "http://"))})
+	asked := func(want int, text string, args ...string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		got := run(t.Context(), append([]string{"ready", "--config", filepath.Join(s.dir, "here.yaml")}, args...), func(string) string { return "" }, &out, &errs, nil)
+		if got != want || !strings.Contains(out.String()+errs.String(), text) {
+			t.Errorf("exit code %d, want %d: %s%s", got, want, &out, &errs)
+		}
+	}
+	asked(exitOK, "OK\n")
+	asked(exitOK, "OK\n", "--alive")
+	asked(exitUsage, `unexpected argument "now"`, "now")
+
+	s.signals <- syscall.SIGTERM // which is told at once, and serves on for a while
+	s.await("draining", 1)
+	asked(exitFail, "Service Unavailable\n")
+	asked(exitOK, "OK\n", "--alive")
+
+	s.signals <- syscall.SIGTERM
+	s.exited()
+	asked(exitFail, "drawbridge: ask the gateway: ")
+}
+
+func TestLocal(t *testing.T) {
+	for listen, want := range map[string]string{
+		"0.0.0.0:9090": "localhost:9090", "[::]:9090": "localhost:9090", ":9090": "localhost:9090",
+		"127.0.0.1:9090": "127.0.0.1:9090", "10.1.2.3:80": "10.1.2.3:80", "gw.internal:80": "gw.internal:80",
+	} {
+		if got := local(config.Address(listen)); got != want {
+			t.Errorf("%s: %s, want %s", listen, got, want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/config"
+)
+
+const compose = "../../deploy/compose"
+
+// A service is what the tests read of one in compose.yaml.
+type service struct {
+	Image       string
+	ReadOnly    bool     `yaml:"read_only"`
+	CapDrop     []string `yaml:"cap_drop"`
+	Security    []string `yaml:"security_opt"`
+	Ports       []string
+	Environment map[string]string
+	Secrets     []string
+	Healthcheck struct{ Test []string }
+	Grace       string `yaml:"stop_grace_period"`
+	Deploy      struct{ Replicas int }
+}
+
+// TestCompose: the services are as locked up as they can be, and the gateway's configuration can be used.
+func TestCompose(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(compose, "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What follows a tag or a merge is known to a reader of Compose only as a whole.
+	var file struct {
+		Services map[string]service
+		Secrets  map[string]struct{ File string }
+		Networks map[string]any
+	}
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range file.Services {
+		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Equal(s.Security, []string{"no-new-privileges:true"}) {
+			t.Errorf("%s may do more than it needs: %+v", name, s)
+		}
+		for _, p := range s.Ports {
+			if !strings.HasPrefix(p, "127.0.0.1:") {
+				t.Errorf("%s is open to the network: %s", name, p)
+			}
+		}
+		for key, value := range s.Environment {
+			if strings.Contains(strings.ToLower(key), "key") || strings.Contains(strings.ToLower(key), "token") {
+				t.Errorf("%s has a secret in the environment: %s=%s", name, key, value)
+			}
+		}
+		if len(s.Healthcheck.Test) == 0 && name != "orders" { // the gateways find out what becomes of that one
+			t.Errorf("%s is not checked", name)
+		}
+		for _, secret := range s.Secrets {
+			if file.Secrets[secret].File == "" {
+				t.Errorf("%s: no file for the secret %s", name, secret)
+			}
+		}
+	}
+
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(compose, "config", "drawbridge.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "drawbridge.yaml", strings.ReplaceAll(string(text), "/run/secrets/", dir+"/"))
+	write(t, dir, "seal", strings.Repeat("0123456789", 5))
+	write(t, dir, "shop_key", "harbour-2009\n")
+	c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+	if c == nil || len(problems) > 0 {
+		t.Fatalf("the configuration can't be used, or not without a warning: %v", problems)
+	}
+	gateway := file.Services["gateway"]
+	grace, err := time.ParseDuration(gateway.Grace)
+	if err != nil || grace < time.Duration(c.Server.ShutdownDelay)+time.Duration(c.Server.DrainTimeout)+5*time.Second {
+		t.Errorf("stop_grace_period is %q, and the gateway may take %v + %v", gateway.Grace, c.Server.ShutdownDelay, c.Server.DrainTimeout)
+	}
+	if gateway.Deploy.Replicas != 3 {
+		t.Errorf("%d replicas", gateway.Deploy.Replicas)
+	}
+}
+
+// TestComposeModel has Compose's own reader put the file together.
+func TestComposeModel(t *testing.T) {
+	text, ok := output(t, nil, tool(t, "COMPOSE_SPEC"), filepath.Join(compose, "compose.yaml"))
+	if !ok || !strings.Contains(text, "condition: service_healthy") {
+		t.Fatal(text)
+	}
+	broken := write(t, t.TempDir(), "compose.yaml", "services: {a: {image: b, read_olny: true}}\n")
+	if text, ok := output(t, nil, tool(t, "COMPOSE_SPEC"), broken); ok || !strings.Contains(text, "read_olny") {
+		t.Errorf("a misspelled key is not found: %s", text)
+	}
+	t.Log("put together by compose-go: no unknown key, every network, secret and dependency is there")
+}
+
+// TestHAProxy has HAProxy check its configuration.
+func TestHAProxy(t *testing.T) {
+	text, ok := output(t, nil, tool(t, "HAPROXY"), "-c", "-f", "../../deploy/haproxy/haproxy.cfg")
+	if !ok || strings.Contains(text, "deprecated") {
+		t.Error(text)
+	}
+}
