@@ -44,6 +44,8 @@ type Config struct {
 	State State `yaml:"state"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry"`
+	// The audit log: who called what, in one line of JSON for each call. {} is enough.
+	Audit *Audit `yaml:"audit,omitempty" absent:"none"`
 
 	file        string
 	places      map[string]position // of the keys that the file gives

@@ -426,6 +426,8 @@ func valueWords(t reflect.Type, f field) string {
 			of = "networks"
 		case reflect.TypeFor[File]():
 			of = "paths"
+		case reflect.TypeFor[Pointer]():
+			of = "JSON Pointers"
 		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
 		default:
 			of = "mappings"

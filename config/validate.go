@@ -23,6 +23,7 @@ func (l *loader) validate(cfg *Config) {
 	l.endpoints(cfg)
 	l.prompts(cfg)
 	l.state(cfg)
+	l.audit(cfg)
 }
 
 func (l *loader) server(cfg *Config) {

@@ -66,7 +66,7 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 			continue
 		}
 		if fault := e.authorize(caller, p); fault != nil {
-			p.metrics.count(outcomeScope)
+			p.source.g.refuseScope(ctx, e, p, caller, req)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {

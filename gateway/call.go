@@ -26,26 +26,26 @@ import (
 )
 
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
-func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (err error) {
 	e := endpointFrom(ctx)
 	p := e.tool(req.Name)
 	if p == nil {
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
 		}
+		g.refuse(ctx, e, nil, auth.FromContext(ctx), req, outcomeUnknown)
 		return unknownTool(req.Name)
 	}
 	var caller *auth.Principal
 	if e.guard != nil {
 		caller = auth.FromContext(ctx)
 		if denied := e.authorize(caller, p); denied != nil {
-			p.metrics.count(outcomeScope)
+			g.refuseScope(ctx, e, p, caller, req)
 			return denied
 		}
 	}
 	var notify *url.URL
 	if out := e.gen.outbound; out != nil {
-		var err error
 		if notify, err = out.wanted(req); err != nil {
 			return err
 		}
@@ -54,6 +54,8 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	defer g.metrics.inFlight.Dec()
 
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller, notify: notify}
+	c.enter()
+	defer func() { c.leave(err) }()
 	if p.job.refuse {
 		if err := req.Require(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)
@@ -95,6 +97,7 @@ type call struct {
 	notify   *url.URL     // is called when the job of the call has ended; nil: nobody is
 	hiding   []*sensitive // of the operations whose answer about a job is read, besides what the plan hides
 	kept     *kept        // takes the result instead of the client; nil: the client does
+	account  *account     // for the audit log; nil: there is none
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -184,8 +187,12 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if err := c.tellRequest(); err != nil {
 		return nil, err
 	}
+	if err := c.accountable(c.ctx); err != nil {
+		return nil, err
+	}
 	c.start = time.Now()
 	resp, err := c.plan.client.Send(req, c.plan.repeat)
+	c.exchanged(req, resp)
 	if err != nil {
 		return nil, c.failed(err)
 	}
@@ -208,6 +215,7 @@ func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).S
 // [mcp.ErrAsked] is too.
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
+	c.args = args
 	if p.condition == nil && !p.consent.needed && p.questions == nil && p.given() == p.Operation || visitFrom(ctx).operator {
 		return args, nil
 	}
@@ -220,6 +228,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if args, err = p.given().Check(args); err != nil {
 		return nil, c.unbuilt(err)
 	}
+	c.args = args
 	if p.condition != nil {
 		caller := c.caller
 		if caller == nil && c.g.o.Local {
@@ -358,6 +367,9 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 // service or the gateway is at fault. Arguments and answers are never logged.
 func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
+	if c.account != nil {
+		c.account.outcome = o
+	}
 	c.tellOutcome(o)
 	level := slog.LevelInfo
 	switch o {

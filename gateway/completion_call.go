@@ -54,6 +54,8 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(ctx, completionTime)
 	defer cancel()
+	c.enter()
+	defer c.leave(nil)
 	// What it was for may be another's, or not be allowed any more: that is looked at each time.
 	args, err := c.permit(c.ctx, args)
 	if err != nil {
@@ -78,12 +80,18 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 
 // count counts the outcome of a call that nobody but its metrics will hear of.
 func (c *call) count(err error) {
+	o := outcomeOK
 	var f *failure
 	switch {
 	case err == nil:
-		c.plan.metrics.count(outcomeOK)
 	case errors.As(err, &f):
-		c.plan.metrics.count(f.outcome)
+		o = f.outcome
+	default:
+		return
+	}
+	c.plan.metrics.count(o)
+	if c.account != nil {
+		c.account.outcome = o
 	}
 }
 

@@ -95,6 +95,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 	if v.generation = g.current.Load(); v.generation != nil {
 		f = v.generation.front
 	}
+	v.id.given = g.clients.requestID(r)
 	f.door.enter(w, r, v)
 }
 

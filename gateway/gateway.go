@@ -18,6 +18,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Metrics *prometheus.Registry
 	// TracerProvider makes spans of requests and upstream calls. Nil: no tracing.
 	TracerProvider trace.TracerProvider
+	// Audit takes a line for each call. Nil: there is no audit log. Who makes it has it written, longer than calls run.
+	Audit *audit.Log
 	// Advise makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
 	Advise bool
 	// Local makes a gateway for the one who runs it: nobody is asked for a token, whatever the configuration says, and
@@ -57,6 +60,7 @@ type Gateway struct {
 	log      *slog.Logger
 	metrics  *metrics
 	tracer   trace.Tracer // nil: no tracing
+	audit    *audit.Log   // nil: none
 	public   http.Handler
 	admin    http.Handler
 	cursors  *cursors
@@ -106,8 +110,9 @@ func New(o Options) (*Gateway, error) {
 		o.jitter = about
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
+	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
-		o: o, log: o.Logger, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
+		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
 		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {

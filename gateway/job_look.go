@@ -205,7 +205,12 @@ func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http
 
 func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
 	c.sentEchoes = nil // a token may be another one now
-	if resp, err = c.plan.client.Send(req, upstream.Once); err != nil { // jobs are asked again in their own time
+	if err := c.accountable(req.Context()); err != nil {
+		return nil, "", err
+	}
+	resp, err = c.plan.client.Send(req, upstream.Once) // jobs are asked again in their own time
+	c.exchanged(req, resp)
+	if err != nil {
 		return nil, "", c.failed(err)
 	}
 	location = resp.Header.Get("Location")

@@ -36,6 +36,8 @@ const (
 	outcomeNoBase      outcome = "no_base_url"
 	outcomeHeader      outcome = "bad_header" // a header of the caller that is to be passed on can't be
 	outcomeInternal    outcome = "internal"
+	outcomeUnaudited   outcome = "unaudited"    // the audit log has no room for it
+	outcomeUnknown     outcome = "unknown_tool" // in the audit log alone, as no metric may have names that callers make up
 )
 
 // metrics are the metrics of the gateway. Labels come from closed sets; sizes are in bytes, times in seconds.

@@ -330,6 +330,8 @@ func appendArguments(dst []byte, arguments map[string]config.Value, given func(n
 // answer makes the call for who needs its parts at hand, from the look at its arguments to the log line. All that goes wrong
 // with the call itself is a *failure.
 func (c *call) answer(args []byte) (parts []openapi.Part, resp *http.Response, err error) {
+	c.enter()
+	defer func() { c.leave(err) }()
 	defer func() {
 		var f *failure
 		switch {

@@ -58,7 +58,7 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 	if e.guard != nil {
 		c.caller = auth.FromContext(ctx)
 		if denied := e.authorizeRead(c.caller, p, req); denied != nil {
-			p.metrics.count(outcomeScope)
+			g.refuseScope(ctx, e, p, c.caller, req)
 			return nil, denied
 		}
 	}
@@ -76,11 +76,13 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 }
 
 // readAs makes the call that reads a resource, for a caller who may. The error is for the client.
-func (c *call) readAs(uri string, args []byte) ([]content, error) {
+func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
+	c.enter()
+	defer func() { c.leave(err) }()
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
 
-	args, err := c.permit(c.ctx, args)
+	args, err = c.permit(c.ctx, args)
 	if err != nil {
 		return nil, c.unread(uri, nil, err)
 	}

@@ -27,6 +27,7 @@ func restartKeys(old, c *config.Config) []string {
 		"telemetry.otlp_endpoint": {old.Telemetry.OTLPEndpoint, c.Telemetry.OTLPEndpoint},
 		"telemetry.log_format":    {old.Telemetry.LogFormat, c.Telemetry.LogFormat},
 		"state":                   {old.State, c.State},
+		"audit":                   {audited(old.Audit), audited(c.Audit)},
 	} {
 		if !reflect.DeepEqual(values[0], values[1]) {
 			keys = append(keys, key)
@@ -34,4 +35,14 @@ func restartKeys(old, c *config.Config) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// audited is the audit log with the key in the clear, to be compared.
+func audited(a *config.Audit) any {
+	if a == nil {
+		return nil
+	}
+	plain := *a
+	plain.HashKey = config.Secret{}
+	return [2]any{plain, a.HashKey.Reveal()}
 }

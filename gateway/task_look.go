@@ -16,7 +16,7 @@ func (t *task) allowed(ctx context.Context) error {
 	if t.endpoint.guard != nil {
 		t.caller = auth.FromContext(ctx)
 		if denied := t.endpoint.authorize(t.caller, t.plan); denied != nil {
-			t.plan.metrics.count(outcomeScope)
+			t.g.refuseScope(ctx, t.endpoint, t.plan, t.caller, t.req)
 			return denied
 		}
 	}
@@ -41,7 +41,11 @@ func (t *task) allowed(ctx context.Context) error {
 func (t *task) start() (end func()) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.plan.Timeout)
 	t.ctx, t.sent = t.plan.attach(ctx, t.req.HTTP.Header)
-	return cancel
+	t.enter()
+	return func() {
+		t.leave(nil)
+		cancel()
+	}
 }
 
 // state tells how the task stands: as it is known, or as the service says if it is time to ask. However many ask, there is one

@@ -17,6 +17,7 @@ type visit struct {
 	transport  transport   // which the speaker has several of
 	doored     bool        // somebody runs the rest
 	rest       func()      // of a request that has become a stream of changes
+	id         requestID
 }
 
 type visitKey struct{}

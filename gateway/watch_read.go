@@ -14,7 +14,7 @@ import (
 
 // read finds out what the resource is now. The request is conditional where the last answer allows that (RFC 9110 section 13.1); else, and
 // for services that don't keep to it, the digest of the answer tells. What the service does not have is something to know, too.
-func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) error {
+func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) (err error) {
 	ctx = context.WithValue(auth.Carry(ctx, m.caller), visitKey{}, &visit{name: x.endpoint})
 	c := call{
 		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint), caller: auth.FromContext(m.caller), extra: known.validators,
@@ -22,6 +22,11 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 			Method: "resources/read", Era: mcp.Modern, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
 			HTTP: &http.Request{Header: m.inbound},
 		},
+	}
+	c.enter()
+	defer func() { c.leave(err) }()
+	if c.account != nil {
+		c.account.rpc = "watch"
 	}
 	defer c.begin()()
 	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read

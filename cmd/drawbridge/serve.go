@@ -30,7 +30,7 @@ func (p *program) serveCommand() *cobra.Command {
 
 Configuration and document files are watched, documents from URLs are asked for changes every 'refresh'.
 SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all; a new
-certificate (server.tls) is used by itself, and by new connections only.
+certificate (server.tls) is used by itself, and by new connections only. SIGHUP opens the file of the audit log anew, too.
 SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.
 
 Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or configuration.`,
@@ -72,6 +72,11 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	}
 	defer tracing.shutdown(log)
 	metrics := prometheus.NewRegistry()
+	audits, err := newAudit(cfg, p.stdout, log, metrics)
+	if err != nil {
+		return err
+	}
+	defer audits.end(log)
 	var own *certificate
 	if cfg.Server.TLS != nil {
 		if own, err = newCertificate(cfg.Server.TLS, log, metrics); err != nil {
@@ -81,7 +86,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	tuneMemory(p.getenv, growthReading)
 	load := p.reloader(location, log)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider, InUse: level.follow,
+		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider, InUse: level.follow, Audit: audits.log,
 		LoadConfig: func() (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
 				own.reload()
@@ -92,7 +97,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, log: log, signals: p.signals, onServing: func(context.Context) error {
+	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(context.Context) error {
 		tuneMemory(p.getenv, growthServing)
 		return nil
 	}}
@@ -123,6 +128,7 @@ type server struct {
 	gateway     *gateway.Gateway
 	config      *config.Config
 	certificate *certificate // of the listener for clients; nil: it speaks HTTP in clear
+	audits      *auditing
 	log         *slog.Logger
 	signals     <-chan os.Signal
 	// onServing, if set, is called when the first API is served. run ends with its error.
@@ -195,6 +201,7 @@ func (s *server) await(ctx context.Context, group *errgroup.Group) {
 					"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
 				return
 			}
+			s.audits.reopen()
 			group.Go(func() error { s.reload(ctx); return nil })
 		}
 	}

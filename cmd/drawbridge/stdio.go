@@ -66,8 +66,13 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 		return err
 	}
 	defer tracing.shutdown(log)
+	audits, err := newAudit(cfg, nil, log, nil)
+	if err != nil {
+		return err
+	}
+	defer audits.end(log)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true, InUse: level.follow,
+		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true, InUse: level.follow, Audit: audits.log,
 		LoadConfig: p.reloader(location, log),
 	})
 	if err != nil {
@@ -81,7 +86,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	group, groupCtx := errgroup.WithContext(running)
 	group.Go(func() error { return g.Run(groupCtx) })
 	group.Go(func() error {
-		p.awaitEnd(groupCtx, g, log, group, stop, cut)
+		p.awaitEnd(groupCtx, g, audits, log, group, stop, cut)
 		return nil
 	})
 	group.Go(func() error {
@@ -104,7 +109,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 
 // awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
 // of ctx closes stop too.
-func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, log *slog.Logger, group *errgroup.Group, stop chan<- struct{}, cut func()) {
+func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, group *errgroup.Group, stop chan<- struct{}, cut func()) {
 	for signals := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -115,6 +120,7 @@ func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, log *slog.Lo
 		case sig := <-p.signals:
 			switch {
 			case sig == syscall.SIGHUP:
+				audits.reopen()
 				group.Go(func() error {
 					if err := g.Reload(ctx); err != nil {
 						log.Warn("reload", "error", err)

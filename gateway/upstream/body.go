@@ -114,6 +114,13 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// Received returns how many bytes were read, after decompression.
+func (b *body) Received() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}
+
 // fail makes err the last word and gives the connection up.
 func (b *body) fail(err *Error) error {
 	b.err = err

@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin", "gateway/redact"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
@@ -65,10 +65,11 @@ var rooms = map[string]room{
 	"gateway/upstream": {modules: []string{"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
 	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},
+	"gateway/audit":    {},
 	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {
-		arrows:  []string{"config", "gateway", "auth/authtest", "cmd/drawbridge/demo"},
+		arrows:  []string{"config", "gateway", "gateway/audit", "auth/authtest", "cmd/drawbridge/demo"},
 		modules: []string{"github.com/spf13/cobra", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},

@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/mcp"
+)
+
+// account is what the audit log will tell of a call; it is of the call's goroutine.
+type account struct {
+	start    time.Time
+	rpc      string // how the call came about; "": as the request says
+	outcome  outcome
+	status   int
+	requests int
+	sent     int64
+	received int64
+	body     io.Reader // of the last answer
+}
+
+// outcomeInvalid is for calls that are refused before anything is known of them. It is in the audit log alone: such calls are
+// counted as requests.
+const outcomeInvalid outcome = "invalid_request"
+
+// unaudited is for the model.
+const unaudited = "The gateway can't write its audit log now, and makes no call without it. Nothing was sent. Try again in a minute; if that does " +
+	"not help, tell the user that the operator of the gateway must look at the audit log."
+
+// enter begins the account of a call, where there is an audit log. leave must be called.
+func (c *call) enter() {
+	if c.g.audit != nil {
+		c.account = &account{start: time.Now()}
+	}
+}
+
+// accountable waits until the audit log has room for the call's line. Nothing is sent to a service before. The error is a *failure.
+func (c *call) accountable(ctx context.Context) error {
+	if c.g.audit == nil {
+		return nil
+	}
+	err := c.g.audit.Ready(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, audit.ErrFull):
+		return &failure{outcomeUnaudited, err, unaudited}
+	}
+	return c.failed(err)
+}
+
+// exchanged tells the account of a request to the service, and of its answer; nil: there was none.
+func (c *call) exchanged(req *http.Request, resp *http.Response) {
+	a := c.account
+	if a == nil {
+		return
+	}
+	a.settle()
+	a.requests++
+	a.sent += max(0, req.ContentLength)
+	if resp != nil {
+		a.status, a.body = resp.StatusCode, resp.Body
+	}
+}
+
+// settle adds what was received of the last answer.
+func (a *account) settle() {
+	if counted, ok := a.body.(interface{ Received() int64 }); ok {
+		a.received += counted.Received()
+	}
+	a.body = nil
+}
+
+// leave writes the line of a call that has ended with err. A look at a task that made no request, and was not refused, is no call.
+func (c *call) leave(err error) {
+	a := c.account
+	if a == nil {
+		return
+	}
+	a.settle()
+	if a.outcome == "" {
+		var refused *mcp.Error
+		switch {
+		case errors.As(err, &refused):
+			a.outcome = outcomeInvalid
+		case a.requests == 0:
+			return
+		case err != nil:
+			a.outcome = outcomeInternal
+		default:
+			a.outcome = outcomeOK
+		}
+	}
+	c.g.write(c, a)
+}
+
+// decision is whether calls with an outcome were let through.
+func (o outcome) decision() audit.Decision {
+	switch o {
+	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown:
+		return audit.Refused
+	case outcomeAsked:
+		return audit.Asked
+	}
+	return audit.Allowed
+}
+
+// write writes the line of a call.
+func (g *Gateway) write(c *call, a *account) {
+	line := audit.Line{
+		Time: a.start, Request: visitFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
+		Status: a.status, Requests: a.requests, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
+	}
+	if a.rpc != "" {
+		line.RPC = a.rpc
+	}
+	if c.endpoint != nil {
+		line.Endpoint = c.endpoint.name
+	}
+	if p := c.caller; p != nil {
+		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	if c.span != nil {
+		if id := c.span.SpanContext().TraceID(); id.IsValid() {
+			line.Trace = id.String()
+		}
+	}
+	line.Arguments = c.args
+	if line.Arguments == nil {
+		line.Arguments = c.req.Arguments
+	}
+	line.Shown = line.Arguments
+	if p := c.plan; p != nil {
+		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
+		if p.sensitive != nil && g.audit.Shows() {
+			line.Shown = p.sensitive.filter.Apply(line.Arguments)
+		}
+	} else {
+		line.Tool = c.req.Name
+	}
+	g.audit.Write(&line)
+}
+
+// refuseScope counts a call for which the caller's scopes do not suffice.
+func (g *Gateway) refuseScope(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
+	p.metrics.count(outcomeScope)
+	g.refuse(ctx, e, p, caller, req, outcomeScope)
+}
+
+// refuse writes the line of a call that is refused before it is one.
+func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o outcome) {
+	if g.audit != nil {
+		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &account{start: time.Now(), outcome: o})
+	}
+}

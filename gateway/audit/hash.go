@@ -1,0 +1,60 @@
+package audit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// hashes makes the keyed hashes of a log. Subjects are mail addresses, and arguments are often one id: whoever reads the log could
+// try all of them if the hash had no key. It is safe for concurrent use.
+type hashes struct{ pool sync.Pool }
+
+func newHashes(key []byte) *hashes {
+	h := &hashes{}
+	h.pool.New = func() any { return &hashing{mac: hmac.New(sha256.New, key)} }
+	return h
+}
+
+// hashing is what one hash is made with.
+type hashing struct {
+	mac  hash.Hash
+	text []byte
+	sum  [sha256.Size]byte
+}
+
+// maxKeptText is the largest room for a canonical form that is kept for the next one.
+const maxKeptText = 64 << 10
+
+// appendSubject appends the hash of "subject", the issuer and the subject, with a line feed between them.
+func (h *hashes) appendSubject(dst []byte, issuer, subject string) []byte {
+	w := h.pool.Get().(*hashing) //nolint:errcheck // nothing else is in it
+	w.text = append(w.text[:0], "subject\n"...)
+	w.text = append(append(w.text, issuer...), '\n')
+	w.text = append(w.text, subject...)
+	return h.finish(dst, w)
+}
+
+// appendArguments appends the hash of "arguments", a line feed, and the canonical form of a JSON text.
+func (h *hashes) appendArguments(dst, arguments []byte) []byte {
+	w := h.pool.Get().(*hashing) //nolint:errcheck // nothing else is in it
+	w.text = append(w.text[:0], "arguments\n"...)
+	w.text = jsonscan.AppendCanonical(w.text, arguments)
+	return h.finish(dst, w)
+}
+
+// finish appends the hash of the text, in hexadecimal digits.
+func (h *hashes) finish(dst []byte, w *hashing) []byte {
+	w.mac.Reset()
+	w.mac.Write(w.text)
+	dst = hex.AppendEncode(dst, w.mac.Sum(w.sum[:0]))
+	if cap(w.text) > maxKeptText {
+		w.text = nil
+	}
+	h.pool.Put(w)
+	return dst
+}

@@ -1,0 +1,242 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Line is what is known of one call when it has ended. Texts may come from clients: they are cut and escaped.
+type Line struct {
+	// Time is when the call began.
+	Time time.Time
+	// Request names the HTTP request that brought the call, Trace its trace; "": none.
+	Request, Trace string
+	// Issuer, Subject and Client are those of the caller's token. Subject is hashed as the options have it.
+	Issuer, Subject, Client string
+	// Scopes are those of the token.
+	Scopes []string
+	// Endpoint is the name of the endpoint, "" for the whole.
+	Endpoint string
+	// RPC is the method of the protocol that brought the call, such as tools/call.
+	RPC string
+	// Tool, API, Method and Path say what was called; Path is a template.
+	Tool, API, Method, Path string
+	// Arguments are a JSON text, or nil; Shown is the same without what must not be shown, and is looked at for fields alone.
+	Arguments, Shown []byte
+	// Decision is whether the call was let through, Outcome how it ended.
+	Decision Decision
+	Outcome  string
+	// Status is that of the service's last answer, 0: there was none.
+	Status int
+	// Requests is how many requests the service got.
+	Requests int
+	// Sent and Received are bytes of bodies, to the service and, decoded, from it.
+	Sent, Received int64
+	// Duration is the time of the whole call.
+	Duration time.Duration
+}
+
+// Decision is whether a call was let through.
+type Decision string
+
+// The values of [Decision].
+const (
+	Allowed Decision = "allowed"
+	Refused Decision = "refused"
+	// Asked is for a call that waits for an answer of the user: the client makes it again with the answer.
+	Asked Decision = "asked"
+)
+
+// Bounds of texts in a line, in bytes; escapes may double them.
+const (
+	maxText   = 256 // of issuers, subjects, clients, paths
+	maxName   = 128 // of tools, scopes, request ids
+	maxScopes = 32
+	maxValue  = 256 // of a field
+	// MaxLine is the most bytes of a line, its end with it.
+	MaxLine = 32 << 10
+)
+
+// append appends the line with its line feed. Members without a value are left out.
+func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
+	dst = append(dst, `{"time":"`...)
+	dst = appendTime(dst, l.Time.UTC())
+	dst = append(dst, '"')
+	dst = member(dst, "request", l.Request, maxName)
+	dst = member(dst, "trace", l.Trace, maxName)
+	dst = member(dst, "issuer", l.Issuer, maxText)
+	switch {
+	case l.Subject == "" || o.Subject == NoSubject:
+	case o.Subject == PlainSubject:
+		dst = member(dst, "subject", l.Subject, maxText)
+	default:
+		dst = append(dst, `,"subject_hash":"`...)
+		dst = append(h.appendSubject(dst, l.Issuer, l.Subject), '"')
+	}
+	dst = member(dst, "client", l.Client, maxText)
+	if len(l.Scopes) > 0 {
+		dst = append(dst, `,"scopes":[`...)
+		for i, scope := range l.Scopes[:min(len(l.Scopes), maxScopes)] {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = text(dst, scope, maxName)
+		}
+		dst = append(dst, ']')
+		if len(l.Scopes) > maxScopes {
+			dst = number(dst, "scopes_in_all", int64(len(l.Scopes)))
+		}
+	}
+	dst = member(dst, "endpoint", l.Endpoint, maxName)
+	dst = member(dst, "rpc", l.RPC, maxName)
+	dst = member(dst, "tool", l.Tool, maxName)
+	dst = member(dst, "api", l.API, maxName)
+	dst = member(dst, "method", l.Method, maxName)
+	dst = member(dst, "path", l.Path, maxText)
+	if l.Arguments != nil && !o.NoDigest {
+		dst = append(dst, `,"arguments_hash":"`...)
+		dst = append(h.appendArguments(dst, l.Arguments), '"')
+	}
+	if len(o.Fields) > 0 {
+		dst = l.appendFields(dst, o.Fields)
+	}
+	dst = member(dst, "decision", string(l.Decision), maxName)
+	dst = member(dst, "outcome", l.Outcome, maxName)
+	if l.Status != 0 {
+		dst = number(dst, "status", int64(l.Status))
+	}
+	if l.Requests > 0 {
+		dst = number(dst, "requests", int64(l.Requests))
+		dst = number(dst, "bytes_sent", l.Sent)
+		dst = number(dst, "bytes_received", l.Received)
+	}
+	dst = append(dst, `,"duration_ms":`...)
+	dst = strconv.AppendFloat(dst, float64(max(0, l.Duration).Microseconds())/1000, 'f', -1, 64)
+	dst = member(dst, "replica", o.Replica, maxName)
+	return append(dst, '}', '\n')
+}
+
+// appendTime appends RFC 3339 with milliseconds. AppendFormat, which reads its layout each time, would be a sixth of a line.
+func appendTime(dst []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = append(digits(digits(dst, year/100), year%100), '-')
+	dst = append(digits(dst, int(month)), '-')
+	dst = append(digits(dst, day), 'T')
+	dst = append(digits(dst, hour), ':')
+	dst = append(digits(dst, minute), ':')
+	dst = append(digits(dst, second), '.')
+	millis := t.Nanosecond() / int(time.Millisecond)
+	return append(digits(append(dst, '0'+byte(millis/100)), millis%100), 'Z')
+}
+
+func digits(dst []byte, n int) []byte { return append(dst, '0'+byte(n/10), '0'+byte(n%10)) }
+
+// appendFields appends the chosen fields that the arguments have, by their pointers: scalars as they are, of objects and arrays,
+// and of what is too long, only that it was there.
+func (l *Line) appendFields(dst []byte, fields []string) []byte {
+	dst = append(dst, `,"fields":{`...)
+	first := true
+	for _, pointer := range fields {
+		value := jsonscan.At(l.Shown, pointer)
+		if value == nil {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(text(dst, pointer, maxText), ':')
+		switch kind := jsonscan.KindOf(value); {
+		case kind == jsonscan.String:
+			dst = text(dst, string(jsonscan.Unquote(value)), maxValue)
+		case kind == jsonscan.Object || kind == jsonscan.Array || len(value) > maxValue:
+			dst = append(dst, `"(`...)
+			dst = append(append(dst, kind.String()...), `)"`...)
+		default:
+			dst = append(dst, value...)
+		}
+	}
+	return append(dst, '}')
+}
+
+func member(dst []byte, name, value string, most int) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(dst, ',', '"')
+	dst = append(append(dst, name...), '"', ':')
+	return text(dst, value, most)
+}
+
+func number(dst []byte, name string, n int64) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(append(dst, name...), '"', ':')
+	return strconv.AppendInt(dst, n, 10)
+}
+
+// cutMark stands at the end of what was cut.
+const cutMark = "…"
+
+// text appends a JSON string of at most a number of bytes, twice that with escapes. Whatever could end a line, move a cursor or turn the
+// order of characters around for who looks at the log with a terminal or an editor is escaped, line separators other than CR and
+// LF with it.
+func text(dst []byte, s string, most int) []byte {
+	short := len(s) > most
+	if short {
+		s = s[:most]
+	}
+	dst = append(dst, '"')
+	if plain(s) {
+		dst = append(dst, s...)
+	} else {
+		var all bool
+		dst, all = escaped(dst, strings.ToValidUTF8(s, "\uFFFD"), 2*most)
+		short = short || !all
+	}
+	if short {
+		dst = append(dst, cutMark...)
+	}
+	return append(dst, '"')
+}
+
+// plain tells whether all of a text is printable ASCII that JSON takes as it is.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// escaped appends a text with escapes, as much of it as most bytes hold; false: there was more.
+func escaped(dst []byte, s string, most int) ([]byte, bool) {
+	end := len(dst) + most
+	for _, r := range s {
+		switch {
+		case len(dst) >= end:
+			return dst, false
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case unicode.IsPrint(r):
+			dst = utf8.AppendRune(dst, r)
+		case r > 0xFFFF:
+			r -= 0x10000
+			dst = unit(unit(dst, 0xD800+r>>10), 0xDC00+r&0x3FF)
+		default:
+			dst = unit(dst, r)
+		}
+	}
+	return dst, true
+}
+
+func unit(dst []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+}

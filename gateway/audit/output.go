@@ -1,0 +1,82 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// lookEvery is how often a file is looked for under its name: a tool may have moved it away without a word.
+const lookEvery = time.Second
+
+// output is where lines go. It is of the goroutine that writes.
+type output struct {
+	path   string
+	stream io.Writer // without a path
+
+	file   *os.File
+	looked time.Time
+	torn   int // bytes of the first line that stand at the end of the file already
+}
+
+// open opens the file for lines at its end.
+func (o *output) open() error {
+	if o.path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the audit log: %w", err)
+	}
+	o.file, o.looked, o.torn = f, time.Now(), 0
+	return nil
+}
+
+func (o *output) close() {
+	if o.file != nil {
+		_ = o.file.Close() // what was written is in the hands of the system
+		o.file = nil
+	}
+}
+
+// write writes lines and returns how many bytes of whole lines are written: n is 0 or the end of a line. What a full disk has taken
+// of the line behind them is not written again, unless there is another file by then.
+func (o *output) write(lines []byte) (n int, err error) {
+	to := o.stream
+	if o.path != "" {
+		if time.Since(o.looked) > lookEvery && o.moved() {
+			o.close()
+		}
+		if o.file == nil {
+			if err := o.open(); err != nil {
+				return 0, err
+			}
+		}
+		to = o.file
+	}
+	written, err := to.Write(lines[o.torn:])
+	written += o.torn
+	n = bytes.LastIndexByte(lines[:written], '\n') + 1
+	o.torn = written - n
+	if err != nil {
+		return n, fmt.Errorf("write the audit log: %w", err)
+	}
+	return n, nil
+}
+
+// moved tells whether the file is no longer the one of its name.
+func (o *output) moved() bool {
+	o.looked = time.Now()
+	if o.file == nil {
+		return true
+	}
+	now, err := os.Stat(o.path)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	then, err := o.file.Stat()
+	return err != nil || !os.SameFile(now, then)
+}

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+	maxRequestID    = 64
+)
+
+// requestID names a request in the log and in the audit log. It is made when it is first asked for, since most requests leave no
+// line. It is safe for concurrent use.
+type requestID struct {
+	given string // by a proxy that is trusted; "": none
+	once  sync.Once
+	id    string
+}
+
+// request returns the request's name.
+func (v *visit) request() string {
+	v.id.once.Do(func() {
+		if v.id.id = v.id.given; v.id.id == "" {
+			v.id.id = rand.Text()[:16]
+		}
+	})
+	return v.id.id
+}
+
+// requestID returns the name that a trusted proxy has given a request, "" if there is none, or the peer could be anybody: who
+// chooses names could have two requests look like one.
+func (c *clients) requestID(r *http.Request) string {
+	if trusted := c.trusted.Load(); trusted == nil || len(*trusted) == 0 {
+		return ""
+	}
+	values := r.Header[requestIDHeader]
+	if len(values) != 1 || !isRequestID(values[0]) {
+		return ""
+	}
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !c.trusts(a.Addr().Unmap().WithZone("")) {
+		return ""
+	}
+	return values[0]
+}
+
+// isRequestID tells whether a name has only characters that mean nothing in any log.
+func isRequestID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == ':', c == '=', c == '/', c == '+':
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxRequestID
+}
+
+// named is a log handler that names the request, and its trace if there is one, in each record that is written for one.
+type named struct{ slog.Handler }
+
+// Handle implements [slog.Handler].
+func (n named) Handle(ctx context.Context, r slog.Record) error {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok && v != nil {
+		r.AddAttrs(slog.String("request", v.request()))
+	}
+	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
+		r.AddAttrs(slog.String("trace", span.TraceID().String()))
+	}
+	return n.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{n.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (n named) WithGroup(name string) slog.Handler { return named{n.Handler.WithGroup(name)} }
