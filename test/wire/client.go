@@ -65,6 +65,11 @@ func (c *Client) List(encoding string) string {
 	return c.request("tools/list", "", "1", "", encoding)
 }
 
+// Listen is a request for a stream of changes of the list of tools, in the modern revision.
+func (c *Client) Listen() string {
+	return c.request("subscriptions/listen", "", "1", `"notifications":{"toolsListChanged":true}`, "")
+}
+
 // Cancel tells that the answer to the request of that id is no longer wanted, in a revision that has sessions.
 func (c *Client) Cancel(id string) string {
 	return c.post("notifications/cancelled", "", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "")
