@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -213,7 +214,7 @@ func (i *issuer) keepFresh(ctx context.Context) {
 	backoff := firstBackoff
 	for {
 		wait := refreshEvery
-		if err := i.refresh(ctx, false); err != nil {
+		if err := i.tryRefresh(ctx); err != nil {
 			wait = backoff
 			backoff = min(2*backoff, lastBackoff)
 		} else {
@@ -227,6 +228,17 @@ func (i *issuer) keepFresh(ctx context.Context) {
 		case <-timer.C:
 		}
 	}
+}
+
+// tryRefresh is refresh for a goroutine without a request around it, where a panic would end the process.
+func (i *issuer) tryRefresh(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+			i.warn(ctx, "keys or metadata of issuer not fetched", fmt.Errorf("%w\n%s", err, debug.Stack()))
+		}
+	}()
+	return i.refresh(ctx, false)
 }
 
 // flight is one fetch that all who need it wait for.

@@ -48,21 +48,22 @@ func NewWatcher(paths []string) *Watcher {
 }
 
 // Run calls changed with the path of each file whose content has changed, until ctx is done; then it returns nil. It
-// is called once, and calls changed in the goroutine of its caller, one call at a time.
+// is called once, or again after a panic of changed, and calls changed in the goroutine of its caller, one call at a time.
 //
 // It listens to changes of the files' directories, which covers files that are replaced (as editors do) and the
 // mounted ConfigMaps and Secrets of Kubernetes, whose files are links through a directory that is swapped as a whole.
 // It also compares contents every 30 seconds, for file systems that give no signs, and alone if the system refuses to
 // watch. A file that is removed is not reported until it is back with another content.
-func (w *Watcher) Run(ctx context.Context, changed func(path string)) error {
+func (w *Watcher) Run(ctx context.Context, changed func(path string)) (err error) {
 	w.changed = changed
-	notify, err := fsnotify.NewWatcher()
-	if err != nil {
+	notify, failed := fsnotify.NewWatcher()
+	if failed != nil {
 		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
 		w.check(false)
 		w.run(ctx, nil, nil)
 		return nil
 	}
+	defer func() { err = notify.Close() }() // also when changed panics, which is for the caller
 	w.follow = func(dir string) {
 		if !slices.Contains(notify.WatchList(), dir) {
 			_ = notify.Add(dir) // a directory that does not exist yet is left to polling
@@ -71,7 +72,7 @@ func (w *Watcher) Run(ctx context.Context, changed func(path string)) error {
 	w.followAll()
 	w.check(false) // what changed before the directories were watched gave no sign
 	w.run(ctx, notify.Events, notify.Errors)
-	return notify.Close()
+	return nil
 }
 
 type digest [sha256.Size]byte

@@ -160,7 +160,7 @@ func (c *call) report(t *task) bool {
 		ctx: context.WithValue(context.WithoutCancel(c.ctx), visitKey{}, &visit{name: v.name, operator: v.operator, header: c.req.HTTP.Header.Clone()}),
 		id:  t.id, viewer: mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client},
 	}
-	return g.reports.begin(c.req.Principal, func(ctx context.Context) {
+	follow := func(ctx context.Context) {
 		for pause := c.plan.job.interval; ; {
 			select {
 			case <-ctx.Done():
@@ -180,6 +180,9 @@ func (c *call) report(t *task) bool {
 				pause = time.Until(rec.Next)
 			}
 		}
+	}
+	return g.reports.begin(c.req.Principal, func(ctx context.Context) {
+		g.survive("a job was followed", func() { follow(ctx) })
 	})
 }
 

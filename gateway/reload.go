@@ -40,7 +40,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	r.start(r.current)
-	group.Go(func() error { return r.loop() })
+	group.Go(func() error { g.keep(ctx, "changes were taken over", r.loop); return nil })
 	if s := g.shared.store; s != nil {
 		group.Go(func() error { return s.Run(ctx) })
 	}
@@ -70,7 +70,7 @@ func (r *runner) start(d *deployment) {
 		if s.cancel == nil {
 			var ctx context.Context
 			ctx, s.cancel = context.WithCancel(r.ctx)
-			r.group.Go(func() error { s.run(ctx); return nil })
+			r.group.Go(func() error { r.g.keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
 		}
 	}
 	if d.guard != nil && d.stopGuard == nil {
@@ -87,7 +87,9 @@ func (r *runner) start(d *deployment) {
 func (r *runner) stop(d, stays *deployment) {
 	for _, s := range d.sources {
 		if !stays.has(s) {
-			s.cancel()
+			if s.cancel != nil { // it was started
+				s.cancel()
+			}
 			s.close()
 		}
 	}
@@ -104,7 +106,7 @@ const coalesce = 20 * time.Millisecond
 // document's tree is many times as large as what is kept of it.
 const trimAfter = 50 * time.Millisecond
 
-func (r *runner) loop() error {
+func (r *runner) loop() {
 	dirty := false
 	timer, trim := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	timer.Stop()
@@ -117,36 +119,69 @@ func (r *runner) loop() error {
 			if r.next != nil {
 				r.fail(r.next, r.ctx.Err())
 			}
-			return nil
+			return
 		case u := <-r.g.updates:
-			changed := r.take(u)
+			changed := false
+			r.g.survive("a document was taken over", func() { changed = r.take(u) })
 			if u.loaded != nil {
 				trim.Reset(trimAfter)
 			}
 			switch {
 			case !changed:
 			case r.g.current.Load() == nil:
-				r.publish()
+				r.surviving("what is served was built", r.publish)
 			case !dirty:
 				dirty = true
 				timer.Reset(coalesce)
 			}
 		case <-timer.C:
 			dirty = false
-			r.publish()
+			r.surviving("what is served was built", r.publish)
 		case <-trim.C:
 			r.group.Go(func() error { debug.FreeOSMemory(); return nil })
 		case req := <-r.g.reloads:
-			r.reload(req)
+			r.takeReload(req)
 		case <-r.changed:
 			r.g.log.Info("configuration file changed")
-			r.reload(reload{done: make(chan error, 1)}) // the outcome is in the log
+			r.takeReload(reload{done: make(chan error, 1)}) // the outcome is in the log
 		}
 		if r.next != nil && r.next.settled() {
-			r.promote()
+			r.surviving("a configuration came into use", r.promote)
 			timer.Stop()
 			dirty = false
 		}
+	}
+}
+
+// surviving runs a step that may be halfway when it panics. A reload that is under way is given up then, and what is served goes on.
+func (r *runner) surviving(what string, step func()) (panicked bool) {
+	if !r.g.survive(what, step) {
+		return false
+	}
+	next := r.next
+	r.next = nil
+	r.g.survive("a reload was given up", func() {
+		r.fail(r.current, errStepPanicked)
+		if next != nil {
+			r.fail(next, errStepPanicked)
+			r.stop(next, r.current)
+		}
+	})
+	return true
+}
+
+// takeReload is reload, for somebody who waits for its end whatever happens.
+func (r *runner) takeReload(req reload) {
+	if r.surviving("a configuration was read", func() { r.reload(req) }) {
+		answer(req.done, errStepPanicked)
+	}
+}
+
+// answer tells the outcome of a reload, once: who has got one waits for no other.
+func answer(done chan<- error, err error) {
+	select {
+	case done <- err:
+	default:
 	}
 }
 
@@ -225,12 +260,12 @@ func (r *runner) refuse(req reload, err error) {
 	r.g.metrics.reloads.WithLabelValues("failed").Inc()
 	r.g.log.Error("configuration refused, the last good one stays", "error", err)
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
-	req.done <- err
+	answer(req.done, err)
 }
 
 func (r *runner) fail(d *deployment, err error) {
 	for _, w := range d.waiters {
-		w <- fmt.Errorf("reload: %w", err)
+		answer(w, fmt.Errorf("reload: %w", err))
 	}
 	d.waiters = nil
 }
@@ -239,16 +274,21 @@ func (r *runner) fail(d *deployment, err error) {
 func (r *runner) promote() {
 	old := r.current
 	r.current, r.next = r.next, nil
-	r.publish()
+	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
 	r.watchConfig(r.current)
+	if panicked { // the old tools go on to be served, until a document changes
+		r.g.metrics.reloads.WithLabelValues("failed").Inc()
+		r.fail(r.current, errStepPanicked)
+		return
+	}
 	if r.g.o.InUse != nil {
 		r.g.o.InUse(r.current.config)
 	}
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
 	for _, w := range r.current.waiters {
-		w <- nil
+		answer(w, nil)
 	}
 	r.current.waiters = nil
 }
@@ -271,9 +311,11 @@ func (r *runner) watchConfig(d *deployment) {
 		signal(r.changed) // a document came or went after the configuration was loaded
 	}
 	r.group.Go(func() error {
-		if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
-			r.g.log.Warn("watching the configuration ended badly", "error", err)
-		}
+		r.g.keep(ctx, "the configuration was watched", func() {
+			if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
+				r.g.log.Warn("watching the configuration ended badly", "error", err)
+			}
+		})
 		return nil
 	})
 }

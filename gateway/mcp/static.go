@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"runtime"
@@ -68,6 +69,11 @@ func deflate(text []byte) ([]byte, error) {
 	for i := range n {
 		from, to := i*len(text)/n, (i+1)*len(text)/n
 		running.Go(func() {
+			defer func() {
+				if v := recover(); v != nil { // there is nobody above it to catch it
+					errs[i] = fmt.Errorf("panic: %v", v)
+				}
+			}()
 			pieces[i].Grow((to - from) / 8)
 			w, err := flate.NewWriterDict(&pieces[i], deflateLevel, text[max(0, from-deflateWindow):from])
 			if err == nil {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -20,9 +22,9 @@ func newTransport(o Options, g *guard) *http.Transport {
 	}
 	handshake := cmp.Or(o.TLSHandshake, 2*time.Second)
 	return &http.Transport{
-		DialContext: g.dial,
+		DialContext: surviving(g.dial),
 		// Our own, so that its errors can be told apart from all others.
-		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		DialTLSContext: surviving(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			own := config
 			if o.TLS != nil {
 				var err error
@@ -31,7 +33,7 @@ func newTransport(o Options, g *guard) *http.Transport {
 				}
 			}
 			return dialTLS(ctx, g, own, handshake, network, addr)
-		},
+		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           0, // the limit on each host is enough: there are few hosts
@@ -44,6 +46,18 @@ func newTransport(o Options, g *guard) *http.Transport {
 			SendPingTimeout: 15 * time.Second,
 			PingTimeout:     5 * time.Second,
 		},
+	}
+}
+
+// surviving makes a panic an error: net/http dials in goroutines of its own, where it would end the process.
+func surviving(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				conn, err = nil, &dialError{kind: Connect, err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+			}
+		}()
+		return dial(ctx, network, addr)
 	}
 }
 

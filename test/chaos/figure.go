@@ -52,7 +52,7 @@ func (n *notRun) Error() string { return "not run: " + n.reason }
 // figures is the table of contents, in the order in which they are numbered.
 func figures() []figure {
 	return []figure{
-		badDocuments, cuts, gzipBomb, slowClients, cancelled, aborts,
+		rolling, badDocuments, cuts, gzipBomb, slowClients, cancelled, aborts,
 		panics,
 	}
 }

@@ -74,8 +74,10 @@ var layers = []layer{
 	{"gateway/mcp/listen.go", "(*listener) tell", byStream},
 	{"gateway/mcp/hub.go", "(*Hub) Changed", byStream},
 	{"openapi/load.go", "(*Document) identify", byDocument},
-	{"openapi/compile.go", "(*compiler) compile", byDocument},
+	{"openapi/operation.go", "(*compiler) operation", byDocument},
 	{"gateway/source.go", "(*source) load", byDocument},
+	{"gateway/source.go", "(*source) callClient", byDocument},
+	{"gateway/refresh.go", "(*source) refresh", byDocument},
 	{"gateway/generation.go", "(*Gateway) build", byDocument},
 	{"gateway/reload.go", "(*runner) take", byDocument},
 	{"config/watch.go", "(*Watcher) check", byDocument},
@@ -115,7 +117,7 @@ func runPanics(ctx context.Context, s *suite) (rows []row, err error) {
 				}
 				break
 			}
-			if err := w.well(ctx); err != nil {
+			if err := w.well(ctx, l.reach); err != nil {
 				s.progress("   after a panic in %s %s: %v", l.file, l.function, err)
 				unwell = append(unwell, fmt.Sprintf("%s: %v", l.function, err))
 				_ = w.g.child.Stop() // however it ends: it is not what it was
@@ -163,12 +165,18 @@ func (s *suite) buildWithPanics(ctx context.Context) (program string, err error)
 		for _, d := range f.Decls {
 			if fn, isFunc := d.(*ast.FuncDecl); isFunc && declared(fn) == l.function {
 				at = files.Position(fn.Body.Lbrace).Offset + 1
+				for _, first := range fn.Body.List { // what catches a panic of the function stands at its beginning
+					if _, isDefer := first.(*ast.DeferStmt); !isDefer {
+						break
+					}
+					at = files.Position(first.End()).Offset
+				}
 			}
 		}
 		if at < 0 {
 			return "", fmt.Errorf("%s has no function %s any more: name the one that does its work in the table of layers", l.file, l.function)
 		}
-		edits[path] = append(edits[path], edit{at, fmt.Sprintf(" injectedPanic(%d);", n)})
+		edits[path] = append(edits[path], edit{at, fmt.Sprintf("; injectedPanic(%d);", n)})
 		packages[filepath.Dir(path)] = f.Name.Name
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -316,7 +324,7 @@ func (w *panicWorld) restart(ctx context.Context) error {
 	if err := w.g.ready(ctx); err != nil {
 		return err
 	}
-	return w.well(ctx)
+	return w.well(ctx, byCall)
 }
 
 func (w *panicWorld) close() (err error) {
@@ -401,8 +409,14 @@ func (w *panicWorld) lead(ctx context.Context, reach way) {
 	}
 }
 
-// well tells whether the gateway does its work: calls, readiness, and a document that changes.
-func (w *panicWorld) well(ctx context.Context) error {
+// well tells whether the gateway does its work: calls, readiness, and a document that changes. What a panic has left out of a
+// document is there again when it has changed.
+func (w *panicWorld) well(ctx context.Context, after way) error {
+	if after == byDocument {
+		if err := w.follows(ctx); err != nil {
+			return err
+		}
+	}
 	check := func() error {
 		c := &caller{client: w.client()}
 		defer c.close()
@@ -414,6 +428,11 @@ func (w *panicWorld) well(ctx context.Context) error {
 	if err := w.until(ctx, check); err != nil {
 		return err
 	}
+	return w.follows(ctx)
+}
+
+// follows tells whether a document that changes is served.
+func (w *panicWorld) follows(ctx context.Context) error {
 	if err := w.change(); err != nil {
 		return err
 	}
