@@ -26,6 +26,9 @@ type Limits struct {
 	MaxQueued int `yaml:"max_queued" default:"128" min:"0" max:"100000"`
 	// How long such a call waits at most, out of its own time.
 	QueueTimeout Duration `yaml:"queue_timeout" default:"500ms" min:"1ms" max:"1m"`
+	// How old a connection to an upstream service may be when it takes a call, so that one that has moved, by DNS, is found; 0s for
+	// any age.
+	ConnectionAge Duration `yaml:"connection_age" default:"5m" min:"1s" max:"24h" zero:"any"`
 	// The most bytes of an upstream answer, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
 	// The most that an upstream answer may grow in decompression, as a factor.

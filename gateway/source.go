@@ -130,7 +130,7 @@ func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstre
 		Name: name, NamedHosts: s.namedHosts(), Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TLS: tls, TracerProvider: s.g.o.TracerProvider,
-		AllowedAddresses: prefixes(s.config.AllowAddresses), UserAgent: "drawbridge/" + s.g.o.Version,
+		AllowedAddresses: prefixes(s.config.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + s.g.o.Version,
 	}
 	if s.config.BaseURL != nil {
 		o.BaseURL = s.config.BaseURL.URL()

@@ -155,17 +155,20 @@ func lower(service string) string { return "t" + service[1:] }
 // classifier stands around the transport and gives its errors their kinds, so
 // that what has none comes from the credential.
 type classifier struct {
-	name string
-	next http.RoundTripper
+	name   string
+	spoken *protocols
+	next   http.RoundTripper
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := c.next.RoundTrip(req)
+	resp, err := c.next.RoundTrip(c.spoken.once(req))
 	if err == nil {
 		return resp, nil
 	}
-	return nil, &Error{Kind: sendKind(req.Context(), err), API: c.name, Err: err}
+	e := &Error{Kind: sendKind(req.Context(), err), API: c.name, Err: err}
+	e.unsent = e.Kind == Truncated && isUnprocessed(err)
+	return nil, e
 }
 
 // sendKind says what went wrong before the answer's head was read.
@@ -177,6 +180,8 @@ func sendKind(ctx context.Context, err error) Kind {
 		return Canceled
 	case ctx.Err() != nil:
 		return Timeout
+	case errors.Is(err, context.Canceled): // and yet the call goes on: the watch of protocols.once
+		return Truncated
 	case errors.As(err, &dial):
 		return dial.kind
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -194,7 +199,7 @@ const closedIdle = "http: server closed idle connection"
 // isLost reports whether the connection broke.
 func isLost(err error) bool {
 	var op *net.OpError
-	return err.Error() == closedIdle || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	return err.Error() == closedIdle || isLostHTTP2(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &op)
 }
 

@@ -14,12 +14,13 @@ import (
 
 // newTransport returns the connection pool of one API. Proxies from the
 // environment are not used (E5), nothing is decompressed behind our back (P1).
-func newTransport(o Options, g *guard) *http.Transport {
+func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, // E6
 		RootCAs:    o.RootCAs,
 		NextProtos: []string{"h2", "http/1.1"},
 	}
+	ping := cmp.Or(o.ping, 15*time.Second)
 	handshake := cmp.Or(o.TLSHandshake, 2*time.Second)
 	return &http.Transport{
 		DialContext: surviving(g.dial),
@@ -32,7 +33,7 @@ func newTransport(o Options, g *guard) *http.Transport {
 					return nil, &dialError{kind: Credential, err: err}
 				}
 			}
-			return dialTLS(ctx, g, own, handshake, network, addr)
+			return dialTLS(ctx, g, own, spoken, handshake, network, addr)
 		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
@@ -43,8 +44,8 @@ func newTransport(o Options, g *guard) *http.Transport {
 		ResponseHeaderTimeout:  cmp.Or(o.FirstByte, 15*time.Second),
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		HTTP2: &http.HTTP2Config{ // a silent connection is asked whether it still lives (L7)
-			SendPingTimeout: 15 * time.Second,
-			PingTimeout:     5 * time.Second,
+			SendPingTimeout: ping,
+			PingTimeout:     ping / 3,
 		},
 	}
 }
@@ -61,7 +62,7 @@ func surviving(dial func(ctx context.Context, network, addr string) (net.Conn, e
 	}
 }
 
-func dialTLS(ctx context.Context, g *guard, config *tls.Config, limit time.Duration, network, addr string) (net.Conn, error) {
+func dialTLS(ctx context.Context, g *guard, config *tls.Config, spoken *protocols, limit time.Duration, network, addr string) (net.Conn, error) {
 	conn, err := g.dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
@@ -84,6 +85,7 @@ func dialTLS(ctx context.Context, g *guard, config *tls.Config, limit time.Durat
 		}
 		return nil, &dialError{kind: kind, err: err}
 	}
+	spoken.note(secure)
 	return secure, nil
 }
 

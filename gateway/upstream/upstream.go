@@ -67,6 +67,8 @@ type Options struct {
 	// StateChanged is told when the breaker of a host ("" for those of which there
 	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
 	StateChanged func(host string, from, to State)
+	// ConnectionAge is how old a connection may be when it takes a call. 0: any.
+	ConnectionAge time.Duration
 	// UserAgent is sent where the request has none. Default "drawbridge".
 	UserAgent string
 
@@ -82,6 +84,8 @@ type Options struct {
 	// TracerProvider makes a span for each call and sends the trace context,
 	// but never baggage, to the service (O13). Nil: neither.
 	TracerProvider trace.TracerProvider
+
+	ping time.Duration // for tests: the silence after which an HTTP/2 connection is asked whether it lives; default 15 s
 }
 
 // maxHeaderBytes and maxHeaderLines limit the head of an answer (P1).
@@ -92,15 +96,16 @@ const (
 
 // Client calls one API. It is safe for concurrent use.
 type Client struct {
-	name      string
-	timeout   time.Duration
-	limits    limits
-	room      *room    // nil: no bounds
-	health    *health  // nil: no breaker
-	retries   *retrier // nil: nothing is sent again
-	transport *http.Transport
-	chain     http.RoundTripper // tracing, then credential, then transport
-	decoders  decoderPool
+	name     string
+	timeout  time.Duration
+	limits   limits
+	room     *room    // nil: no bounds
+	health   *health  // nil: no breaker
+	retries  *retrier // nil: nothing is sent again
+	guard    *guard
+	pool     *pool
+	chain    http.RoundTripper // tracing, then credential, then pool
+	decoders decoderPool
 
 	baseHost string   // Host of BaseURL
 	encoding []string // value of Accept-Encoding for baseHost
@@ -127,8 +132,11 @@ func NewClient(o Options) *Client {
 		c.encoding = c.acceptEncoding(o.BaseURL)
 	}
 	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
-	c.transport = newTransport(o, newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second)))
-	c.chain = classifier{name: o.Name, next: c.transport}
+	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second))
+	c.guard = g
+	spoken := &protocols{}
+	c.pool = newPool(o.ConnectionAge, func() *http.Transport { return newTransport(o, g, spoken) })
+	c.chain = classifier{name: o.Name, spoken: spoken, next: c.pool}
 	if o.Wrap != nil {
 		c.chain = o.Wrap(c.chain)
 	}
@@ -170,7 +178,7 @@ func (c *Client) Load() (inFlight, queued int) {
 }
 
 // Close closes the idle connections; calls in flight go on.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.pool.close() }
 
 // do is Send with limits of the caller's choice; it may write to req.Header. A
 // request that brings its deadline is sent as it is: no context and no copy are

@@ -1,0 +1,89 @@
+package upstream
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// pool is the connections to the hosts of an API. net/http keeps a connection
+// for as long as it is used, and one of HTTP/2 is used for ever: a service that
+// has moved to other addresses, or that gets more of them, would never be found.
+// So all connections are given up together after an age, which no connection
+// then exceeds: calls under way end on those that they have, new ones make new
+// ones, and each of these asks for the addresses again (L7).
+type pool struct {
+	make func() *http.Transport
+	age  time.Duration // 0: connections live as long as they are used
+	now  func() time.Time
+
+	current atomic.Pointer[connections]
+	mu      sync.Mutex // held while current is replaced
+	retired []*http.Transport
+}
+
+// connections are those that are of one age.
+type connections struct {
+	transport *http.Transport
+	until     time.Time
+}
+
+func newPool(age time.Duration, makeTransport func() *http.Transport) *pool {
+	p := &pool{make: makeTransport, age: age, now: time.Now}
+	p.current.Store(p.fresh())
+	return p
+}
+
+// fresh makes connections that live up to a tenth less than they may, so that
+// not all gateways of a kind connect anew at the same moment.
+func (p *pool) fresh() *connections {
+	c := &connections{transport: p.make()}
+	if p.age > 0 {
+		c.until = p.now().Add(p.age - time.Duration(rand.Int64N(int64(p.age)/10+1)))
+	}
+	return c
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := p.current.Load()
+	if p.age > 0 && !p.now().Before(c.until) {
+		c = p.renew(c)
+	}
+	return c.transport.RoundTrip(req)
+}
+
+// maxRetired is how many transports are remembered for close. What is forgotten
+// has no call any more, or one of many minutes, after which its connection ends
+// when it has been idle for IdleConnTimeout.
+const maxRetired = 4
+
+// renew replaces the connections, unless another call has done so.
+func (p *pool) renew(old *connections) *connections {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.current.Load(); c != old {
+		return c
+	}
+	c := p.fresh()
+	p.current.Store(c)
+	p.retired = append(p.retired, old.transport)
+	for _, t := range p.retired {
+		t.CloseIdleConnections() // those in use too, when their calls end: net/http keeps none after this
+	}
+	if len(p.retired) > maxRetired {
+		p.retired = p.retired[1:]
+	}
+	return c
+}
+
+// close closes the idle connections; calls in flight go on.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range append(p.retired, p.current.Load().transport) {
+		t.CloseIdleConnections()
+	}
+}
