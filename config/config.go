@@ -372,6 +372,9 @@ type Settings struct {
 	// How a call goes on whose answer is that the work has begun, which is that of status 202, or any of 2xx in which the job is
 	// found. true stands for {}. false takes back what earlier rules and the document say, and no answer is a job then.
 	Job *Job `yaml:"job,omitempty" absent:"as a job of which nothing is said, if the answer has status 202 and names a place to ask"`
+	// Keeps answers of GET and HEAD in memory, each for its caller, as far as the service's headers allow (RFC 9111). true stands for {},
+	// and false for none, whatever earlier rules say.
+	Cache *Cache `yaml:"cache,omitempty" absent:"no answer is kept"`
 	// Whether what nobody sees is taken out of the answers.
 	Clean *bool `yaml:"clean,omitempty" absent:"the API's clean"`
 	// What leaves no answer of the operation: its fields are hidden before anybody sees them. A list stands for fields. Rules and

@@ -33,6 +33,8 @@ type Limits struct {
 	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
 	// The most that an upstream answer may grow in decompression, as a factor.
 	MaxRatio int `yaml:"max_ratio" default:"200" min:"1" max:"10000"`
+	// The most bytes of all answers that are kept in memory (rules[].set.cache); 0 for none. One caller's take a quarter at most.
+	Cache ByteSize `yaml:"cache" default:"64MiB" min:"0" max:"64GiB"`
 	// The most bytes of a document with all the files that it refers to.
 	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
 	// The most bytes of a tool's input schema. A larger one is reduced: descriptions of deep levels go first, then

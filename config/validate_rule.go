@@ -24,6 +24,7 @@ func (l *loader) rules(cfg *Config) {
 		l.strangers(cfg, match, r.Match)
 		l.settings(cfg, set, &r.Set)
 		l.keyed(cfg, set+".idempotency_key", r)
+		l.cache(cfg, i)
 	}
 }
 

@@ -96,6 +96,7 @@ type call struct {
 	key      string       // names the call where a service calls back; "": it does not
 	notify   *url.URL     // is called when the job of the call has ended; nil: nobody is
 	hiding   []*sensitive // of the operations whose answer about a job is read, besides what the plan hides
+	anew     bool         // the service is asked, whatever is kept of its answers
 	kept     *kept        // takes the result instead of the client; nil: the client does
 	account  *account     // for the audit log; nil: there is none
 
@@ -184,21 +185,17 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	for name, values := range c.extra {
 		req.Header[name] = values
 	}
-	if err := c.tellRequest(); err != nil {
-		return nil, err
-	}
 	if err := c.accountable(c.ctx); err != nil {
 		return nil, err
 	}
 	c.start = time.Now()
-	resp, err := c.plan.client.Send(req, c.plan.repeat)
-	c.exchanged(req, resp)
+	resp, err := c.obtain(req)
 	if err != nil {
-		return nil, c.failed(err)
+		return nil, err
 	}
 	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)
-	if err := c.tellAnswer(resp.StatusCode, time.Since(c.start)); err != nil {
+	if err := c.tellAnswer(resp.StatusCode, c.took()); err != nil {
 		_ = resp.Body.Close()
 		c.observe()
 		return nil, err
@@ -207,7 +204,19 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 }
 
 // observe counts the time from the request to the end of its answer.
-func (c *call) observe() { c.plan.metrics.duration.Observe(time.Since(c.start).Seconds()) }
+func (c *call) observe() {
+	if took := c.took(); took > 0 {
+		c.plan.metrics.duration.Observe(took.Seconds())
+	}
+}
+
+// took returns the time since the request was sent; 0 if none was.
+func (c *call) took() time.Duration {
+	if c.start.IsZero() {
+		return 0
+	}
+	return time.Since(c.start)
+}
 
 // permit looks at a call before anything of it is sent: whether the arguments are right, which the user may be asked for,
 // the condition of the plan holds, and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that

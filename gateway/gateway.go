@@ -19,6 +19,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
 )
 
@@ -70,6 +71,7 @@ type Gateway struct {
 	// completions are what services have told to those who type.
 	completions completions
 	watches     *watches
+	answers     *cache.Cache // that are kept
 	links       *mcp.Handles // of answers that are read later
 	clients     *clients
 	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
@@ -143,10 +145,13 @@ func New(o Options) (*Gateway, error) {
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
 	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
+	g.answers = cache.New(int64(c.Limits.Cache), o.now)
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
+	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
+		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
 	g.public = g.routes()
 	g.use(g.first.front)
 	g.guards.Store(newGuards(g.first))

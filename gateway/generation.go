@@ -116,6 +116,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		plans[t.Name], byOperation[t.Operation] = p, p
 	}
 	gen.settleJobs(g, d, byOperation)
+	gen.keepAnswers(g, byOperation, settings)
 	gen.makeReadable(g, d, byOperation, settings)
 	for _, s := range d.sources {
 		if s.loaded != nil {
@@ -158,6 +159,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 // configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
 func (g *Gateway) publish(d *deployment, configError string) {
 	g.use(d.front)
+	g.answers.Resize(int64(d.config.Limits.Cache))
 	g.guards.Store(newGuards(d))
 	g.identity.Store(d.identity)
 	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {

@@ -57,6 +57,7 @@ type metrics struct {
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
 	polls           *prometheus.CounterVec // api, outcome
+	kept            *prometheus.CounterVec // api, outcome
 	panics          prometheus.Counter
 }
 
@@ -93,6 +94,8 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 			Help: "Attempts to reload the configuration by outcome: ok or failed."}, []string{"outcome"}),
 		polls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_resource_polls_total",
 			Help: "Looks at resources that clients watch by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
+		kept: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_cache_total",
+			Help: "Requests for whose answers there is a cache by outcome: hit, revalidated, miss or bypass; and answers that were kept: stored."}, []string{"api", "outcome"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
 	}
@@ -100,7 +103,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.loads,
-		m.reloads, m.polls, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.reloads, m.polls, m.kept, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -178,6 +181,7 @@ func (m *metrics) forget(api string) {
 	m.certificates.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 	m.polls.DeletePartialMatch(labels)
+	m.kept.DeletePartialMatch(labels)
 }
 
 // observe counts one HTTP request to the endpoint and writes its access log line, at debug level if all went

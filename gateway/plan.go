@@ -32,6 +32,8 @@ type Plan struct {
 	questions *questions  // nil: nothing is asked
 	sensitive *sensitive  // nil: nothing is hidden of answers
 	clean     bool        // what nobody sees goes out of answers
+	keeper    *keeper     // keeps answers; nil: nobody does
+	changes   bool        // the call may make kept answers stale
 	resource  *readable   // nil: it can't be read as one
 	links     *links      // nil: all answers are given as they are
 	progress  *eventRules // nil: the usual ones

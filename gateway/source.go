@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type source struct {
 	g         *Gateway
 	config    config.API
 	label     string // its name in logs before its document is known
+	group     string // names it among all sources that there ever were: what is kept of its answers is no other's
 	limits    config.Limits
 	pem       []byte // of ca_file
 	roots     *x509.CertPool
@@ -73,7 +75,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}
-	s.name = s.label
+	s.name, s.group = s.label, rand.Text()
 	if c.Identity != nil {
 		s.identity = identity
 	}

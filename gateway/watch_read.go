@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
@@ -23,6 +24,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 			HTTP: &http.Request{Header: m.inbound},
 		},
 	}
+	c.anew = true
 	c.enter()
 	defer func() { c.leave(err) }()
 	if c.account != nil {
@@ -39,7 +41,11 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	case err != nil:
 		return err
 	}
-	known.known, known.digest, known.validators = true, digestOf(parts), validatorsOf(resp)
+	digest := digestOf(parts)
+	if p.keeper != nil && known.known && known.digest != digest {
+		w.g.answers.Forget(p.source.group, c.target) // who hears of the change reads what is new
+	}
+	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil
 }
 
@@ -54,20 +60,6 @@ func digestOf(parts []openapi.Part) (sum [32]byte) {
 	}
 	h.Sum(sum[:0])
 	return sum
-}
-
-// validatorsOf returns the headers that make the next request conditional; nil if the answer has nothing for them.
-func validatorsOf(resp *http.Response) http.Header {
-	h := http.Header{}
-	if tag := resp.Header.Get("ETag"); tag != "" {
-		h.Set("If-None-Match", tag)
-	} else if modified := resp.Header.Get("Last-Modified"); modified != "" {
-		h.Set("If-Modified-Since", modified)
-	}
-	if len(h) == 0 {
-		return nil
-	}
-	return h
 }
 
 // callerUntil is when a caller's token begins to be refused; zero without one.

@@ -106,6 +106,12 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	return emit(part)
 }
 
+// Delimited reports whether the end of an answer tells that it is whole: a length does, chunks, a compressed stream, HTTP/2. An answer
+// of HTTP/1 that has none of these ends with its connection (RFC 9112 section 6.3), and one that was cut off does, too.
+func Delimited(resp *http.Response) bool {
+	return resp.ContentLength >= 0 || resp.ProtoMajor != 1 || resp.Uncompressed || len(resp.TransferEncoding) > 0
+}
+
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()

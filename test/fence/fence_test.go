@@ -57,13 +57,14 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
 	"gateway/catalog":  {arrows: []string{"openapi"}},
 	"gateway/upstream": {modules: []string{"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
+	"gateway/cache":    {},
 	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":    {},
 	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},

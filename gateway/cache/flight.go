@@ -1,0 +1,222 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+)
+
+// unkeptTime is how long requests don't wait for each other after an answer that could not be kept.
+const unkeptTime = 10 * time.Second
+
+// flight is one request on its way, for all that come with the same name meanwhile.
+type flight struct {
+	key   key
+	place place
+	owner string
+	done  chan struct{} // closed when it is known what became of it
+
+	// Guarded by the mutex of the store until done is closed.
+	doomed bool   // what it brings is stale already
+	ended  bool   // done is closed
+	kept   *entry // nil: the answer could not be kept
+	gone   bool   // who made the request has left: another should
+}
+
+// Do answers a request with what is kept, or has fetch make it and keeps the answer. Of requests with the same name that come at the
+// same time one is made, and the others get its answer if it is kept and fresh; one whose context ends leaves, and if that is the one
+// that made the request, another makes it. An answer that fetch returned is given as it is, and is kept when its body was read to its
+// end. The error is that of fetch, or of the request's context. Do may add headers to the request.
+func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request) (*http.Response, error)) (*http.Response, Outcome, error) {
+	count := func(o Outcome) Outcome {
+		if r.Count != nil {
+			r.Count(o)
+		}
+		return o
+	}
+	if !asks(req) {
+		resp, err := fetch(req)
+		return resp, count(Bypass), err
+	}
+	k := keyOf(req, n)
+	for {
+		c.mu.Lock()
+		e := c.entries[k]
+		if e != nil {
+			c.touch(e)
+		}
+		if e != nil && e.isFresh(c.now()) {
+			c.mu.Unlock()
+			return e.response(req), count(Hit), nil
+		}
+		if e != nil && !e.until.IsZero() {
+			if c.now().Before(e.until) {
+				c.mu.Unlock()
+				resp, err := fetch(req)
+				return resp, count(Bypass), err
+			}
+			e = nil
+		}
+		f := c.flights[k]
+		if f == nil {
+			f = c.takeOff(req, k, n)
+			c.mu.Unlock()
+			resp, o, err := c.fly(f, req, e, r, fetch)
+			return resp, count(o), err
+		}
+		c.mu.Unlock()
+		select {
+		case <-f.done:
+		case <-req.Context().Done():
+			return nil, count(Miss), context.Cause(req.Context())
+		}
+		switch {
+		case f.kept != nil && f.kept.isFresh(c.now()):
+			return f.kept.response(req), count(Hit), nil
+		case f.gone:
+			continue
+		}
+		resp, err := fetch(req) // it can't be answered for others
+		return resp, count(Miss), err
+	}
+}
+
+// takeOff begins a flight. The mutex is held.
+func (c *Cache) takeOff(req *http.Request, k key, n Name) *flight {
+	f := &flight{key: k, place: placeOf(n.Group, req.URL), owner: n.Owner, done: make(chan struct{})}
+	c.flights[k] = f
+	if c.airborn[f.place] == nil {
+		c.airborn[f.place] = map[*flight]struct{}{}
+	}
+	c.airborn[f.place][f] = struct{}{}
+	return f
+}
+
+// land ends a flight, once. e is the answer if it was kept, gone tells that nobody knows.
+func (c *Cache) land(f *flight, e *entry, r *Rule, gone bool) {
+	c.mu.Lock()
+	if f.ended {
+		c.mu.Unlock()
+		return
+	}
+	f.ended, f.gone = true, gone
+	stored := e != nil && !f.doomed && c.put(e)
+	if stored {
+		f.kept = e
+	} else if !gone && !f.doomed {
+		none := &entry{key: f.key, place: f.place, owner: f.owner, until: c.now().Add(unkeptTime)}
+		none.weigh()
+		if old := c.entries[f.key]; old == nil || e != nil {
+			c.put(none)
+		}
+	}
+	if c.flights[f.key] == f {
+		delete(c.flights, f.key)
+	}
+	if delete(c.airborn[f.place], f); len(c.airborn[f.place]) == 0 {
+		delete(c.airborn, f.place)
+	}
+	close(f.done)
+	c.mu.Unlock()
+	if stored && r.Count != nil {
+		r.Count(Stored)
+	}
+}
+
+// fly makes the request of a flight. old is what was kept and is no longer fresh; nil: nothing.
+func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch func(*http.Request) (*http.Response, error)) (_ *http.Response, _ Outcome, err error) {
+	landed := false
+	defer func() {
+		if !landed { // a panic, or an error
+			c.land(f, nil, r, err == nil || req.Context().Err() != nil)
+		}
+	}()
+	var conditions http.Header
+	if old != nil {
+		if conditions = Validators(old.header); conditions != nil {
+			maps.Copy(req.Header, conditions)
+		}
+	}
+	asked := c.now()
+	resp, err := fetch(req)
+	if err != nil {
+		return nil, Miss, err
+	}
+	received := c.now()
+	if conditions != nil && resp.StatusCode == http.StatusNotModified {
+		_ = resp.Body.Close()
+		landed = true
+		next, ok := old.freshened(resp, r, asked, received)
+		if !ok {
+			c.drop(old)
+			c.land(f, nil, r, false)
+			return old.response(req), Revalidated, nil
+		}
+		c.land(f, next, r, false)
+		return next.response(req), Revalidated, nil
+	}
+	lifetime, said, ok := r.storable(resp, received)
+	if old != nil && (resp.StatusCode < 500 || ok) {
+		c.drop(old)
+	}
+	landed = true
+	if !ok || resp.ContentLength > r.MaxBytes && req.Method == http.MethodGet {
+		c.land(f, nil, r, false)
+		return resp, Miss, nil
+	}
+	resp.Body = &keptBody{ReadCloser: resp.Body, cache: c, flight: f, rule: r, request: req, entry: f.newEntry(resp, lifetime, said, asked, received)}
+	return resp, Miss, nil
+}
+
+func (c *Cache) drop(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(e)
+}
+
+// keptBody keeps what is read of an answer. It belongs to one reader.
+type keptBody struct {
+	io.ReadCloser
+	cache   *Cache
+	flight  *flight
+	rule    *Rule
+	request *http.Request
+	entry   *entry
+	held    []byte
+	ended   bool
+}
+
+func (b *keptBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.ended {
+		return n, err
+	}
+	b.held = append(b.held, p[:n]...)
+	switch {
+	case int64(len(b.held)) > b.rule.MaxBytes:
+		b.end(nil, false)
+	case errors.Is(err, io.EOF):
+		b.entry.fill(b.held)
+		b.end(b.entry, false)
+	case err != nil:
+		b.end(nil, b.request.Context().Err() != nil)
+	}
+	return n, err
+}
+
+// Close ends the flight where the body was not read to its end: what is not whole is never kept (P2).
+func (b *keptBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.end(nil, true)
+	return err
+}
+
+func (b *keptBody) end(e *entry, gone bool) {
+	if !b.ended {
+		b.ended, b.held = true, nil
+		b.cache.land(b.flight, e, b.rule, gone)
+	}
+}

@@ -1,0 +1,175 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+
+	"drawbridge/config"
+	"drawbridge/gateway/cache"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+)
+
+// codeCache is the code of an operation whose answers can't be kept as the configuration says.
+const codeCache = "cache"
+
+// keeper says how the answers of a plan are kept. It is immutable.
+type keeper struct {
+	rule    cache.Rule
+	group   string
+	variant string // the operation, its credential, the rule: what of the plan decides the answer
+}
+
+// keepAnswers gives the plans their keepers. Answers about jobs are never kept: they are asked for to hear of a change.
+func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
+	if gen.config.Limits.Cache == 0 {
+		return
+	}
+	keeping := map[*source]bool{}
+	for op, p := range plans {
+		set := settings[op].Cache
+		if !set.On() || op.Method != http.MethodGet && op.Method != http.MethodHead || p.polled != nil {
+			continue
+		}
+		shared := set.Shared
+		if shared && p.personal {
+			// The configuration is checked for this; should it be wrong there, nobody gets what is another's.
+			gen.unusable(g, p.source, op, codeCache, "cache.shared", "the answers belong to their callers", func(s *config.Settings) bool { return s.Cache.On() && s.Cache.Shared })
+			shared = false
+		}
+		p.keeper = g.newKeeper(p, set, shared)
+		keeping[p.source] = true
+	}
+	for _, p := range plans {
+		p.changes = !p.safe && keeping[p.source]
+	}
+}
+
+func (g *Gateway) newKeeper(p *Plan, set *config.Cache, shared bool) *keeper {
+	variant := []string{p.Operation.Method, p.Operation.Path, strconv.FormatBool(shared), time.Duration(set.TTL).String()}
+	if p.choice != nil {
+		variant = append(variant, p.choice.Schemes()...)
+	}
+	count := map[cache.Outcome]prometheus.Counter{}
+	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Miss, cache.Bypass, cache.Stored} {
+		count[o] = g.metrics.kept.WithLabelValues(p.Tool.API, string(o))
+	}
+	return &keeper{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
+		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),
+		Count: func(o cache.Outcome) { count[o].Inc() },
+		Keep:  func(resp *http.Response) bool { return openapi.Delimited(resp) && !p.mayBegin(resp.StatusCode) },
+	}}
+}
+
+// joined makes one text of several, from which they could be told apart again.
+func joined(parts ...string) string {
+	var b []byte
+	for _, part := range parts {
+		b = append(strconv.AppendQuote(b, part), ' ')
+	}
+	return string(b)
+}
+
+// name is what an answer to the call's request is kept under. All that the gateway sends is in it, but what it attaches to the request
+// of its own: that follows from the operation's credential, or from the caller.
+func (k *keeper) name(c *call, req *http.Request) cache.Name {
+	sent := headerDigest(req.Header)
+	n := cache.Name{Group: k.group, Variant: k.variant + string(sent[:])}
+	if !k.rule.Shared {
+		n.Owner = c.req.Principal
+	}
+	if c.plan.personal && c.caller != nil {
+		// A service that is told of the caller may answer by what the token allows.
+		scopes := slices.Clone(c.caller.Scopes)
+		slices.Sort(scopes)
+		token := sha256.Sum256([]byte(joined(c.caller.Issuer, c.caller.Subject, c.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
+		n.Variant += string(token[:])
+	}
+	if c.plan.inbound {
+		passed := headerDigest(c.plan.passed(c.req.HTTP.Header))
+		n.Variant += string(passed[:])
+	}
+	return n
+}
+
+// obtain makes the request, or answers it with what is kept; then start is zero. The error is what becomes of the call.
+func (c *call) obtain(req *http.Request) (*http.Response, error) {
+	k := c.plan.keeper
+	if k == nil || c.anew || c.endpoint.guard != nil && c.req.Principal == "" {
+		if err := c.tellRequest(); err != nil {
+			return nil, err
+		}
+		resp, err := c.transmit(req)
+		if c.plan.changes {
+			c.changed(resp, err)
+		}
+		if err != nil {
+			return nil, c.failed(err)
+		}
+		return resp, nil
+	}
+	var untold error
+	resp, o, err := c.g.answers.Do(req, k.name(c, req), &k.rule, func(req *http.Request) (*http.Response, error) {
+		if untold = c.tellRequest(); untold != nil {
+			return nil, untold
+		}
+		return c.transmit(req)
+	})
+	if c.span != nil {
+		c.span.SetAttributes(attribute.String("drawbridge.cache", string(o)))
+	}
+	var e *upstream.Error
+	switch {
+	case err == nil:
+		if o == cache.Hit {
+			c.start = time.Time{}
+		}
+		return resp, nil
+	case untold != nil:
+		return nil, untold
+	case req.Context().Err() != nil && !errors.As(err, &e): // while another's request was waited for
+		kind := upstream.Canceled
+		if errors.Is(req.Context().Err(), context.DeadlineExceeded) {
+			kind = upstream.Timeout
+		}
+		err = &upstream.Error{Kind: kind, API: c.plan.Tool.API, Err: fmt.Errorf("wait for the answer to the same request: %w", err)}
+	}
+	return nil, c.failed(err)
+}
+
+// transmit sends the request to the service.
+func (c *call) transmit(req *http.Request) (*http.Response, error) {
+	resp, err := c.plan.client.Send(req, c.plan.repeat)
+	c.exchanged(req, resp)
+	return resp, err
+}
+
+// changed makes kept answers stale after a call that may have changed something (RFC 9111 section 4.4): not if the service refused it,
+// or never saw it. resp is nil if there was no answer.
+func (c *call) changed(resp *http.Response, err error) {
+	var e *upstream.Error
+	if err != nil && (!errors.As(err, &e) || e.NotSent()) || resp != nil && resp.StatusCode >= 400 && resp.StatusCode < 500 {
+		return
+	}
+	at := []*url.URL{c.target}
+	if resp != nil {
+		for _, name := range []string{"Location", "Content-Location"} {
+			u, err := c.target.Parse(resp.Header.Get(name))
+			if err == nil && u.Host == c.target.Host && u.Scheme == c.target.Scheme && resp.Header.Get(name) != "" {
+				at = append(at, u)
+			}
+		}
+	}
+	c.g.answers.Forget(c.plan.source.group, at...)
+}
