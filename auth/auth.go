@@ -114,6 +114,10 @@ type Options struct {
 	// guard's own. The peer's address is not taken instead: behind a proxy it is
 	// everybody's.
 	ClientAddress func(*http.Request) (netip.Addr, bool)
+	// BadTokens bounds the work that one address causes with tokens that are no
+	// good; those that are known already, or turn out to be good, cost nothing.
+	// Nil: there is no such bound.
+	BadTokens *BadTokens
 	// Replays remembers DPoP proofs. Nil: a [NewReplayMemory] of its own, which
 	// is right for a gateway that runs once.
 	Replays ReplayCache
@@ -131,6 +135,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// BadTokens is a limit on tokens of one address that are looked at and turn out
+// to be no good; an IPv6 address counts as its /64 network.
+type BadTokens struct {
+	// Burst is how many there may be at once, and Interval the time for one more.
+	Burst    int
+	Interval time.Duration
+	// Address returns whom the token of a request counts for; false: for nobody.
+	Address func(*http.Request) (netip.Addr, bool)
+	// Refused is called for each request that is refused for this with 429.
+	Refused func(*http.Request)
+}
+
 // maxSkew bounds Issuer.Skew.
 const maxSkew = 300 * time.Second
 
@@ -143,6 +159,7 @@ type Guard struct {
 	keepClaims bool
 	keepToken  bool
 	address    func(*http.Request) (netip.Addr, bool)
+	badTokens  *badTokens // nil: they cost nobody anything
 	defaults   []string
 	closure    map[string]map[string]bool // scope → all that it implies
 	challenges challenges
@@ -173,6 +190,9 @@ func New(o Options) (*Guard, error) {
 	}
 	if g.now == nil {
 		g.now = time.Now
+	}
+	if b := o.BadTokens; b != nil {
+		g.badTokens = &badTokens{BadTokens: *b, spent: addressBuckets{rate: rate{size: b.Burst, refill: b.Interval}}}
 	}
 	var err error
 	if g.resource, err = parseResource(o.Resource); err != nil {

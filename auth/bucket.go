@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -115,4 +116,27 @@ func (t *addressBuckets) giveBack(a netip.Addr) {
 	if b := t.buckets[block(a)]; b != nil {
 		b.giveBack()
 	}
+}
+
+// badTokens is what addresses have spent on tokens that are no good.
+type badTokens struct {
+	BadTokens
+	spent addressBuckets
+}
+
+// spend takes the work for the token of a request from the budget of its
+// address. What it returns gives that back, if the token turns out to be good.
+func (b *badTokens) spend(r *http.Request, now time.Time) (giveBack func(), err error) {
+	if b == nil || r == nil {
+		return func() {}, nil
+	}
+	a, ok := b.Address(r)
+	if !ok {
+		return func() {}, nil
+	}
+	if wait := b.spent.take(a, now); wait > 0 {
+		b.Refused(r)
+		return nil, &refusal{outcome: tooMany, reason: "too many bad tokens from one address", retry: wait}
+	}
+	return func() { b.spent.giveBack(a) }, nil
 }

@@ -58,6 +58,12 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
+// isUnavailable tells whether a token could not be looked at, so that nobody knows whether it is good.
+func isUnavailable(err error) bool {
+	var no *refusal
+	return !errors.As(err, &no) || no.outcome == unavailable
+}
+
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err error) {
 	var no *refusal
 	if !errors.As(err, &no) { // the client went away while keys were fetched
@@ -164,8 +170,15 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 		v = g.opaque.asks.recall(c.token, now).good
 	}
 	if v == nil {
-		var err error
-		if v, err = g.verify(ctx, c, now); err != nil {
+		good, err := g.badTokens.spend(c.request, now)
+		if err != nil {
+			return nil, err
+		}
+		v, err = g.verify(ctx, c, now)
+		if err == nil || isUnavailable(err) {
+			good()
+		}
+		if err != nil {
 			return nil, err
 		}
 		if v.issuer.asks == nil {

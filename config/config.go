@@ -276,6 +276,8 @@ type API struct {
 	Retries Retries `yaml:"retries" absent:"each key of it has its own"`
 	// The most bytes of an answer, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
+	// How many calls the API gets from clients, whatever tools they are of.
+	Rate *CallRate `yaml:"rate,omitempty" absent:"any"`
 	// A file with PEM certificates that are trusted for this API instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// Servers, besides the document's own origin, that a document from a URL may send calls to: scheme://host[:port].
@@ -363,6 +365,8 @@ type Settings struct {
 	// Sends a key with each call by which the service knows a request that it has seen before, so that it may be sent again: a
 	// random UUID in the header Idempotency-Key, or in that of the name given here. false takes back what earlier rules say.
 	IdempotencyKey KeyHeader `yaml:"idempotency_key,omitempty" absent:"none"`
+	// How many calls the tool gets from clients. off takes back what earlier rules say.
+	Rate *CallRate `yaml:"rate,omitempty" absent:"any"`
 	// Makes a GET operation a resource that clients can read, or a template of resources if its URI has variables. true
 	// stands for {}, and false for none, whatever earlier rules say.
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`

@@ -10,6 +10,11 @@ type Limits struct {
 	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
 	// The most of these streams of one caller, where callers are known by their tokens. More are refused with 429.
 	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
+	// How many requests one address may send, tokens or none; an IPv6 address counts as its /64 network. Peers on loopback are spared, and so
+	// is the handshake.
+	AddressRate Rate `yaml:"address_rate" default:"{rate: 100/s, burst: 200}"`
+	// How many requests one principal may send, whatever address they come from; the handshake is spared.
+	PrincipalRate Rate `yaml:"principal_rate" default:"{rate: 20/s, burst: 40}"`
 	// The most bytes of a client's request headers.
 	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
 	// The time that a call may take in all, from the client's request to the last byte of the upstream answer.

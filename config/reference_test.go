@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
 )
 
@@ -27,6 +28,7 @@ const (
 	deploymentFile  = "../docs/deployment.md"
 	resourcesFile   = "../docs/resources.md"
 	questionsFile   = "../docs/questions.md"
+	limitsFile      = "../docs/limits.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -80,7 +82,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -283,6 +285,12 @@ func defaultOf(t reflect.Type, preset string) any {
 		return strings.Split(strings.Trim(preset, "[]"), ", ")
 	case t.Kind() == reflect.Bool, t.Kind() == reflect.Int:
 		return json.RawMessage(preset)
+	case t.Kind() == reflect.Struct && !isText(t):
+		var value any
+		if err := yaml.Unmarshal([]byte(preset), &value); err != nil {
+			panic(err)
+		}
+		return value
 	}
 	return preset
 }
@@ -297,6 +305,8 @@ func schemaOf(t reflect.Type, f field) object {
 		return orReference(object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}})
 	case reflect.TypeFor[JSON]():
 		return object{{"type", "object"}}
+	case reflect.TypeFor[Frequency]():
+		return orReference(object{{"type", "string"}, {"pattern", `^[1-9][0-9]*/[smh]$`}})
 	case reflect.TypeFor[ByteSize]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})

@@ -102,7 +102,7 @@ func (c *call) leave(err error) {
 // decision is whether calls with an outcome were let through.
 func (o outcome) decision() audit.Decision {
 	switch o {
-	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown:
+	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown, outcomeRefused:
 		return audit.Refused
 	case outcomeAsked:
 		return audit.Asked

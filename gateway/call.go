@@ -44,18 +44,20 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 			return denied
 		}
 	}
-	var notify *url.URL
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	c.enter()
+	defer func() { c.leave(err) }()
+	if err = c.allowed(); err != nil {
+		return err
+	}
 	if out := e.gen.outbound; out != nil {
-		if notify, err = out.wanted(req); err != nil {
+		if c.notify, err = out.wanted(req); err != nil {
 			return err
 		}
 	}
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller, notify: notify}
-	c.enter()
-	defer func() { c.leave(err) }()
 	if p.job.refuse {
 		if err := req.Require(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)

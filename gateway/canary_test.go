@@ -186,7 +186,7 @@ func TestCanaries(t *testing.T) {
 server: {public_url: https://mcp.example.com, seal_keys: ["${SEAL}"]}
 admin: {token: "${ADMIN}"}
 auth: {issuers: [$ISSUERS], default_scopes: [mcp:tools]}
-limits: {max_answer: 4KiB}
+limits: {max_answer: 4KiB, address_rate: off, principal_rate: off}
 telemetry: {log_level: debug}
 identity: {key_files: [key.pem]}
 apis:

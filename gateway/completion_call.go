@@ -66,6 +66,9 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	if values, ok := g.completions.get(key, time.Now()); ok {
 		return values
 	}
+	if err := c.allowed(); err != nil {
+		return nothing(err)
+	}
 	values, err := c.values(args, a.Complete.Values.String())
 	c.count(err)
 	if ctx.Err() != nil {

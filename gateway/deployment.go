@@ -24,6 +24,7 @@ type deployment struct {
 	guard    *auth.Guard          // nil: anonymous
 	identity *credential.Identity // nil: no service is told who calls
 	sources  []*source
+	rates    rates
 	passed   []string // files of directories that are no documents
 	loadedAt time.Time
 	turn     int64 // what its sources must have answered before it is served in the place of another
@@ -45,7 +46,7 @@ func (d *deployment) has(s *source) bool { return slices.Contains(d.sources, s) 
 // deploy makes a deployment of a configuration. What did not change since old is taken over: a source with its
 // connections and its document, a guard with its keys and its cache. The error tells all that is wrong.
 func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error) {
-	d := &deployment{config: c, loadedAt: time.Now()}
+	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now()}
 	var errs []error
 	var err error
 	if d.front, err = g.newFront(c); err != nil {
@@ -150,7 +151,7 @@ func compiledBy(c config.API) config.API {
 		c.PassHeaders = append(c.PassHeaders, r.In+" "+r.Name) // as good a place as any: what matters is what no argument may set
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
-	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links = nil, 0, nil, nil
+	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links, c.Rate = nil, 0, nil, nil, nil
 	c.MaxInFlight, c.MaxQueued, c.QueueTimeout, c.Breaker, c.Retries = 0, 0, 0, config.Breaker{}, config.Retries{}
 	return c
 }

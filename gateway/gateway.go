@@ -21,6 +21,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
 )
 
 // Options are what a [Gateway] is made of.
@@ -76,6 +77,7 @@ type Gateway struct {
 	clients     *clients
 	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
 	shared      *shared
+	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
 	guessed     *job                              // of which nothing is said
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
 
@@ -115,7 +117,8 @@ func New(o Options) (*Gateway, error) {
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
-		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		addresses: state.NewLocalRates(0, o.now),
+		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")

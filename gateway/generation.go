@@ -19,7 +19,8 @@ type generation struct {
 	config  *config.Config
 	front   *front
 	catalog *catalog.Catalog
-	whole   *endpoint            // /mcp, which has all tools
+	whole   *endpoint // /mcp, which has all tools
+	rates   rates
 	parts   map[string]*endpoint // the others, by name
 	// outbound calls callers; nil: nobody may ask for it.
 	outbound *outbound
@@ -46,7 +47,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	d.nameSources()
-	gen := &generation{config: d.config, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
+	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}

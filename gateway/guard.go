@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -27,12 +28,13 @@ type guardSettings struct {
 	keepClaims bool
 	keepToken  bool            // some service gets a token for that of the caller
 	endpoints  []auth.Endpoint // the resource is the name
+	badTokens  config.Rate     // of one address
 	resource   string          // identifier of the whole
 	nonceKeys  [][]byte        // nil: proofs of possession need no nonce
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
-	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && s.resource == other.resource &&
+	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && s.resource == other.resource && s.badTokens == other.badTokens &&
 		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
 		slices.EqualFunc(s.authority, other.authority, bytes.Equal) && slices.EqualFunc(s.nonceKeys, other.nonceKeys, bytes.Equal)
 }
@@ -42,7 +44,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
 	}
-	s := &guardSettings{auth: *c.Auth, resource: c.Resource()}
+	s := &guardSettings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource()}
 	if c.Auth.DPoPNonce {
 		s.nonceKeys = nonceKeys(keys)
 	}
@@ -74,6 +76,10 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)
 		o.Endpoints = append(o.Endpoints, e)
+	}
+	if r := &s.badTokens; r.On() {
+		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: g.clients.counted,
+			Refused: func(*http.Request) { g.metrics.refused[refusedBadTokens].Inc() }}
 	}
 	o.NonceKeys = s.nonceKeys
 	var hosts []string

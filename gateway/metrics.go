@@ -38,6 +38,7 @@ const (
 	outcomeInternal    outcome = "internal"
 	outcomeUnaudited   outcome = "unaudited"    // the audit log has no room for it
 	outcomeUnknown     outcome = "unknown_tool" // in the audit log alone, as no metric may have names that callers make up
+	outcomeRefused     outcome = "refused"      // by the gateway, for its rate or for want of room
 )
 
 // metrics are the metrics of the gateway. Labels come from closed sets; sizes are in bytes, times in seconds.
@@ -59,6 +60,7 @@ type metrics struct {
 	polls           *prometheus.CounterVec // api, outcome
 	kept            *prometheus.CounterVec // api, outcome
 	panics          prometheus.Counter
+	refused         map[refusalReason]prometheus.Counter
 }
 
 func newMetrics(r *prometheus.Registry, version string) *metrics {
@@ -99,6 +101,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
 	}
+	m.refused = newRefused(r)
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)

@@ -41,6 +41,7 @@ type Plan struct {
 	polled    *job        // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	repeated []repeated // arguments that stand in headers too
+	rates    []*rate    // that its calls count against; nil: there are none
 
 	client *upstream.Client
 	key    *requestKey       // by which the service knows a request that it has seen; nil: there is none
@@ -71,7 +72,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
-	p.repeated, p.clean = repeatedOf(t), s.config.Clean
+	p.repeated, p.rates, p.clean = repeatedOf(t), ratesOf(&s.config, s.name, t, set), s.config.Clean
 	if set.Clean != nil {
 		p.clean = *set.Clean
 	}

@@ -268,6 +268,8 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 	contents, err := c.readAs(l.uri, l.args)
 	var refused *mcp.Error
 	switch {
+	case errors.As(err, &refused) && refused.HTTPStatus == http.StatusTooManyRequests:
+		return err
 	case errors.As(err, &refused):
 		code := refused.Code
 		if code != mcp.CodeInternal {
@@ -341,6 +343,9 @@ func (c *call) answer(args []byte) (parts []openapi.Part, resp *http.Response, e
 			c.done(f.outcome, f.cause)
 		}
 	}()
+	if err := c.allowed(); err != nil {
+		return nil, nil, err
+	}
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
 	args, err = c.permit(c.ctx, args)

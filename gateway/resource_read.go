@@ -79,6 +79,9 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	c.enter()
 	defer func() { c.leave(err) }()
+	if err = c.allowed(); err != nil {
+		return nil, err
+	}
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
 

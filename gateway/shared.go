@@ -40,15 +40,16 @@ type shared struct {
 	spent   mcp.Spent // nil: each endpoint has its own
 	tasks   state.Records
 	holds   state.Holds
+	rates   state.Rates // of principals, tools and APIs
 }
 
 // newShared connects to nothing. keys are those that seal handles.
 func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	replays, ended := auth.NewReplayMemory(nil), state.NewTombstones(0, nil)
-	tasks, holds := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalHolds()
+	tasks, holds, rates := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalHolds(), state.NewLocalRates(0, g.o.now)
 	r := c.State.Redis
 	if r == nil {
-		return &shared{replays: replays, ended: ended, tasks: tasks, holds: holds}, nil
+		return &shared{replays: replays, ended: ended, tasks: tasks, holds: holds, rates: rates}, nil
 	}
 	o := state.SharedOptions{
 		Network: r.URL.Network(), Address: r.URL.Address(), DB: r.URL.DB(), Prefix: r.Prefix, Timeout: time.Duration(r.Timeout), Pool: r.Connections,
@@ -79,7 +80,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
 	return &shared{
 		store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
-		spent: s.Once(state.NewLocalOnce(nil), closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds),
+		spent: s.Once(state.NewLocalOnce(nil), closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }
 

@@ -38,10 +38,14 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Revoked:      g.shared.ended,
 		Spent:        g.shared.spent,
 		Batch:        authorizeBatch,
+		Admit:        g.admit,
 		Logger:       g.log,
 		Observe:      g.observe,
 		Park:         park,
 	}}
+	if g.o.Local {
+		s.options.Admit = nil // who runs the gateway has no rate
+	}
 	s.tune(c, g.keysOf(c))
 	return s
 }

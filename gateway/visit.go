@@ -15,6 +15,7 @@ type visit struct {
 	operator   bool        // who runs the program calls, and may call everything
 	header     http.Header // of the request; nil where there is none
 	transport  transport   // which the speaker has several of
+	address    addressKey  // that it counts for; zero: nobody's
 	doored     bool        // somebody runs the rest
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
@@ -70,5 +71,8 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.header = r.Header
+	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
+		return
+	}
 	v.endpoint.entry.ServeHTTP(w, r)
 }

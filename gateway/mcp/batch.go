@@ -60,6 +60,7 @@ func (x *exchange) batch(body []byte) *Error {
 	for i := range messages {
 		if e := &messages[i]; e.id != nil && !e.response {
 			p := x.part(e)
+			p.x.req.Part = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
 			if p.fault == nil {
 				asked = append(asked, &p.x.req)
 			}

@@ -104,7 +104,10 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	err := m.serve(ctx, &x.req, &x.reply)
+	err := x.admit(ctx, m)
+	if err == nil {
+		err = m.serve(ctx, &x.req, &x.reply)
+	}
 	if x.reply.answered && (err == nil || errors.Is(err, ErrAsked)) {
 		return nil
 	}
@@ -131,6 +134,15 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		return e
 	}
 	return x.internal("a method failed", 0, slog.Any("error", err))
+}
+
+// admit asks whether the request may be served. The handshake always is: who can't even
+// begin does not know what to wait for.
+func (x *exchange) admit(ctx context.Context, m entry) error {
+	if x.h.o.Admit == nil || IsHandshake(m.name) {
+		return nil
+	}
+	return x.h.o.Admit(ctx, &x.req, &x.reply)
 }
 
 // panicked makes the answer to a panic, in the goroutine in which it is recovered.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -210,11 +209,11 @@ func (h *Hub) enter(l *listener) *Error {
 	p := l.viewer.Principal
 	switch {
 	case h.ended:
-		return later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+		return Later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
 	case len(h.open) >= h.o.MaxStreams:
-		return later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open")
+		return Later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open")
 	case p != "" && h.streams[p] >= h.o.MaxPerPrincipal:
-		return later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal)
+		return Later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal)
 	}
 	h.open[l] = struct{}{}
 	h.streams[p]++
@@ -248,11 +247,4 @@ func count(counter map[string]int, key string) {
 	if counter[key]--; counter[key] <= 0 {
 		delete(counter, key)
 	}
-}
-
-// later is a refusal that need not last.
-func later(status int, after time.Duration, format string, args ...any) *Error {
-	e := refusal(status, format, args...)
-	e.Header = http.Header{"Retry-After": {strconv.Itoa(int(after / time.Second))}}
-	return e
 }

@@ -232,7 +232,7 @@ func (st *oldStream) begin(e *envelope) *Error {
 	case st.over && (st.calls == 0 || e.id != nil && !e.response):
 		return refusal(http.StatusNotFound, "the stream has ended; open one with GET")
 	case st.calls >= maxOldCalls:
-		return later(http.StatusTooManyRequests, time.Second, "too many requests are under way: at most %d", maxOldCalls)
+		return Later(http.StatusTooManyRequests, time.Second, "too many requests are under way: at most %d", maxOldCalls)
 	}
 	st.calls++
 	return nil

@@ -106,8 +106,8 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 const allowedHeaders = "Authorization, DPoP, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate"
 
 // exposedHeaders are what a page has to read of an answer: where to log in, the
-// session, and when to come back.
-const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate"
+// session, how much it may still ask, and when to come back.
+const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
 
 // preflight answers a CORS preflight.
 func preflight(w http.ResponseWriter, r *http.Request) {

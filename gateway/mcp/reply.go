@@ -38,6 +38,10 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 	return r.result(resultComplete, meta, chunks...)
 }
 
+// Header is that of the HTTP answer, as long as nothing of the answer is sent. That of a
+// request in a batch is lost.
+func (r *Reply) Header() http.Header { return r.x.out.w.Header() }
+
 // resultComplete is the type of an ordinary result (mcp-R2).
 const resultComplete = "complete"
 

@@ -65,6 +65,10 @@ type Options struct {
 	// Batch decides on the batches of 2025-03-26. nil: they are refused. Each request of
 	// a batch is observed on its own, and the batch besides, as the method "batch".
 	Batch BatchFunc
+	// Admit is asked before each method but those of the handshake: initialize, ping and
+	// server/discover. An error refuses the request, as if the method had returned it; an
+	// *Error made by [Later] says when to come again. nil: all are admitted.
+	Admit Method
 	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
 	// level and the end of a legacy session may come to another replica than the one that
 	// holds the call or the stream. nil: there are no others, or each session always comes
@@ -166,7 +170,9 @@ type Request struct {
 	// Client is what the client says it is able to do.
 	Client ClientCapabilities
 	// Era and Revision tell which protocol the client speaks.
-	Era      Era
+	Era Era
+	// Part is the place of the request in its batch, from 1; 0: it came alone.
+	Part     uint8
 	Revision string
 	// Name is params.name, decoded: the tool of tools/call. "" if there is none.
 	Name string

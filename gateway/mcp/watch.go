@@ -103,13 +103,13 @@ func (h *Hub) join(id [16]byte, v Viewer, l *listener) (*watcher, *Error) {
 	w := h.legacy[id]
 	switch {
 	case h.ended:
-		return nil, later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+		return nil, Later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
 	case w != nil:
 		w.grace.Stop()
 	case l == nil && len(h.legacy) >= h.o.MaxStreams:
-		return nil, later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions")
+		return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions")
 	case l == nil && v.Principal != "" && h.sessions[v.Principal] >= h.o.MaxPerPrincipal:
-		return nil, later(http.StatusTooManyRequests, 30*time.Second,
+		return nil, Later(http.StatusTooManyRequests, 30*time.Second,
 			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal)
 	default:
 		w = &watcher{viewer: v, uris: make(map[string]func())}

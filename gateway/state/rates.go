@@ -121,14 +121,31 @@ func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decisi
 	now := r.now().Sub(r.start)
 	full, known := s.keys[key]
 	due, d := l.Decide(full-now, n)
-	if n <= 0 || !d.Allowed {
-		return d, nil
+	if n > 0 && d.Allowed {
+		s.put(key, known, now, now+due, r.max)
 	}
-	if !known && len(s.keys) >= r.max {
+	return d, nil
+}
+
+// TakeBytes is Take for a key that is no string yet, and becomes one only if it is new.
+func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
+	s := &r.shards[maphash.Bytes(r.seed, key)%rateShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := r.now().Sub(r.start)
+	full, known := s.keys[string(key)]
+	due, d := l.Decide(full-now, n)
+	if n > 0 && d.Allowed {
+		s.put(string(key), known, now, now+due, r.max)
+	}
+	return d
+}
+
+func (s *rateShard) put(key string, known bool, now, full time.Duration, max int) {
+	if !known && len(s.keys) >= max {
 		s.makeRoom(now)
 	}
-	s.keys[key] = now + due
-	return d, nil
+	s.keys[key] = full
 }
 
 // TakeAll implements [Rates]. What is given back when one refuses may have been missed by others in between, for a moment.

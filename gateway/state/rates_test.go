@@ -45,6 +45,12 @@ func TestLocalRates(t *testing.T) {
 	if got, _ := r.Take(t.Context(), "other", tenth, 1); !got.Allowed || r.Len() != 2 {
 		t.Errorf("a key of its own: %+v, %d keys", got, r.Len())
 	}
+	if got := r.TakeBytes([]byte("other"), tenth, 2); !got.Allowed || r.Len() != 2 {
+		t.Errorf("the same key in bytes: %+v, %d keys", got, r.Len())
+	}
+	if got := r.TakeBytes([]byte("other"), tenth, 1); got.Allowed {
+		t.Errorf("the same key in bytes is allowed too much: %+v", got)
+	}
 	// A smaller limit holds what was counted against it, and a look at it is never below nothing.
 	now = start
 	for range 3 {
@@ -115,6 +121,7 @@ func TestLocalRatesAllocateNothing(t *testing.T) {
 	key := fmt.Sprint("k", 1)
 	if n := testing.AllocsPerRun(100, func() {
 		_, _ = r.Take(t.Context(), key, Limit{Interval: time.Nanosecond, Burst: 10}, 1)
+		r.TakeBytes([]byte{1, 2, 3}, Limit{Interval: time.Nanosecond, Burst: 10}, 0)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

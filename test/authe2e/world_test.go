@@ -109,6 +109,7 @@ auth:
   implies:
     orders:admin: [orders:write]
     orders:write: [orders:read]
+limits: {principal_rate: off}
 rules:
   - match: {method: POST}
     set: {scopes: [orders:write]}

@@ -52,6 +52,7 @@ auth:
   default_scopes: [mcp:tools]
 apis:
   - {spec: %q, name: bench, base_url: %q, output_schemas: %s}
+limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
 telemetry: {log_level: error}
 `, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -81,7 +81,7 @@ func (s *things) serve(ctx context.Context, t *testing.T, program, listen, serve
 admin: {listen: %q}
 auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}
 apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
-limits: {timeout: 5m, first_byte_timeout: 5m}
+limits: {timeout: 5m, first_byte_timeout: 5m, principal_rate: off}
 telemetry: {log_level: debug}
 `, listen, server, admin, s.issuer.Issuer(), s.URL)), 0o600); err != nil {
 		t.Fatal(err)

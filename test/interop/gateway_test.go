@@ -56,6 +56,7 @@ admin: {listen: %q}
 auth:
   issuers: [{issuer: %q}]
   default_scopes: [mcp:tools]
+limits: {principal_rate: off}
 apis:
   - spec: %q
     credential: {type: api_key, in: header, name: X-Shop-Key, value: "${SHOP_KEY:-%s}"}

@@ -128,6 +128,7 @@ admin: {listen: %q}
 auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}
 apis: [{spec: api.json, name: shop, base_url: %q}]
 tools: {prefix: never}
+limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
 telemetry: {log_level: error}
 `, host, w.admin, w.issuer.Issuer(), w.service.URL)
 	file := filepath.Join(w.dir, "drawbridge.yaml")

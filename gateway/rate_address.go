@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+)
+
+// addressKey is what is counted of a caller's address: an IPv4 address, or the /64 network of an IPv6 address, of which any
+// host can use any address. The zero value is nobody's.
+type addressKey [9]byte
+
+func addressKeyOf(a netip.Addr) (k addressKey) {
+	if a = a.Unmap(); a.Is4() {
+		four := a.As4()
+		k[0] = 4
+		copy(k[1:], four[:])
+		return k
+	}
+	six := a.As16()
+	k[0] = 6
+	copy(k[1:], six[:8])
+	return k
+}
+
+// String returns the address or the network; "local" for nobody's.
+func (k addressKey) String() string {
+	switch k[0] {
+	case 4:
+		return netip.AddrFrom4([4]byte(k[1:5])).String()
+	case 6:
+		var six [16]byte
+		copy(six[:], k[1:])
+		return netip.PrefixFrom(netip.AddrFrom16(six), 64).String()
+	}
+	return "local"
+}
+
+// counted returns the address that a request counts for; false for a peer on loopback that speaks for itself: whoever can
+// connect from there could do worse, and a proxy there that is not in trusted_proxies stands for everybody.
+//
+// A trusted proxy on loopback never does so once a header says that it speaks for somebody. If the headers disagree, the proxy
+// is what counts: else a caller would be spared for sending the one that the proxy does not write.
+func (c *clients) counted(r *http.Request) (netip.Addr, bool) {
+	a, ok := c.address(r)
+	if !ok || a.IsLoopback() && !c.spokenFor(r) {
+		return netip.Addr{}, false
+	}
+	return a, true
+}
+
+// spokenFor tells whether a trusted proxy says that a request is somebody else's.
+func (c *clients) spokenFor(r *http.Request) bool {
+	if r.Header["X-Forwarded-For"] == nil && r.Header["Forwarded"] == nil {
+		return false
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err != nil || c.trusts(peer.Addr().Unmap().WithZone(""))
+}
+
+// admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.
+//
+// All requests are counted, but a handshake is never refused for their number: a client that can't even begin does not know what to
+// wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
+// handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
+func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit, limit *rate) bool {
+	a, ok := g.clients.counted(r)
+	if !ok {
+		return true
+	}
+	v.address = addressKeyOf(a)
+	d := g.addresses.TakeBytes(v.address[:], limit.limit, 1)
+	if d.Allowed {
+		if v.endpoint.guard == nil { // else the rate of the principal is what concerns the caller
+			limit.tell(w.Header(), d.Remaining)
+		}
+		return true
+	}
+	method, id := peek(r, v)
+	if mcp.IsHandshake(method) {
+		return true
+	}
+	g.refuseAddress(w, r, limit, d, id)
+	return false
+}
+
+func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *rate, d state.Decision, id []byte) {
+	mcp.Refuse(w, id, limit.refuse(g, d))
+	if g.log.Enabled(r.Context(), slog.LevelDebug) {
+		client, _ := g.clients.address(r)
+		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(limit.reason)))
+	}
+}
+
+// maxPeeked is the most bytes of a body that may be a handshake.
+const maxPeeked = 16 << 10
+
+// peek reads the method and the id of a request that is about to be refused; "" if it can't be a handshake. The body is there
+// again afterwards. It has the deadline of the server for a body that nobody reads.
+func peek(r *http.Request, v *visit) (method string, id []byte) {
+	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
+		return "", nil
+	}
+	// The header of newer clients may say that it is none. That it is one it can't say alone: nobody holds it against the body of an older client.
+	if named := r.Header["Mcp-Method"]; len(named) > 0 && !mcp.IsHandshake(named[0]) {
+		return "", nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeeked+1))
+	if err != nil || len(body) > maxPeeked {
+		return "", nil
+	}
+	method, id = mcp.Peek(body, v.endpoint.gen.config.Limits.MaxDepth)
+	r.Body = &reread{Reader: bytes.NewReader(body), Closer: r.Body}
+	return method, id
+}
+
+// reread is a body that was read.
+type reread struct {
+	io.Reader
+	io.Closer
+}

@@ -1,0 +1,197 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+)
+
+// rate is a limit on calls, ready to be asked. It is immutable.
+type rate struct {
+	reason refusalReason
+	limit  state.Limit
+	whose  string // for the client: "of this caller"
+	// key is what is counted; with perCaller the caller's name follows.
+	key       string
+	perCaller bool
+	policy    []string   // of the header RateLimit-Policy
+	left      [][]string // of the header RateLimit, by what is left
+}
+
+// rates are those of one configuration that hold for all requests.
+type rates struct {
+	address, principal *rate // nil: there is none
+}
+
+// maxToldLeft is the most calls that a client is told that it has left: the values of the header are made beforehand, so that
+// telling costs nothing, and beyond a thousand nobody counts.
+const maxToldLeft = 1000
+
+func newRate(interval time.Duration, burst int, because refusalReason, whose, key string) *rate {
+	r := &rate{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
+	// After the window all of the quota is there again: that is how the draft's terms stand for rate and burst.
+	r.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", r.name(), burst, seconds(interval*time.Duration(burst)))}
+	return r
+}
+
+// name is that of the policy (draft-ietf-httpapi-ratelimit-headers-10 section 3).
+func (r *rate) name() string { return string(r.reason[:len(r.reason)-len("_rate")]) }
+
+// tabulate makes the values of the header beforehand.
+func (r *rate) tabulate() *rate {
+	r.left = make([][]string, min(r.limit.Burst, maxToldLeft)+1)
+	for n := range r.left {
+		r.left[n] = []string{r.header(n, r.limit.Interval*time.Duration(r.limit.Burst-n))}
+	}
+	return r
+}
+
+func (r *rate) header(left int, reset time.Duration) string {
+	return `"` + r.name() + `";r=` + strconv.Itoa(left) + ";t=" + strconv.FormatInt(seconds(reset), 10)
+}
+
+// newRates makes the rates of a configuration. Who calls from the command line, or over a pipe, has none.
+func newRates(c *config.Config, local bool) rates {
+	var all rates
+	if local {
+		return all
+	}
+	if r := &c.Limits.AddressRate; r.On() {
+		all.address = newRate(r.Rate.Interval(), r.AtOnce(), refusedAddressRate, "requests from this address", "").tabulate()
+	}
+	if r := &c.Limits.PrincipalRate; r.On() {
+		all.principal = newRate(r.Rate.Interval(), r.AtOnce(), refusedPrincipalRate, "requests of this caller", "").tabulate()
+	}
+	return all
+}
+
+// ratesOf returns the rates that calls of a tool count against, besides those of their callers.
+func ratesOf(api *config.API, name string, t *catalog.Tool, set config.Settings) (all []*rate) {
+	add := func(r *config.CallRate, because refusalReason, whose, key string) {
+		if r.On() {
+			one := newRate(r.Rate.Interval(), r.AtOnce(), because, whose, key)
+			if one.perCaller = r.Per == config.PerPrincipal; one.perCaller {
+				one.key += "|"
+				one.whose += " by this caller"
+			}
+			all = append(all, one)
+		}
+	}
+	add(set.Rate, refusedToolRate, fmt.Sprintf("calls of the tool %q", t.Name), "tool:"+t.Name)
+	add(api.Rate, refusedAPIRate, fmt.Sprintf("calls of the API %q", name), "api:"+name)
+	return all
+}
+
+// tell shows what is left of the rate in the header of an answer.
+func (r *rate) tell(h http.Header, left int) {
+	h["Ratelimit-Policy"] = r.policy
+	h["Ratelimit"] = r.left[min(left, len(r.left)-1)]
+}
+
+// refuse makes the error for a request that the rate does not allow.
+func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
+	g.metrics.refused[r.reason].Inc()
+	wait := max(d.RetryAfter, time.Millisecond)
+	e := mcp.Later(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
+	e.Header["Ratelimit-Policy"] = r.policy
+	e.Header["Ratelimit"] = []string{r.header(d.Remaining, d.Reset)}
+	return e
+}
+
+// admit counts a request of a caller that is known, and, of a batch, all but the first for the address as well.
+func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	v := visitFrom(ctx)
+	rates := &v.endpoint.gen.rates
+	if req.Part > 1 && rates.address != nil && v.address != (addressKey{}) {
+		if d := g.addresses.TakeBytes(v.address[:], rates.address.limit, 1); !d.Allowed {
+			return rates.address.refuse(g, d)
+		}
+	}
+	if rates.principal == nil || req.Principal == "" {
+		return nil
+	}
+	// The decision holds also where the counter could not be asked.
+	d, _ := g.shared.rates.Take(ctx, rateKey(req.Principal), rates.principal.limit, 1)
+	if !d.Allowed {
+		return rates.principal.refuse(g, d)
+	}
+	rates.principal.tell(reply.Header(), d.Remaining)
+	return nil
+}
+
+// maxRateKey bounds the bytes of what a counter keeps of a name.
+const maxRateKey = 256
+
+// rateKey is under which a principal is counted. Nobody but an issuer that is trusted can make two of the same.
+func rateKey(principal string) string {
+	if len(principal) > maxRateKey {
+		return "#" + digest(principal)
+	}
+	return principal
+}
+
+// allowed counts the call against the rates of its tool and its API. The error says when to come again.
+func (c *call) allowed() error {
+	all := c.plan.rates
+	if len(all) == 0 {
+		return nil
+	}
+	refuse := func(r *rate, d state.Decision) error {
+		c.plan.metrics.count(outcomeRefused)
+		if c.account != nil {
+			c.account.outcome = outcomeRefused
+		}
+		return r.refuse(c.g, d)
+	}
+	if len(all) == 1 {
+		if d, _ := c.g.shared.rates.Take(c.ctx, c.keyOf(all[0]), all[0].limit, 1); !d.Allowed {
+			return refuse(all[0], d)
+		}
+		return nil
+	}
+	takes := make([]state.Take, len(all))
+	for i, r := range all {
+		takes[i] = state.Take{Key: c.keyOf(r), Limit: r.limit, N: 1}
+	}
+	decisions, _ := c.g.shared.rates.TakeAll(c.ctx, takes)
+	for i, d := range decisions {
+		if !d.Allowed {
+			return refuse(all[i], d)
+		}
+	}
+	return nil
+}
+
+// keyOf returns what a rate counts the call under.
+func (c *call) keyOf(r *rate) string {
+	if !r.perCaller {
+		return r.key
+	}
+	if c.caller != nil {
+		return r.key + rateKey(c.caller.ID())
+	}
+	return r.key + visitFrom(c.ctx).address.String()
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int64 { return max(1, int64(math.Ceil(d.Seconds()))) }
+
+// inWords says how long to wait.
+func inWords(d time.Duration) string {
+	n, unit := seconds(d), "second"
+	if n > 120 {
+		n, unit = int64(math.Ceil(d.Minutes())), "minute"
+	}
+	if n > 1 {
+		unit += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + unit
+}
