@@ -99,6 +99,12 @@ type Server struct {
 	// how to get a token, and the tools that the caller's token allows. Without a token it lists tools only where auth asks
 	// for none.
 	Manifest bool `yaml:"manifest" default:"false"`
+	// A directory for the last good document of each API, which is served if it can't be read when the gateway starts. It is
+	// made if it is missing, and processes may share it. Nothing in it is secret that is not in the documents.
+	StateDir File `yaml:"state_dir,omitempty" absent:"documents are kept in memory alone"`
+	// When the gateway reports itself as ready for the first time: any as soon as one API is served, all when each is. It stays ready
+	// whatever becomes of single APIs.
+	Ready Ready `yaml:"ready" default:"any"`
 	// Makes a secret that stands in the file in clear an error instead of a warning.
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }
@@ -234,6 +240,8 @@ type API struct {
 	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
 	// The time to fetch the document.
 	SpecTimeout Duration `yaml:"spec_timeout" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
+	// The share of its operations, in per cent, that the document may lose at once. limits.max_loss says more.
+	MaxLoss int `yaml:"max_loss,omitempty" min:"1" max:"100" absent:"limits.max_loss"`
 	// Which operations become tools.
 	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
 	// Makes calls need the scopes that the document's security requirements name, besides auth.default_scopes. An operation

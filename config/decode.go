@@ -43,7 +43,7 @@ func fieldsOf(t reflect.Type) []field {
 // reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
 func reserved(place string) bool {
 	switch place {
-	case "overlays", "server.state_dir":
+	case "overlays":
 		return true
 	}
 	return false

@@ -224,3 +224,14 @@ const (
 )
 
 func (LogFormat) values() []string { return []string{"json", "text"} }
+
+// Ready says when the gateway is ready for the first time.
+type Ready string
+
+// The values of [Ready].
+const (
+	ReadyAny Ready = "any" // one API is served
+	ReadyAll Ready = "all" // each is
+)
+
+func (Ready) values() []string { return []string{"any", "all"} }

@@ -47,6 +47,10 @@ type Limits struct {
 	MaxSchema ByteSize `yaml:"max_schema" default:"64KiB" min:"1KiB" max:"1MiB"`
 	// The time to fetch a document.
 	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
+	// The share of its operations, in per cent, that a document may lose at once, if these are at least four, or all. A newer
+	// document that lacks more is held: the tools stay as they are until it has them again, or an operator accepts it. 100 holds
+	// none.
+	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100"`
 	// The most operations of a document.
 	MaxOperations int `yaml:"max_operations" default:"10000" min:"1" max:"100000"`
 }

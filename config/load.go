@@ -219,6 +219,9 @@ func (l *loader) derive(cfg *Config) {
 		if api.QueueTimeout == 0 {
 			api.QueueTimeout = cfg.Limits.QueueTimeout
 		}
+		if api.MaxLoss == 0 {
+			api.MaxLoss = cfg.Limits.MaxLoss
+		}
 		if api.SpecTimeout == 0 {
 			api.SpecTimeout = cfg.Limits.SpecTimeout
 		}

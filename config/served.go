@@ -7,7 +7,7 @@ import "slices"
 func (c *Config) ServedAs(started *Config) *Config {
 	own := *c
 	own.Server.Listen, own.Server.TLS, own.Server.OldTransport = started.Server.Listen, started.Server.TLS, started.Server.OldTransport
-	own.Admin.Listen = started.Admin.Listen
+	own.Admin.Listen, own.Server.StateDir = started.Admin.Listen, started.Server.StateDir
 	own.Limits.MaxHeader = started.Limits.MaxHeader
 	own.State = started.State
 	own.Telemetry.OTLPEndpoint, own.Telemetry.LogFormat = started.Telemetry.OTLPEndpoint, started.Telemetry.LogFormat

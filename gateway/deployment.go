@@ -77,6 +77,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		}
 		d.sources = append(d.sources, s)
 	}
+	g.archive.assign(d)
 	var calling *outbound
 	if old != nil {
 		calling = old.outbound
@@ -152,6 +153,7 @@ func compiledBy(c config.API) config.API {
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
 	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links, c.Rate = nil, 0, nil, nil, nil
+	c.MaxLoss = 0
 	c.MaxInFlight, c.MaxQueued, c.QueueTimeout, c.Breaker, c.Retries = 0, 0, 0, config.Breaker{}, config.Retries{}
 	return c
 }
@@ -169,15 +171,15 @@ func (d *deployment) apis() int {
 // documents when they get what makes one.
 func (d *deployment) files() []string { return append(d.config.Files(), d.passed...) }
 
-// similar returns what a source has loaded from the same place under the same rules for what may be called, nil if
+// similar returns a source that has loaded from the same place under the same rules for what may be called, nil if
 // there is none.
-func (d *deployment) similar(api config.API, limits config.Limits) *loaded {
+func (d *deployment) similar(api config.API, limits config.Limits) *source {
 	if d == nil {
 		return nil
 	}
 	for _, s := range d.sources {
 		if reflect.DeepEqual(compiledBy(s.config), compiledBy(api)) && s.limits.MaxSchema == limits.MaxSchema {
-			return s.loaded
+			return s
 		}
 	}
 	return nil

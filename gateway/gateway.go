@@ -94,11 +94,15 @@ type Gateway struct {
 	attempted   chan struct{}
 	isAttempted sync.Once
 	running     atomic.Bool
+	// becameReady tells that the gateway was ready; of the goroutine that publishes.
+	becameReady bool
 	measured    map[string]*fates // by the names of the APIs that have metrics; of the goroutine that publishes
 
 	ended   chan struct{} // closed when Run has ended
 	reloads chan reload
 	updates chan update
+	accepts chan acceptance
+	archive *archive // nil: documents are kept in memory alone
 
 	// first is the deployment of Options.Config; Run and Load take it over.
 	first *deployment
@@ -119,12 +123,14 @@ func New(o Options) (*Gateway, error) {
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
 		addresses: state.NewLocalRates(0, o.now),
 		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		accepts: make(chan acceptance),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
 	c := o.Config
 	keys := g.keysOf(c)
+	g.archive = newArchive(c, g.log, o.Metrics)
 	g.reports = newReports()
 	var err error
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
@@ -161,7 +167,7 @@ func New(o Options) (*Gateway, error) {
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
-		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload,
+		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Accept: g.Accept,
 		Access: func() *admin.Access { return g.fronting().access },
 	})
 	return g, nil
@@ -248,7 +254,7 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(d.sources))
 	for i, s := range d.sources {
 		wg.Go(func() {
-			l, err := s.load(ctx, nil)
+			l, _, err := s.load(ctx, nil)
 			outcomes[i] = Outcome{Err: err, loaded: l}
 			if g.o.Progress != nil {
 				g.o.Progress(int(done.Add(1)), len(d.sources))

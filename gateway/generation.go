@@ -238,7 +238,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 // setStatus publishes what operators see. APIs that are gone, or have got another name from their document, leave no
 // series behind: an alert on a state that nobody updates would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
-	s := admin.Status{Ready: gen != nil, Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
+	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
 		s.Config.Prompts = gen.promptFaults
 		for _, t := range gen.catalog.All() {
@@ -260,12 +260,13 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 		g.metrics.fates(a.Name, f, before[a.Name])
 		s.APIs = append(s.APIs, a)
 		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
+		g.metrics.held(&a)
 		if end := src.attached.expiry(); !end.IsZero() {
 			g.metrics.certificates.WithLabelValues(a.Name).Set(float64(end.Unix()))
 		} else {
 			g.metrics.certificates.DeleteLabelValues(a.Name)
 		}
-		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Failed} {
+		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Held, admin.Failed} {
 			v := 0.0
 			if state == a.State {
 				v = 1

@@ -55,6 +55,7 @@ type metrics struct {
 	skips           *prometheus.GaugeVec   // api, code
 	apiState        *prometheus.GaugeVec   // api, state
 	certificates    *prometheus.GaugeVec   // api
+	lost            *prometheus.GaugeVec   // api
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
 	polls           *prometheus.CounterVec // api, outcome
@@ -87,11 +88,13 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_skipped_operations",
 			Help: "Operations that can't be tools by the code of the reason."}, []string{"api", "code"}),
 		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
-			Help: "1 for the state in which the API is: loading, ready, stale or failed."}, []string{"api", "state"}),
+			Help: "1 for the state in which the API is: loading, ready, stale, held or failed."}, []string{"api", "state"}),
+		lost: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_lost_operations",
+			Help: "Operations that a newer document lacks, which is held because of that."}, []string{"api"}),
 		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_client_certificate_expiry_timestamp_seconds",
 			Help: "When the certificate that the gateway shows for an API ends: the first, if there are several."}, []string{"api"}),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
-			Help: "Attempts to read a document by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
+			Help: "Attempts to read a document by outcome: changed, unchanged, held or failed."}, []string{"api", "outcome"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
 			Help: "Attempts to reload the configuration by outcome: ok or failed."}, []string{"outcome"}),
 		polls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_resource_polls_total",
@@ -105,7 +108,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.loads,
 		m.reloads, m.polls, m.kept, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -182,6 +185,7 @@ func (m *metrics) forget(api string) {
 	m.skips.DeletePartialMatch(labels)
 	m.apiState.DeletePartialMatch(labels)
 	m.certificates.DeletePartialMatch(labels)
+	m.lost.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 	m.polls.DeletePartialMatch(labels)
 	m.kept.DeletePartialMatch(labels)

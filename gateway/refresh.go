@@ -28,13 +28,20 @@ func (s *source) run(ctx context.Context) {
 	if !s.config.Spec.IsURL() {
 		watch.start(ctx, []string{s.config.Spec.String()})
 	}
+	first := s.archiveID != "" && !s.adopted
 	for {
 		turn := s.asked.Load()
-		l, err := s.load(ctx, stamp)
+		u := update{source: s, turn: turn}
+		if first {
+			u.loaded, u.copy, u.base, u.err = s.begin(ctx)
+		} else {
+			u.loaded, u.copy, u.err = s.load(ctx, stamp)
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		u := update{source: s, turn: turn, loaded: l, err: err}
+		first = false
+		l, err := u.loaded, u.err
 		var wait time.Duration
 		switch {
 		case err == nil:
@@ -47,6 +54,9 @@ func (s *source) run(ctx context.Context) {
 			u.err = nil
 			retry, wait = firstRetry, s.refresh()
 		default:
+			if u.base != nil {
+				stamp = &u.base.stamp
+			}
 			wait = retry/2 + rand.N(retry/2+1)
 			retry = min(2*retry, lastRetry)
 		}

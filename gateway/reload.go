@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/config"
+	"drawbridge/openapi"
 )
 
 // update is the outcome of one attempt of a source. Neither an error nor anything loaded means that the document is
@@ -19,6 +20,9 @@ type update struct {
 	source  *source
 	turn    int64 // the last turn that the source had been asked for when the attempt began
 	loaded  *loaded
+	copy    *openapi.Copy // of what was loaded, for the archive; nil: there is none
+	base    *loaded       // from the archive, for a source that has nothing yet; nil: it is not needed
+	early   bool          // the attempt goes on: there is the base alone
 	err     error
 	nextTry time.Time
 }
@@ -38,6 +42,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	g.first = nil
 	if len(r.current.sources) == 0 { // nothing will ever be published
 		g.isAttempted.Do(func() { close(g.attempted) })
+	}
+	if g.archive != nil {
+		g.archive.names(r.current)
+		group.Go(func() error { g.keep(ctx, "documents were kept", func() { g.archive.run(ctx) }); return nil })
 	}
 	r.start(r.current)
 	group.Go(func() error { g.keep(ctx, "changes were taken over", r.loop); return nil })
@@ -141,6 +149,10 @@ func (r *runner) loop() {
 			r.group.Go(func() error { debug.FreeOSMemory(); return nil })
 		case req := <-r.g.reloads:
 			r.takeReload(req)
+		case a := <-r.g.accepts:
+			if r.surviving("a document was accepted", func() { r.accept(a) }) {
+				a.done <- errStepPanicked // it has room for both answers
+			}
 		case <-r.changed:
 			r.g.log.Info("configuration file changed")
 			r.takeReload(reload{done: make(chan error, 1)}) // the outcome is in the log
@@ -192,8 +204,22 @@ func (r *runner) take(u update) bool {
 	if !known {
 		return false
 	}
+	if s.loaded == nil && u.base != nil {
+		s.loaded, s.confirmed = u.base, u.base.at
+		if u.early || u.err != nil {
+			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.name,
+				"spec", display(s.config.Spec.String()), "read_at", u.base.at)
+		}
+	}
+	if u.early {
+		s.unconfirmed = s.loaded == u.base
+		return r.current.has(s)
+	}
 	first, failedBefore, name := !s.tried, s.err != nil, s.name
-	s.tried, s.answered, s.err, s.nextTry = true, u.turn, u.err, u.nextTry
+	s.tried, s.unconfirmed, s.answered, s.err, s.nextTry = true, false, u.turn, u.err, u.nextTry
+	if u.err == nil {
+		s.confirmed = time.Now()
+	}
 	switch {
 	case u.err != nil:
 		r.g.metrics.loads.WithLabelValues(name, "failed").Inc()
@@ -201,8 +227,9 @@ func (r *runner) take(u update) bool {
 			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
 	case u.loaded == nil:
 		r.g.metrics.loads.WithLabelValues(name, "unchanged").Inc()
+	case r.holds(s, u):
 	default:
-		s.loaded = u.loaded
+		r.accepted(s, u)
 		if name = s.nameFor(u.loaded.title); r.current.has(s) {
 			r.current.nameSources()
 			name = s.name
@@ -274,6 +301,7 @@ func (r *runner) fail(d *deployment, err error) {
 func (r *runner) promote() {
 	old := r.current
 	r.current, r.next = r.next, nil
+	r.g.archive.names(r.current)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
 	r.watchConfig(r.current)

@@ -13,6 +13,7 @@ import (
 //   - where the process listens, and whether it speaks TLS there: another process, or a proxy, may be told of the address, and
 //     a port that can't be had would be found when the old one is closed already. What certificate files hold is read again.
 //   - server.old_transport: it adds URLs;
+//   - server.state_dir: what one process keeps in two places would be found in the wrong one;
 //   - limits.max_header: net/http reads it when a listener begins;
 //   - state.redis: what replicas share is not taken from one place to another;
 //   - where traces go, and the form of the log: what is on its way would be lost, or be in two forms.
@@ -24,6 +25,7 @@ func restartKeys(old, c *config.Config) []string {
 		"server.old_transport":    {old.Server.OldTransport, c.Server.OldTransport},
 		"admin.listen":            {old.Admin.Listen, c.Admin.Listen},
 		"limits.max_header":       {old.Limits.MaxHeader, c.Limits.MaxHeader},
+		"server.state_dir":        {old.Server.StateDir, c.Server.StateDir},
 		"telemetry.otlp_endpoint": {old.Telemetry.OTLPEndpoint, c.Telemetry.OTLPEndpoint},
 		"telemetry.log_format":    {old.Telemetry.LogFormat, c.Telemetry.LogFormat},
 		"state":                   {old.State, c.State},

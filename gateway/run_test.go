@@ -491,8 +491,9 @@ func TestRestartKeys(t *testing.T) {
 	c.Admin.Token = config.NewSecret("another") // is put into use, as most is
 	c.APIs = []config.API{{Name: "a"}}
 	c.Server.Listen, c.Admin.Listen, c.Server.TLS, c.Server.OldTransport = "127.0.0.1:1", "127.0.0.1:2", &config.TLS{}, true
+	c.Server.StateDir = "/s"
 	c.Limits.MaxHeader, c.Telemetry.LogFormat, c.Telemetry.OTLPEndpoint = 1, config.LogText, &config.URL{}
-	want := []string{"admin.listen", "limits.max_header", "server.listen", "server.old_transport", "server.tls", "telemetry.log_format", "telemetry.otlp_endpoint"}
+	want := []string{"admin.listen", "limits.max_header", "server.listen", "server.old_transport", "server.state_dir", "server.tls", "telemetry.log_format", "telemetry.otlp_endpoint"}
 	if keys := restartKeys(&old, &c); !slices.Equal(keys, want) {
 		t.Errorf("keys = %v, want %v", keys, want)
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -46,13 +44,23 @@ type source struct {
 	conceal   *strings.Replacer    // takes out of a text what operators must not see of it; nil: there is nothing
 	echoes    *echoes              // finds its secrets in answers; nil: it has none
 
+	// archiveID names its document on disk; "": none is kept there.
+	archiveID string
+	// adopted tells that it began with a document of a source before it.
+	adopted bool
+
 	// state
-	name     string // from the configuration, else from the document's title, made unique in its deployment
-	loaded   *loaded
-	err      error // of the last attempt
-	tried    bool
-	answered int64 // the turn of the last attempt
-	nextTry  time.Time
+	name   string // from the configuration, else from the document's title, made unique in its deployment
+	loaded *loaded
+	held   *held // nil: no newer document is held back
+	// confirmed is when the document in use was the newest for the last time, as far as is known.
+	confirmed time.Time
+	// unconfirmed tells that the document in use comes from the disk, and the first attempt to read it has not ended.
+	unconfirmed bool
+	err         error // of the last attempt
+	tried       bool
+	answered    int64 // the turn of the last attempt
+	nextTry     time.Time
 }
 
 // argumentsDepth is how deep the arguments of a call stand in a client's request: within the message and its params.
@@ -68,6 +76,7 @@ type loaded struct {
 	choices                  *choices
 	extended                 *extended
 	at                       time.Time
+	kept                     bool // it comes from the disk
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
@@ -163,81 +172,17 @@ func prefixes(networks []config.Network) []netip.Prefix {
 	return out
 }
 
-// load reads and compiles the document. The error is [openapi.ErrUnchanged] if it is still the one of previous.
-// Whatever a document holds, load returns (S4).
-func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.g.metrics.panics.Inc()
-			s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
-			l, err = nil, errors.New("internal error while the document was read; the log has the cause")
-		}
-		err = s.concealed(err)
-	}()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
-	defer cancel()
-	o := openapi.LoadOptions{Previous: previous, Limits: openapi.Limits{
-		Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations,
-	}}
-	if s.documents != nil {
-		o.Client = s.documents.Documents()
-	}
-	if s.refs != nil {
-		o.RefClient = s.refs.Documents()
-		for _, origin := range s.config.AllowRefs {
-			o.AllowRefs = append(o.AllowRefs, origin.String())
-		}
-	}
-	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
-	if errors.Is(err, openapi.ErrProtected) && s.attached.anonymous {
-		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c := openapi.CompileOptions{
-		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
-		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
-		MaxDepth: s.limits.MaxDepth - argumentsDepth,
-	}
-	if s.config.TrustExtensions {
-		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
-	}
-	if s.config.SchemaProfile == config.ProfilePortable {
-		c.Profile = openapi.ProfilePortable
-	}
-	if s.config.BaseURL != nil {
-		c.BaseURL = s.config.BaseURL.URL()
-	}
-	for _, origin := range s.config.AllowServers {
-		c.AllowServers = append(c.AllowServers, origin.String())
-	}
-	if s.config.OutputSchemas == config.OutputOff || s.config.Answers == config.AnswersText {
-		c.Output = openapi.OutputOff
-	}
-	c.ReadableHTML = s.config.HTML == config.HTMLText
-	api, err := doc.Compile(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	client := s.callClient(s.nameFor(doc.Title), api)
-	l = &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, choices: s.choose(api), extended: newExtended(api), at: time.Now()}
-	if s.g.o.Advise {
-		l.advice = doc.Report(ctx)
-	}
-	return l, nil
-}
-
 // adopt takes over the last good document of the same place, which is better than none should the first attempt
 // fail. Calls go out as the new configuration says: with its credential, its limits, to its base URL.
-func (s *source) adopt(l *loaded) {
-	if l == nil {
+func (s *source) adopt(old *source) {
+	if old == nil || old.loaded == nil {
 		return
 	}
+	l := old.loaded
 	own := *l
 	own.client = s.callClient(s.nameFor(l.title), l.api)
 	own.choices = s.choose(l.api)
-	s.loaded = &own
+	s.loaded, s.adopted, s.confirmed = &own, true, old.confirmed
 }
 
 // callClients keeps the client of the calls from one load to the next, and with it its connections.
@@ -291,7 +236,9 @@ func (s *source) close() {
 func (s *source) status() admin.API {
 	a := admin.API{Name: s.name, Spec: display(s.config.Spec.String()), State: admin.Loading}
 	switch {
-	case s.loaded != nil && s.err == nil:
+	case s.loaded != nil && s.held != nil:
+		a.State = admin.Held
+	case s.loaded != nil && s.err == nil && !s.unconfirmed:
 		a.State = admin.Ready
 	case s.loaded != nil:
 		a.State = admin.Stale
@@ -303,6 +250,11 @@ func (s *source) status() admin.API {
 	}
 	if s.err != nil {
 		a.Error = s.err.Error()
+	}
+	a.Held = s.held.describe(s)
+	if a.State == admin.Stale {
+		since := s.confirmed
+		a.StaleSince = &since
 	}
 	if !s.nextTry.IsZero() {
 		next := s.nextTry

@@ -30,6 +30,8 @@ type LoadOptions struct {
 	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
 	Previous *Stamp       // of an earlier Load; a document that has not changed since gives ErrUnchanged
 	Limits   Limits
+	// Keep makes Document.Copy.
+	Keep bool
 
 	// AllowRefs lists origins ("https://schemas.example.com") that a document may take parts from, besides its own: at
 	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
@@ -45,6 +47,8 @@ type Document struct {
 	Version  string // info.version: of the API
 	Standard string // "2.0", "3.0.3" …
 	Stamp    Stamp
+	// Copy is what it takes to load the document again without its origin; nil without LoadOptions.Keep.
+	Copy *Copy
 
 	set      *tree.Set
 	dialect  dialect
@@ -77,12 +81,27 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 		return nil, fmt.Errorf("document %q: %w", location, err)
 	}
 	defer src.Close()
-	data, err := src.root(ctx, o.Previous)
+	d, err = load(ctx, src, o)
 	if errors.Is(err, ErrUnchanged) {
 		return nil, ErrUnchanged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	if u, ok := src.(*urlSource); ok {
+		d.url, d.origin = u.location, u.origin
+	}
+	return d, nil
+}
+
+// load reads the document of a source.
+func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
+	if o.Keep {
+		src.keep()
+	}
+	data, err := src.root(ctx, o.Previous)
+	if err != nil {
+		return nil, err
 	}
 	open := src.open
 	if o.Previous != nil {
@@ -104,14 +123,17 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 		if u, remote := src.(*urlSource); remote && markup && u.page == "" {
 			hint = pageHint
 		}
-		return nil, fmt.Errorf("document %q: %w%s", location, err, hint)
+		return nil, fmt.Errorf("%w%s", err, hint)
 	}
-	d = &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set}
+	d := &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set}
 	if u, ok := src.(*urlSource); ok {
-		d.url, d.origin, d.problems = u.location, u.origin, u.problems
+		d.problems = u.problems
 	}
 	for _, w := range warnings {
 		d.problems = append(d.problems, newProblem(w))
+	}
+	if o.Keep {
+		d.Copy = copyOf(d.Stamp, src.kept())
 	}
 	d.identify()
 	return d, nil

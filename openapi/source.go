@@ -33,6 +33,9 @@ type source interface {
 	base() string
 	// stamp describes the files among all that were read, the root first.
 	stamp(files []string) Stamp
+	// keep makes kept return the contents of all files that are read from now on.
+	keep()
+	kept() map[string][]byte
 	io.Closer
 }
 
@@ -56,10 +59,19 @@ func newSource(location string, o LoadOptions) (source, error) {
 	return nil, fmt.Errorf("location %q has the scheme %q; give an http or https URL, or a file path", location, scheme)
 }
 
-// A reading collects the digests of the files that were read.
+// A reading collects the digests of the files that were read, and if it is to keep them, the files.
 type reading struct {
 	mu      sync.Mutex
 	digests map[string][sha256.Size]byte
+	files   map[string][]byte // nil: they are not kept
+}
+
+func (r *reading) keep() { r.files = make(map[string][]byte) }
+
+func (r *reading) kept() map[string][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.files
 }
 
 func (r *reading) add(location string, data []byte) {
@@ -70,6 +82,9 @@ func (r *reading) add(location string, data []byte) {
 		r.digests = make(map[string][sha256.Size]byte)
 	}
 	r.digests[location] = sum
+	if r.files != nil {
+		r.files[location] = data
+	}
 }
 
 // stamp returns the names of the files and one digest over names and contents. The files behind the root are sorted,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,11 +26,14 @@ type Options struct {
 	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
 	// goes to the caller, who has shown the token.
 	Reload func(context.Context) error
+	// Accept puts the document of an API into use that is held, by the name of the API. The error is ErrNoAPI or ErrNotHeld where
+	// there is nothing to accept.
+	Accept func(ctx context.Context, name string) error
 	// Access returns the rules that hold for the request that has come.
 	Access func() *Access
 }
 
-// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name} and POST /reload.
+// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept and POST /reload.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -46,6 +50,7 @@ func Handler(o Options) http.Handler {
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.Handle("POST /reload", operators(o.Access, "reload", ", or send SIGHUP", reload(o)))
+	mux.Handle("POST /apis/{name}/accept", operators(o.Access, "accepting a document", "", accepted(o)))
 	return secured(screened(o.Access, mux))
 }
 
@@ -131,6 +136,9 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 		if a.Breaker != "" {
 			fmt.Fprintf(&b, ", breaker %s", a.Breaker)
 		}
+		if a.Held != nil {
+			fmt.Fprintf(&b, ": a newer document lacks %d of %d operations", a.Held.Lost, a.Held.Of)
+		}
 		if a.Error != "" {
 			fmt.Fprintf(&b, ": %s", a.Error)
 		}
@@ -147,5 +155,21 @@ func reload(o Options) http.HandlerFunc {
 			return
 		}
 		writeText(w, http.StatusOK, "reloaded\n")
+	}
+}
+
+// accepted answers POST /apis/{name}/accept.
+func accepted(o Options) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch err := o.Accept(r.Context(), r.PathValue("name")); {
+		case err == nil:
+			writeText(w, http.StatusOK, "accepted\n")
+		case errors.Is(err, ErrNoAPI):
+			writeText(w, http.StatusNotFound, err.Error()+"\n")
+		case errors.Is(err, ErrNotHeld):
+			writeText(w, http.StatusConflict, err.Error()+"\n")
+		default:
+			writeText(w, http.StatusServiceUnavailable, err.Error()+"\n")
+		}
 	}
 }

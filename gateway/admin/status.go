@@ -1,6 +1,9 @@
 package admin
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // State is where an API stands.
 type State string
@@ -10,6 +13,7 @@ const (
 	Loading State = "loading" // not read yet
 	Ready   State = "ready"   // served from the newest document
 	Stale   State = "stale"   // served from the last good document: the newest could not be used
+	Held    State = "held"    // served from the last good document: the newest lacks too many operations
 	Failed  State = "failed"  // not served: no document could be used so far; it is tried again
 )
 
@@ -31,6 +35,21 @@ type Shared struct {
 	Error    string    `json:"error,omitempty"` // why it is not
 	Replicas int       `json:"replicas"`        // that were last seen, this one included
 }
+
+// HeldDocument is a document that lacks too many operations of the one that is served.
+type HeldDocument struct {
+	Since      time.Time `json:"since"`
+	Version    string    `json:"version,omitempty"` // of the API, from the document
+	Lost       int       `json:"lost"`              // operations that it lacks
+	Of         int       `json:"of"`                // operations of the document in use
+	Operations []string  `json:"operations"`        // the first of these, as method and path
+}
+
+// What [Options].Accept returns where there is nothing to accept.
+var (
+	ErrNoAPI   = errors.New("there is no API of that name; /apis lists them")
+	ErrNotHeld = errors.New("no document of this API is held")
+)
 
 // Config is the state of the configuration.
 type Config struct {
@@ -57,6 +76,10 @@ type API struct {
 	Error     string     `json:"error,omitempty"`     // of the last attempt
 	NextTryAt *time.Time `json:"next_try_at,omitempty"`
 	Breaker   string     `json:"breaker,omitempty"` // "open" or "half_open"; "": calls go to the service, or there is no breaker
+	// StaleSince is when the document in use was the newest for the last time, as far as is known.
+	StaleSince *time.Time `json:"stale_since,omitempty"`
+	// Held is the newer document that waits for an operator.
+	Held *HeldDocument `json:"held,omitempty"`
 
 	Fates        Fates    `json:"operations"`              // of the document in use, by fate
 	Notes        []string `json:"notes,omitempty"`         // what is to be known of the API as a whole, and is no problem of its document

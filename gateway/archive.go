@@ -1,0 +1,354 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// archive keeps the last good document of each API on disk (server.state_dir, O1). Several processes may have one: files are
+// written beside and moved, so that a reader sees a whole one, and whoever is last wins. Whatever goes wrong with it, the gateway goes on. All methods of a nil archive do nothing. It is safe for concurrent use.
+type archive struct {
+	dir    string
+	most   int64 // bytes of a file
+	log    *slog.Logger
+	writes *prometheus.CounterVec // outcome
+
+	mu      sync.Mutex
+	waiting map[string]*archived // to be written, by id
+	failing map[string]bool      // the last write of which failed
+	named   []string             // ids of the configuration in use
+	wake    chan struct{}        // one place
+}
+
+const (
+	archiveSuffix = ".document"
+	archiveTemp   = ".writing-"
+	// keptUnnamed is how long the document of an API that no configuration names any more is kept.
+	keptUnnamed = 30 * 24 * time.Hour
+	// maxUnnamed is how many of these are kept at most.
+	maxUnnamed = 256
+	// keptTemp is when a file is given up whose writer must have died.
+	keptTemp = time.Hour
+	// writeAgain is when a write that failed is tried again.
+	writeAgain = time.Minute
+	// maxFailing is how many bytes of documents wait for that. More are not kept; they are written when they change.
+	maxFailing = 64 << 20
+	// sweepEvery is how often what nobody names is looked for, and what is named marked as that.
+	sweepEvery = 24 * time.Hour
+)
+
+// newArchive returns nil without a directory. It touches nothing.
+func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry) *archive {
+	if c.Server.StateDir == "" {
+		return nil
+	}
+	s := &archive{dir: c.Server.StateDir.String(), most: int64(c.Limits.MaxSpec) + maxArchiveHead + 1024, log: log, wake: make(chan struct{}, 1),
+		waiting: map[string]*archived{}, failing: map[string]bool{},
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
+			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
+	}
+	for _, outcome := range []string{"ok", "failed"} {
+		s.writes.WithLabelValues(outcome)
+	}
+	r.MustRegister(s.writes)
+	return s
+}
+
+// archiveID names the document of an API on disk. It tells nothing of what may be secret in its location.
+func archiveID(api *config.API) string {
+	location := api.Spec.String()
+	if !api.Spec.IsURL() {
+		if abs, err := filepath.Abs(location); err == nil {
+			location = abs
+		}
+	}
+	base := ""
+	if api.BaseURL != nil {
+		base = api.BaseURL.String()
+	}
+	h := sha256.New()
+	for _, text := range []string{location, api.Name, base} {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (s *archive) path(id string) string { return filepath.Join(s.dir, id+archiveSuffix) }
+
+// take returns the document of an API; nil if there is none, which is logged if it is there and can't be used.
+func (s *archive) take(id, label string) *archived {
+	if s == nil {
+		return nil
+	}
+	doc, err := s.read(id)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("the document that was kept can't be used", "api", label, "file", s.path(id), "error", err)
+	}
+	return doc
+}
+
+func (s *archive) read(id string) (*archived, error) {
+	f, err := os.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > s.most:
+		return nil, fmt.Errorf("it is larger than %d MiB", s.most>>20)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, s.most))
+	if err != nil {
+		return nil, err
+	}
+	return decodeArchived(text, id)
+}
+
+// put has a document written soon, in place of what was there.
+func (s *archive) put(doc *archived) {
+	if s == nil || doc == nil {
+		return
+	}
+	s.mu.Lock()
+	s.waiting[doc.head.ID] = doc
+	s.mu.Unlock()
+	signal(s.wake)
+}
+
+// archivedOf makes what stands in the archive of what was loaded; nil without a copy.
+func archivedOf(id, spec string, l *loaded, c *openapi.Copy) *archived {
+	if c == nil || id == "" {
+		return nil
+	}
+	doc := &archived{copy: c, head: archiveHead{ID: id, Spec: spec, Read: l.at.UTC().Truncate(time.Second)}}
+	for _, op := range l.api.Operations {
+		doc.head.Operations = append(doc.head.Operations, op.Method+" "+op.Path)
+	}
+	return doc
+}
+
+// assign gives the sources of a deployment their documents on disk. Entries of the configuration that nothing tells apart, since
+// they write one path in two ways, have none: one would get what is the other's.
+func (s *archive) assign(d *deployment) {
+	if s == nil {
+		return
+	}
+	count := map[string]int{}
+	for _, src := range d.sources {
+		count[archiveID(&src.config)]++
+	}
+	for _, src := range d.sources {
+		id := archiveID(&src.config)
+		switch {
+		case src.cancel != nil: // it runs, and keeps what it has
+		case count[id] == 1:
+			src.archiveID = id
+		default:
+			s.log.Warn("a document is not kept, because another entry of the configuration has the same spec and base_url: give both a name", "spec", display(src.config.Spec.String()))
+		}
+	}
+}
+
+// names tells which documents the configuration in use names.
+func (s *archive) names(d *deployment) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named = nil
+	for _, src := range d.sources {
+		s.named = append(s.named, src.archiveID)
+	}
+}
+
+// run writes what is put, and sweeps, until ctx ends; then it writes what still waits.
+func (s *archive) run(ctx context.Context) {
+	if err := s.open(); err != nil {
+		s.log.Warn("documents can't be kept", "state_dir", s.dir, "error", err)
+	}
+	s.sweep()
+	sweep, again := time.NewTicker(sweepEvery), time.NewTimer(writeAgain)
+	defer sweep.Stop()
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.writeAll()
+			return
+		case <-s.wake:
+			s.writeAll()
+		case <-again.C:
+			s.writeAll()
+		case <-sweep.C:
+			s.sweep()
+		}
+		again.Reset(writeAgain)
+	}
+}
+
+// open makes the directory, and has it looked at by those who may be surprised by who can write there.
+func (s *archive) open() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(s.dir)
+	if err == nil && info.Mode().Perm()&0o002 != 0 {
+		s.log.Warn("everybody on this machine can write to server.state_dir, and so choose what is served while a document can't be read", "state_dir", s.dir)
+	}
+	return err
+}
+
+// writeAll writes what waits. What can't be written waits on, as far as there is room.
+func (s *archive) writeAll() {
+	s.mu.Lock()
+	waiting := s.waiting
+	s.waiting = map[string]*archived{}
+	s.mu.Unlock()
+	for id, doc := range waiting {
+		err := s.write(doc)
+		s.mu.Lock()
+		before := s.failing[id]
+		if err == nil {
+			delete(s.failing, id)
+		} else {
+			s.failing[id] = true
+			if s.waiting[id] == nil && s.held()+doc.size() <= maxFailing {
+				s.waiting[id] = doc
+			}
+		}
+		s.mu.Unlock()
+		switch {
+		case err == nil:
+			s.writes.WithLabelValues("ok").Inc()
+		default:
+			s.writes.WithLabelValues("failed").Inc()
+			if !before {
+				s.log.Warn("a document can't be kept; it is tried again", "spec", doc.head.Spec, "state_dir", s.dir, "error", err)
+			}
+		}
+	}
+}
+
+// held is how many bytes wait. The caller has the lock.
+func (s *archive) held() (size int) {
+	for _, doc := range s.waiting {
+		size += doc.size()
+	}
+	return size
+}
+
+func (s *archived) size() (size int) {
+	for _, f := range s.copy.Files {
+		size += len(f.Data)
+	}
+	return size
+}
+
+// write puts a document on the disk, whole or not at all, also if the machine fails.
+func (s *archive) write(doc *archived) (err error) {
+	text, err := doc.encode()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.dir, archiveTemp+"*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), s.path(doc.head.ID)); err != nil {
+		return err
+	}
+	dir, err := os.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	_ = dir.Sync() // there are file systems that can't; the file is there all the same
+	return nil
+}
+
+// sweep marks the documents of the configuration as named, and removes those that none has named for long, and the oldest of
+// too many. What other processes have is theirs to mark.
+func (s *archive) sweep() {
+	s.mu.Lock()
+	named := s.named
+	s.mu.Unlock()
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return // there is nothing, or it was told
+	}
+	now := time.Now()
+	type unnamed struct {
+		name string
+		at   time.Time
+	}
+	var others []unnamed
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		name := e.Name()
+		id, ours := strings.CutSuffix(name, archiveSuffix)
+		switch {
+		case strings.HasPrefix(name, archiveTemp):
+			if now.Sub(info.ModTime()) > keptTemp {
+				_ = os.Remove(filepath.Join(s.dir, name))
+			}
+		case !ours || len(id) != hex.EncodedLen(sha256.Size): // not ours to touch
+		case slices.Contains(named, id):
+			_ = os.Chtimes(filepath.Join(s.dir, name), now, now) // read-only: nothing is removed then either
+		default:
+			others = append(others, unnamed{name, info.ModTime()})
+		}
+	}
+	slices.SortFunc(others, func(a, b unnamed) int { return b.at.Compare(a.at) })
+	for n, other := range others {
+		if n >= maxUnnamed || now.Sub(other.at) > keptUnnamed {
+			if err := os.Remove(filepath.Join(s.dir, other.name)); err == nil {
+				s.log.Info("a document that no configuration names any more is gone", "file", other.name)
+			}
+		}
+	}
+}

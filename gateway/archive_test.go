@@ -1,0 +1,413 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/openapi"
+)
+
+// process is one run of a gateway: a restart is the next one.
+type process struct {
+	*running
+	log *safeBuffer
+	end func()
+}
+
+// safeBuffer is written to by several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// started runs a gateway on a configuration until end, which returns when all that it had to write is written.
+func started(t *testing.T, text string) *process {
+	t.Helper()
+	p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
+	p.write(map[string]string{"drawbridge.yaml": text})
+	load := func() (*config.Config, error) {
+		c, problems := config.Load(filepath.Join(p.dir, "drawbridge.yaml"), func(string) string { return "" })
+		return c, problems.Err()
+	}
+	c, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Gateway, err = New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewTextHandler(p.log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	p.end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(p.end)
+	return p
+}
+
+func (p *process) logged(text string) int { return strings.Count(p.log.String(), text) }
+
+// TestArchive: a document that was read once is served by the next process though its origin is gone, and until it is back
+// (O1). Nothing of what may be secret in its location stands on the disk.
+func TestArchive(t *testing.T) {
+	o := newChanging(t, document("A", "one", "two"))
+	state := filepath.Join(t.TempDir(), "deep", "state")
+	cfg := "server: {state_dir: " + state + "}\napis: [{spec: '" + o.URL + "/a.yaml?key=hidden-key', name: a, refresh: 0s}]\n"
+	first := started(t, cfg)
+	first.served()
+	first.end()
+	files, err := os.ReadDir(state)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("files = %v, %v", files, err)
+	}
+	file := filepath.Join(state, files[0].Name())
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text)+file, "hidden-key") {
+		t.Errorf("a secret stands on the disk: %s %s", file, text)
+	}
+	for path, want := range map[string]fs.FileMode{state: 0o700, file: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("mode of %s = %v, %v; want %v", path, info.Mode(), err, want)
+		}
+	}
+	if got := metricLines(first.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
+		t.Errorf("writes = %q", metricLines(first.Gateway, "drawbridge_state_writes"))
+	}
+
+	o.set("")
+	second := started(t, cfg)
+	second.served()
+	second.eventually("the origin is tried", func() bool { return second.state(0).Error != "" })
+	s := second.state(0)
+	if s.State != admin.Stale || len(second.tools()) != 2 || s.StaleSince == nil || time.Since(*s.StaleSince) > time.Hour || s.LoadedAt == nil || second.logged("earlier run") != 1 {
+		t.Errorf("status = %+v, log %s", s, second.log)
+	}
+	o.set(document("A", "one", "two", "three"))
+	if err := second.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := second.state(0); s.State != admin.Ready || len(second.tools()) != 3 || s.StaleSince != nil {
+		t.Errorf("status = %+v", s)
+	}
+	second.end()
+
+	// A bad document is no better than none.
+	o.set("<!DOCTYPE html>")
+	third := started(t, cfg)
+	third.served()
+	third.eventually("the document is tried", func() bool { return third.state(0).Error != "" })
+	if s := third.state(0); s.State != admin.Stale || len(third.tools()) != 3 {
+		t.Errorf("status = %+v", s)
+	}
+}
+
+// TestStartWithDeadNetwork: with all documents on the disk and none to be had, everything is served within a second.
+func TestStartWithDeadNetwork(t *testing.T) {
+	o := newChanging(t, document("A", operations(20)...))
+	state := t.TempDir()
+	var cfg strings.Builder
+	fmt.Fprintf(&cfg, "server: {state_dir: %s, ready: all}\napis:\n", state)
+	for n := range 10 {
+		fmt.Fprintf(&cfg, "  - {spec: '%s/%d.yaml', name: a%d, spec_timeout: 20s}\n", o.URL, n, n)
+	}
+	first := started(t, cfg.String())
+	first.eventually("all are served", func() bool { return first.Status().Ready })
+	first.end()
+	// At the same URLs, a listener that answers nothing stands for a network that swallows what is sent.
+	address := strings.TrimPrefix(o.URL, "http://")
+	o.Close()
+	hole, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("the port was taken: %v", err)
+	}
+	defer func() { _ = hole.Close() }()
+	begin := time.Now()
+	second := started(t, cfg.String())
+	second.eventually("all are served", func() bool { return second.Status().Ready })
+	// Far below the time that one document may take. A machine that has nothing else to do needs a third of a second.
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("ready after %v", took)
+	}
+	for n, a := range second.Status().APIs {
+		if a.State != admin.Stale || a.Tools != 20 {
+			t.Errorf("api %d = %+v", n, a)
+		}
+	}
+	if n := len(second.tools()); n != 200 {
+		t.Errorf("%d tools", n)
+	}
+}
+
+// TestHoldSurvivesARestart: a document that is held is not served by a process that starts anew, and one that is accepted is.
+func TestHoldSurvivesARestart(t *testing.T) {
+	o := newChanging(t, document("A", operations(10)...))
+	cfg := "server: {state_dir: " + t.TempDir() + "}\napis: [{spec: '" + o.URL + "/a.yaml', name: a, refresh: 0s}]\n"
+	first := started(t, cfg)
+	first.served()
+	first.end()
+	o.set(document("A", operations(2)...))
+	for range 2 {
+		p := started(t, cfg)
+		p.eventually("it is held", func() bool { return len(p.Status().APIs) == 1 && p.state(0).State == admin.Held })
+		if n := len(p.tools()); n != 10 {
+			t.Errorf("%d tools", n)
+		}
+		p.end()
+	}
+	p := started(t, cfg)
+	p.eventually("it is held", func() bool { return p.state(0).State == admin.Held })
+	if err := p.Accept(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	p.end()
+	if err := p.Accept(t.Context(), "a"); err == nil {
+		t.Error("a gateway that has ended accepts a document")
+	}
+	p = started(t, cfg)
+	p.served()
+	p.eventually("it is read", func() bool { return p.state(0).State == admin.Ready })
+	if n := len(p.tools()); n != 2 {
+		t.Errorf("%d tools", n)
+	}
+}
+
+// TestArchiveRefuses: what is damaged, or another's, is told and not used, and nothing else suffers.
+func TestArchiveRefuses(t *testing.T) {
+	o := newChanging(t, document("A", "one"))
+	state := t.TempDir()
+	cfg := "server: {state_dir: " + state + "}\napis: [{spec: '" + o.URL + "/a.yaml', name: a, refresh: 0s}, {spec: '" + o.URL + "/b.yaml', name: b, refresh: 0s}]\n"
+	first := started(t, cfg)
+	first.eventually("both are served", func() bool { return len(first.tools()) == 2 })
+	first.end()
+	c := first.Config()
+	a, b := filepath.Join(state, archiveID(&c.APIs[0])+archiveSuffix), filepath.Join(state, archiveID(&c.APIs[1])+archiveSuffix)
+	good, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(elsewhere, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.set("")
+	for name, tt := range map[string]struct {
+		spoil func() error
+		want  string
+	}{
+		"cut":       {func() error { return os.WriteFile(a, good[:len(good)-1], 0o600) }, "damaged"},
+		"cut early": {func() error { return os.WriteFile(a, good[:10], 0o600) }, "damaged"},
+		"empty":     {func() error { return os.WriteFile(a, nil, 0o600) }, "damaged"},
+		"altered":   {func() error { return os.WriteFile(a, bytes.Replace(good, []byte("/one"), []byte("/two"), 1), 0o600) }, "damaged"},
+		"a later version": {func() error {
+			return os.WriteFile(a, bytes.Replace(good, []byte("document 1"), []byte("document 2"), 1), 0o600)
+		}, "damaged"},
+		"another's":   {func() error { return os.WriteFile(a, other, 0o600) }, "that of another API"},
+		"a link":      {func() error { return os.Symlink(elsewhere, a) }, "too many levels of symbolic links"},
+		"a directory": {func() error { return os.Mkdir(a, 0o700) }, "no regular file"},
+		"too large":   {func() error { return os.WriteFile(a, nil, 0o600) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.RemoveAll(a); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.spoil(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "too large" {
+				if err := os.Truncate(a, 1<<40); err != nil {
+					t.Skip(err)
+				}
+				tt.want = "it is larger than"
+			}
+			p := started(t, cfg)
+			p.eventually("both are tried", func() bool { return p.state(0).Error != "" && p.state(1).Error != "" })
+			if p.state(0).State != admin.Failed || p.state(1).State != admin.Stale || len(p.tools()) != 1 {
+				t.Errorf("status = %+v", p.Status().APIs)
+			}
+			if p.logged("the document that was kept can't be used") != 1 || p.logged(tt.want) == 0 {
+				t.Errorf("log = %s, want %q", p.log, tt.want)
+			}
+		})
+	}
+}
+
+// TestArchiveCannotWrite: a disk that takes nothing is told once, and counted; the gateway goes on, and writes when it can.
+func TestArchiveCannotWrite(t *testing.T) {
+	o := newChanging(t, document("A", "one"))
+	file := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(file, nil, 0o600); err != nil { // where the directory should be
+		t.Fatal(err)
+	}
+	p := started(t, "server: {state_dir: "+file+"}\napis: [{spec: '"+o.URL+"/a.yaml', name: a, refresh: 0s}]\n")
+	p.served()
+	p.eventually("a write fails", func() bool {
+		return len(metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="failed"} 1`)) == 1
+	})
+	if p.state(0).State != admin.Ready || p.logged("documents can't be kept") != 1 || p.logged("a document can't be kept; it is tried again") != 1 {
+		t.Errorf("status = %+v, log %s", p.state(0), p.log)
+	}
+	p.archive.writeAll()
+	if p.logged("a document can't be kept; it is tried again") != 1 {
+		t.Errorf("it is told twice: %s", p.log)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	p.archive.writeAll()
+	if got := metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
+		t.Errorf("it is not written when it could be: %q", metricLines(p.Gateway, "drawbridge_state_writes"))
+	}
+}
+
+// TestArchiveIsShared: two processes write whole files to one directory, and entries with one location keep a document each: they may
+// get it with other credentials.
+func TestArchiveIsShared(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(document("A", strings.ToLower(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))))
+	}))
+	defer service.Close()
+	state := t.TempDir()
+	entry := "  - {spec: '" + service.URL + "/a.yaml', credential: {type: bearer, token: %s}%s}\n"
+	named := "server: {state_dir: " + state + "}\napis:\n" + fmt.Sprintf(entry, "mine", ", name: a") + fmt.Sprintf(entry, "yours", ", name: b")
+	one, two := started(t, named), started(t, named)
+	one.eventually("both are served", func() bool { return len(one.tools()) == 2 })
+	two.eventually("both are served", func() bool { return len(two.tools()) == 2 })
+	one.end()
+	two.end()
+	for n, want := range []string{"GET /mine", "GET /yours"} {
+		doc, err := one.archive.read(archiveID(&one.Config().APIs[n]))
+		if err != nil || len(doc.head.Operations) != 1 || doc.head.Operations[0] != want {
+			t.Errorf("document %d = %+v, %v", n, doc, err)
+		}
+	}
+	if files, _ := os.ReadDir(state); len(files) != 2 {
+		t.Errorf("files = %v", files)
+	}
+}
+
+// TestSweep: what no configuration names is kept for a while, and no more than so much of it; what is named stays.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	a := &archive{dir: dir, log: slog.New(slog.DiscardHandler), named: []string{strings.Repeat("a", 64)}}
+	make := func(name string, age time.Duration) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		at := time.Now().Add(-age)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const day = 24 * time.Hour
+	want := map[string]bool{}
+	for name, tt := range map[string]struct {
+		age   time.Duration
+		stays bool
+	}{
+		strings.Repeat("a", 64) + archiveSuffix: {400 * day, true}, strings.Repeat("b", 64) + archiveSuffix: {29 * day, true},
+		strings.Repeat("c", 64) + archiveSuffix: {31 * day, false}, archiveTemp + "1": {2 * time.Hour, false}, archiveTemp + "2": {time.Minute, true},
+		"notes.txt": {400 * day, true}, "x" + archiveSuffix: {400 * day, true},
+	} {
+		make(name, tt.age)
+		want[name] = tt.stays
+	}
+	a.sweep()
+	for name, stays := range want {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if (err == nil) != stays {
+			t.Errorf("%s stays: %v, want %v", name, err == nil, stays)
+		}
+		if strings.HasPrefix(name, "a") && time.Since(info.ModTime()) > time.Hour {
+			t.Error("what is named is not marked as that")
+		}
+	}
+	for n := range maxUnnamed + 5 {
+		make(hex.EncodeToString(append([]byte{byte(n >> 8), byte(n)}, bytes.Repeat([]byte{7}, 30)...))+archiveSuffix, time.Duration(n)*time.Minute)
+	}
+	a.sweep()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != maxUnnamed+4 {
+		t.Errorf("%d files, %v; want %d", len(files), err, maxUnnamed+4)
+	}
+}
+
+// FuzzArchived: whatever stands in a file, reading it ends, and what is read is what would be written.
+func FuzzArchived(f *testing.F) {
+	doc := &archived{head: archiveHead{ID: "id", Operations: []string{"GET /a"}}, copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
+	text, err := doc.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(archiveVersion))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		// The digest is for disks. Who writes to the directory can make it right.
+		if rest, ok := bytes.CutPrefix(text, []byte(archiveVersion)); ok && len(rest) > 65 {
+			text = resum(text)
+		}
+		got, err := decodeArchived(text, "id")
+		if err != nil {
+			return
+		}
+		again, err := got.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeArchived(again, "id"); err != nil {
+			t.Fatalf("%q: %v", again, err)
+		}
+	})
+}
+
+func copyOfOne(location, text string) *openapi.Copy {
+	return &openapi.Copy{Location: location, Files: []openapi.File{{Location: location, Data: []byte(text)}}}
+}
+
+// resum makes the digest of a file right.
+func resum(text []byte) []byte {
+	begin := len(archiveVersion) + 65
+	digest := sha256.Sum256(text[begin:])
+	return slices.Concat([]byte(archiveVersion), []byte(hex.EncodeToString(digest[:])), []byte("\n"), text[begin:])
+}

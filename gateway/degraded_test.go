@@ -1,0 +1,97 @@
+package gateway
+
+import (
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"drawbridge/gateway/admin"
+)
+
+// TestFourOfTenBad: of ten documents one can't be had, one never comes, one is a bomb and one a page; the six others are served
+// within a second (O1), and readiness waits for all of them only where that is asked for.
+func TestFourOfTenBad(t *testing.T) {
+	var bomb strings.Builder // of aliases, 10^9 values
+	bomb.WriteString("openapi: 3.1.0\nx0: &x0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n")
+	for n := 1; n < 9; n++ {
+		fmt.Fprintf(&bomb, "x%d: &x%d [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*x%d, ", n-1), 10), ", "))
+	}
+	bomb.WriteString("info: {title: B, version: '1'}\npaths: {}\n")
+	release := make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		case "/bomb":
+			_, _ = w.Write([]byte(bomb.String()))
+		case "/inflated":
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			for range 1 << 10 {
+				if _, err := z.Write(make([]byte, 1<<20)); err != nil {
+					return
+				}
+			}
+		case "/page":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<!DOCTYPE html><title>Sign in</title>"))
+		default:
+			_, _ = w.Write([]byte(document("Good", operations(5)...)))
+		}
+	}))
+	defer service.Close()
+	defer close(release)
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	for _, tt := range []struct {
+		ready string
+		want  bool
+	}{{"any", true}, {"all", false}} {
+		var cfg strings.Builder
+		fmt.Fprintf(&cfg, "server: {ready: %s}\napis:\n  - {spec: '%s/x', name: dead}\n", tt.ready, down.URL)
+		for _, bad := range []string{"hang", "bomb", "page", "inflated"} {
+			fmt.Fprintf(&cfg, "  - {spec: '%s/%s', name: %s}\n", service.URL, bad, bad)
+		}
+		for n := range 6 {
+			fmt.Fprintf(&cfg, "  - {spec: '%s/good%d', name: good%d}\n", service.URL, n, n)
+		}
+		begin := time.Now()
+		p := started(t, cfg.String())
+		p.eventually("the good ones are served", func() bool { return p.Status().Tools == 30 })
+		if took := time.Since(begin); took > 10*time.Second { // far below the time that one document may take; test/chaos measures it
+			t.Errorf("served after %v", took)
+		}
+		if got := p.Status().Ready; got != tt.want {
+			t.Errorf("server.ready %s: ready %v, want %v", tt.ready, got, tt.want)
+		}
+		p.eventually("what is bad is known", func() bool {
+			return p.state(0).State == admin.Failed && p.state(2).State == admin.Failed && p.state(3).State == admin.Failed && p.state(4).State == admin.Failed
+		})
+		if s := p.state(1); s.State != admin.Loading {
+			t.Errorf("the one that hangs: %+v", s)
+		}
+		p.end()
+	}
+}
+
+// TestReadyStays: a gateway that was ready is not unready again because of one API (O6).
+func TestReadyStays(t *testing.T) {
+	o := newChanging(t, document("A", "one"))
+	cfg := "server: {ready: all}\napis: [{spec: '" + o.URL + "/a.yaml', name: a}%s]\n"
+	p := started(t, fmt.Sprintf(cfg, ""))
+	p.eventually("it is ready", func() bool { return p.Status().Ready })
+	p.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, ", {spec: none.yaml, name: b}")})
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !p.Status().Ready || p.state(1).State != admin.Failed {
+		t.Errorf("status = %+v", p.Status())
+	}
+}

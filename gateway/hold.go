@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/openapi"
+)
+
+// leastLoss is how many operations a document must lose before it is held, unless it loses all.
+const leastLoss = 4
+
+// held is a newer document that lacks too much of the one that is served (O2). It is immutable.
+type held struct {
+	update update
+	lost   []string // operations, as method and path, sorted
+	of     int
+	since  time.Time
+}
+
+// acceptance is an operator's word that what is held is right.
+type acceptance struct {
+	name string
+	done chan error
+}
+
+// operations are those of a document that the API exposes, as method and path. Both documents that are compared are looked at
+// with one configuration, so that a rule that excludes operations is no loss.
+func (s *source) operations(api *openapi.API) []string {
+	var all []string
+	for _, op := range api.Operations {
+		if s.config.Exposes(subjectOf(s.label, op)) {
+			all = append(all, op.Method+" "+op.Path)
+		}
+	}
+	return all
+}
+
+// lost returns what is missing of the operations before, if that is too much.
+func (s *source) lost(before, now []string) []string {
+	have := make(map[string]bool, len(now))
+	for _, op := range now {
+		have[op] = true
+	}
+	var lost []string
+	for _, op := range before {
+		if !have[op] {
+			lost = append(lost, op)
+		}
+	}
+	if len(lost)*100 <= s.config.MaxLoss*len(before) || len(lost) < leastLoss && len(now) > 0 {
+		return nil
+	}
+	slices.Sort(lost)
+	return lost
+}
+
+// holds tells whether a document is held back, and takes note of it.
+func (r *runner) holds(s *source, u update) bool {
+	if s.loaded == nil {
+		return false
+	}
+	before := s.operations(s.loaded.api)
+	lost := s.lost(before, s.operations(u.loaded.api))
+	if lost == nil {
+		return false
+	}
+	since := time.Now()
+	if s.held != nil {
+		since = s.held.since
+	}
+	s.held = &held{update: u, lost: lost, of: len(before), since: since}
+	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
+	r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
+		"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
+		"accept", "POST /apis/"+s.name+"/accept")
+	return true
+}
+
+// accepted puts a document into use.
+func (r *runner) accepted(s *source, u update) {
+	s.loaded, s.held = u.loaded, nil
+	r.g.archive.put(archivedOf(s.archiveID, display(s.config.Spec.String()), u.loaded, u.copy))
+}
+
+// accept puts what is held into use.
+func (r *runner) accept(a acceptance) {
+	n := slices.IndexFunc(r.current.sources, func(s *source) bool { return s.name == a.name })
+	if n < 0 {
+		a.done <- admin.ErrNoAPI
+		return
+	}
+	s := r.current.sources[n]
+	if s.held == nil {
+		a.done <- admin.ErrNotHeld
+		return
+	}
+	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "lost", len(s.held.lost), "of", s.held.of)
+	r.accepted(s, s.held.update)
+	r.publish()
+	a.done <- nil
+}
+
+// Accept puts the document of an API into use that is held because it lacks too many operations, and returns when it is. The name is
+// that of [Gateway.Status]. The error is [admin.ErrNoAPI] or [admin.ErrNotHeld] where there is nothing to accept. It needs [Gateway.Run].
+func (g *Gateway) Accept(ctx context.Context, name string) error {
+	a := acceptance{name: name, done: make(chan error, 2)}
+	select {
+	case g.accepts <- a:
+		return <-a.done // the runner answers at once
+	case <-g.ended:
+		return errEnded
+	case <-ctx.Done():
+		return fmt.Errorf("accept: %w", ctx.Err())
+	}
+}
+
+// maxHeldNames is how many lost operations are told.
+const maxHeldNames = 20
+
+// describe tells operators of it.
+func (h *held) describe(s *source) *admin.HeldDocument {
+	if h == nil {
+		return nil
+	}
+	told := &admin.HeldDocument{Since: h.since, Version: clip(conceal(s.conceal, h.update.loaded.version)), Lost: len(h.lost), Of: h.of}
+	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
+		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
+	}
+	return told
+}
+
+// held counts what the document that is held lacks.
+func (m *metrics) held(a *admin.API) {
+	if a.Held == nil {
+		m.lost.DeleteLabelValues(a.Name)
+		return
+	}
+	m.lost.WithLabelValues(a.Name).Set(float64(a.Held.Lost))
+}
+
+// ready tells whether the gateway is ready: it becomes so as server.ready has it, and stays so (O6).
+func (g *Gateway) ready(gen *generation, d *deployment) bool {
+	if gen == nil || g.becameReady {
+		return gen != nil
+	}
+	g.becameReady = d.config.Server.Ready != config.ReadyAll || !slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded == nil })
+	return g.becameReady
+}

@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"drawbridge/gateway/admin"
+)
+
+// changing serves a document that tests change, or nothing.
+type changing struct {
+	*httptest.Server
+	text atomic.Pointer[string]
+}
+
+func newChanging(t *testing.T, text string) *changing {
+	t.Helper()
+	o := &changing{}
+	o.set(text)
+	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		text := *o.text.Load()
+		if text == "" {
+			http.Error(w, "down", http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	t.Cleanup(o.Close)
+	return o
+}
+
+func (o *changing) set(text string) { o.text.Store(&text) }
+
+// operations returns n names.
+func operations(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("op%02d", i))
+	}
+	return names
+}
+
+// TestHold: a document that loses most of its operations at once is held; the tools stay until it recovers or an operator
+// accepts it (O2).
+func TestHold(t *testing.T) {
+	o := newChanging(t, document("A", operations(10)...))
+	cfg := "admin: {token: 0123456789abcdef}\napis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s%s}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, "")})
+	r.served()
+	reload := func() {
+		t.Helper()
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(what string, state admin.State, tools int) {
+		t.Helper()
+		if s := r.state(0); s.State != state || len(r.tools()) != tools {
+			t.Errorf("%s: %s with %d tools, want %s with %d: %+v", what, s.State, len(r.tools()), state, tools, s)
+		}
+	}
+	accept := func(name string) (int, string) {
+		w := do(r.Admin(), http.MethodPost, "/apis/"+name+"/accept", http.Header{"Authorization": {"Bearer 0123456789abcdef"}})
+		return w.Code, w.Body.String()
+	}
+	want("at first", admin.Ready, 10)
+
+	o.set(document("A", operations(5)...)) // as many as may be lost
+	reload()
+	want("half is lost", admin.Ready, 5)
+	o.set(document("A", operations(10)...))
+	reload()
+
+	o.set(document("A", operations(4)...))
+	reload()
+	want("more is lost", admin.Held, 10)
+	held := r.state(0).Held
+	if held == nil || held.Lost != 6 || held.Of != 10 || !slices.Equal(held.Operations[:2], []string{"GET /op04", "GET /op05"}) {
+		t.Fatalf("held = %+v", held)
+	}
+	for _, line := range []string{`drawbridge_api_state{api="a",state="held"} 1`, `drawbridge_lost_operations{api="a"} 6`, `drawbridge_api_loads_total{api="a",outcome="held"} 1`} {
+		if got := metricLines(r.Gateway, line); len(got) != 1 {
+			t.Errorf("no series %s", line)
+		}
+	}
+	if body := do(r.Admin(), http.MethodGet, "/readyz?verbose", nil).Body.String(); !strings.Contains(body, "api a: held: 10 tools, 0 operations skipped, 0 problems: a newer document lacks 6 of 10 operations") {
+		t.Errorf("/readyz?verbose = %s", body)
+	}
+	reload() // which reads the same again
+	want("again", admin.Held, 10)
+	r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, ", timeout: 9s")})
+	reload()
+	want("with another configuration", admin.Held, 10)
+
+	o.set("")
+	reload()
+	want("and then it is down", admin.Held, 10)
+	o.set(document("A", operations(8)...))
+	reload()
+	want("most are back", admin.Ready, 8)
+	if got := metricLines(r.Gateway, "drawbridge_lost_operations{"); len(got) > 0 {
+		t.Errorf("it still lacks operations: %q", got)
+	}
+
+	o.set(document("A", operations(2)...))
+	reload()
+	want("lost again", admin.Held, 8)
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+	}{
+		{"b", 404, "there is no API of that name; /apis lists them\n"}, {"a", 200, "accepted\n"}, {"a", 409, "no document of this API is held\n"},
+	} {
+		if status, body := accept(tt.name); status != tt.status || body != tt.body {
+			t.Errorf("accept %s = %d %q, want %d %q", tt.name, status, body, tt.status, tt.body)
+		}
+	}
+	want("accepted", admin.Ready, 2)
+	o.set(document("A", "another"))
+	reload()
+	want("few operations change as they like", admin.Ready, 1)
+	o.set("openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths: {}\n")
+	reload()
+	want("but none is never right", admin.Held, 1)
+}
+
+// TestNoHold: what the configuration takes away is no loss, and who wants no hold has none.
+func TestNoHold(t *testing.T) {
+	o := newChanging(t, document("A", operations(10)...))
+	cfg := "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s%s}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, "")})
+	r.served()
+	for _, tt := range []struct {
+		keys, text string
+		state      admin.State
+		tools      int
+	}{
+		{", tools: {include: [{operation: op00}, {operation: op01}, {operation: op02}, {operation: op03}, {operation: op04}]}", document("A", operations(10)...), admin.Ready, 5},
+		{", tools: {exclude: [{operation: 'op*'}]}", document("A", operations(10)...), admin.Ready, 0},
+		{", max_loss: 100", document("A", operations(1)...), admin.Ready, 1},
+		{", max_loss: 10", document("A", operations(20)...), admin.Ready, 20},
+		{", max_loss: 10", document("A", operations(17)...), admin.Ready, 17},
+		{", max_loss: 10", document("A", operations(13)...), admin.Held, 17},
+		{", max_loss: 50", document("A", operations(13)...), admin.Ready, 13},
+	} {
+		o.set(tt.text)
+		r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, tt.keys)})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s := r.state(0); s.State != tt.state || len(r.tools()) != tt.tools {
+			t.Errorf("%s: %s with %d tools, want %s with %d", tt.keys, s.State, len(r.tools()), tt.state, tt.tools)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"drawbridge/openapi"
+)
+
+// beginGrace is how long the origin of a document has when the gateway starts, before the one that was kept is served. A start
+// with a dead network is ready within a second then; one that finds its origins serves nothing old.
+const beginGrace = 300 * time.Millisecond
+
+// begin is the first attempt of a source that may have a document on disk. base is that document where it is needed: the
+// origin has none that is good, or lacks some of its operations, which is for the runner to judge. If the origin takes long, the
+// runner has it before begin returns.
+func (s *source) begin(ctx context.Context) (l *loaded, kept *openapi.Copy, base *loaded, err error) {
+	ended := make(chan struct{})
+	go func() { // it ends with ctx, and begin waits for it
+		defer close(ended)
+		l, kept, err = s.load(ctx, nil)
+	}()
+	grace := time.NewTimer(beginGrace)
+	defer grace.Stop()
+	select {
+	case <-ended:
+	case <-grace.C:
+		if base = s.fallBack(ctx, nil); base != nil {
+			select {
+			case s.g.updates <- update{source: s, base: base, early: true}:
+			case <-ctx.Done():
+			}
+		}
+		<-ended
+		return l, kept, base, err
+	}
+	if ctx.Err() != nil {
+		return nil, nil, nil, err
+	}
+	return l, kept, s.fallBack(ctx, l), err
+}
+
+// fallBack returns the document that was kept, nil if there is none, or now has all that it has.
+func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
+	doc := s.g.archive.take(s.archiveID, s.label)
+	if doc == nil {
+		return nil
+	}
+	if now != nil {
+		have := map[string]bool{}
+		for _, op := range now.api.Operations {
+			have[op.Method+" "+op.Path] = true
+		}
+		if !slices.ContainsFunc(doc.head.Operations, func(op string) bool { return !have[op] }) {
+			return nil
+		}
+	}
+	base, err := s.restore(ctx, doc)
+	if err != nil {
+		s.g.log.Warn("the document that was kept can't be used", "api", s.label, "file", s.g.archive.path(s.archiveID), "error", err)
+		return nil
+	}
+	return base
+}

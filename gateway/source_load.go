@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// load reads and compiles the document. The error is [openapi.ErrUnchanged] if it is still the one of previous. kept is what
+// goes in the archive, if there is one. Whatever a document holds, load returns (S4).
+func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, kept *openapi.Copy, err error) {
+	defer s.recovered(&l, &err)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
+	defer cancel()
+	o := s.loadOptions()
+	o.Previous, o.Keep = previous, s.archiveID != ""
+	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
+	if errors.Is(err, openapi.ErrProtected) && s.attached.anonymous {
+		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err = s.compile(ctx, doc)
+	return l, doc.Copy, err
+}
+
+// restore compiles a document that was kept, by the rules and limits of load.
+func (s *source) restore(ctx context.Context, doc *archived) (l *loaded, err error) {
+	defer s.recovered(&l, &err)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
+	defer cancel()
+	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.copy, s.loadOptions())
+	if err != nil {
+		return nil, err
+	}
+	if l, err = s.compile(ctx, read); err != nil {
+		return nil, err
+	}
+	l.at, l.kept = doc.head.Read, true
+	return l, nil
+}
+
+// recovered is deferred by what reads documents: it makes an error of a panic, and hides what errors must not show.
+func (s *source) recovered(l **loaded, err *error) {
+	if v := recover(); v != nil {
+		s.g.metrics.panics.Inc()
+		s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
+		*l, *err = nil, errors.New("internal error while the document was read; the log has the cause")
+	}
+	*err = s.concealed(*err)
+}
+
+func (s *source) loadOptions() openapi.LoadOptions {
+	o := openapi.LoadOptions{Limits: openapi.Limits{Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}}
+	if s.documents != nil {
+		o.Client = s.documents.Documents()
+	}
+	if s.refs != nil {
+		o.RefClient = s.refs.Documents()
+		for _, origin := range s.config.AllowRefs {
+			o.AllowRefs = append(o.AllowRefs, origin.String())
+		}
+	}
+	return o
+}
+
+func (s *source) compile(ctx context.Context, doc *openapi.Document) (*loaded, error) {
+	c := openapi.CompileOptions{
+		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
+		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
+		MaxDepth: s.limits.MaxDepth - argumentsDepth,
+	}
+	if s.config.TrustExtensions {
+		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
+	}
+	if s.config.SchemaProfile == config.ProfilePortable {
+		c.Profile = openapi.ProfilePortable
+	}
+	if s.config.BaseURL != nil {
+		c.BaseURL = s.config.BaseURL.URL()
+	}
+	for _, origin := range s.config.AllowServers {
+		c.AllowServers = append(c.AllowServers, origin.String())
+	}
+	if s.config.OutputSchemas == config.OutputOff || s.config.Answers == config.AnswersText {
+		c.Output = openapi.OutputOff
+	}
+	c.ReadableHTML = s.config.HTML == config.HTMLText
+	api, err := doc.Compile(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	client := s.callClient(s.nameFor(doc.Title), api)
+	l := &loaded{title: doc.Title, version: doc.Version, standard: doc.Standard, stamp: doc.Stamp, api: api, client: client, choices: s.choose(api), extended: newExtended(api), at: time.Now()}
+	if s.g.o.Advise {
+		l.advice = doc.Report(ctx)
+	}
+	return l, nil
+}
