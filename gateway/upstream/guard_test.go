@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// TestAddresses is the table of E2: what each address is for a host that the
-// operator named, for one that came from a document, and for one that is allowed by its range.
-func TestAddresses(t *testing.T) {
-	const (
-		public   = "public"   // any host may stand there
-		private  = "private"  // only a named host
-		metadata = "metadata" // nobody, unless the range is listed
-	)
-	g := newGuard(nil, nil, nil, time.Second)
-	for _, c := range []struct{ address, want string }{
+// What an address is for a host of which nothing is known.
+const (
+	public   = "public"   // any host may stand there
+	private  = "private"  // only a named host
+	metadata = "metadata" // nobody, unless the range is listed
+)
+
+// addressTable is the table of E2.
+func addressTable() []struct{ address, want string } {
+	return []struct{ address, want string }{
 		{"8.8.8.8", public}, {"1.1.1.1", public}, {"93.184.216.34", public}, {"223.255.255.255", public},
 		{"2606:4700::1111", public}, {"2a00:1450:4001::1", public}, {"2001:4860:4860::8888", public}, {"2001:200::1", public},
 		{"64:ff9b::8.8.8.8", public}, // NAT64 to a public address
@@ -48,7 +48,14 @@ func TestAddresses(t *testing.T) {
 		{"2002:a9fe:a9fe::1", metadata}, {"2001:0:a9fe:a9fe::1", metadata},
 		{"2001:0:808:808:0:0:5601:5601", metadata}, // Teredo: the client's address is inverted
 		{"2606:4700::5efe:169.254.169.254", metadata}, {"2606:4700::200:5efe:169.254.169.254", metadata},
-	} {
+	}
+}
+
+// TestAddresses is the table of E2: what each address is for a host that the
+// operator named, for one that came from a document, and for one that is allowed by its range.
+func TestAddresses(t *testing.T) {
+	g := newGuard(nil, nil, nil, time.Second)
+	for _, c := range addressTable() {
 		address := netip.AddrPortFrom(netip.MustParseAddr(c.address), 80).String()
 		got := public
 		switch {
