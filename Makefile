@@ -1,11 +1,17 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, corpus and judges also need npm, and install what they use below out/; proxy-e2e needs nginx.
+# conformance, interop, clients, auth-e2e, corpus, judges, sbom and paths also need npm, and install what they use below out/; proxy-e2e needs nginx.
 
 GO            ?= go
 OUT           := out
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT        ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS       := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+# The same sources give the same bytes, wherever they are and whatever git knows: Dockerfile has the same flags.
+BUILDFLAGS    := -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+# When the sources were last changed: the time of everything in an image.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# The processors that an image is for; the first is what docker load takes where it knows only one.
+IMAGE_ARCHS   ?= amd64 arm64
 
 # Tools run as `go run pkg@version`, so that they never enter go.mod.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -31,7 +37,7 @@ help: ## print this list
 
 .PHONY: build
 build: ## build bin/drawbridge, static and stripped
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/drawbridge ./cmd/drawbridge
+	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/drawbridge ./cmd/drawbridge
 
 .PHONY: demo
 demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (DEMO_FLAGS=--auth: with a login)
@@ -140,9 +146,23 @@ conformance: build conformance-auth ## the official MCP conformance suite agains
 conformance-auth: build ## its scenarios for authorization servers against that of demo --auth
 	test/conformance/authorization
 
-.PHONY: image
-image: build ## write an OCI archive of the gateway to bin/, no daemon or registry needed
-	$(GO) run ./test/image -binary bin/drawbridge -out bin/drawbridge-image.tar
+.PHONY: image image-binaries reproducible
+image: image-binaries ## write an OCI archive of the gateway to bin/, no daemon or registry needed (IMAGE_ARCHS='amd64 arm64')
+	$(GO) run ./test/image $(foreach arch,$(IMAGE_ARCHS),-binary bin/$(arch)/drawbridge) -version '$(VERSION)' -revision '$(COMMIT)' -out bin/drawbridge-image.tar
+
+image-binaries:
+	@for arch in $(IMAGE_ARCHS); do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(BUILDFLAGS) -o bin/$$arch/drawbridge ./cmd/drawbridge || exit; done
+
+reproducible: ## make image twice, at two places, and compare the bytes (CLEAN=1: the second time with an empty build cache)
+	test/image/reproducible
+
+.PHONY: sbom
+sbom: image ## what the image is made of (CycloneDX) and how it was made (SLSA provenance), validated, in bin/
+	test/sbom/run '$(VERSION)' '$(COMMIT)' $(foreach arch,$(IMAGE_ARCHS),bin/$(arch)/drawbridge)
+
+.PHONY: limits
+limits: image ## run the image's program as its user, on a read-only root, with 100 MiB: memory and writes
+	test/limits/run
 
 .PHONY: helm
 helm: ## lint and render deploy/helm, validate the manifests and load their configuration

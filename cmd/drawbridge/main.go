@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // conditions may name time zones, and an image has no files of them
 
 	"github.com/spf13/cobra"
 

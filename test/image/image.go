@@ -11,21 +11,37 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 )
 
 const (
 	// user is nobody in particular, and not root. Kubernetes' runAsNonRoot wants a number.
 	user = "65532:65532"
-	// most is the size that the project promises, of the whole archive.
+	// most is the size that the project promises, of what a machine fetches: the layers for its processor.
 	most = 25_000_000
+	// reference is what docker load calls it.
+	reference = "drawbridge:latest"
 )
 
-// image is a finished image.
+// image is a finished image, for one or more processors.
 type image struct {
 	archive  []byte // the tar file
-	digest   string // of the manifest: what a registry would call the image
-	os, arch string
+	digest   string // of the index: what a registry would call the image
+	variants []variant
+}
+
+// variant is the image for one processor.
+type variant struct {
+	platform
+	digest string // of its manifest
+	size   int    // of its layers and its configuration, compressed
+}
+
+// origin is what the image says of where it comes from.
+type origin struct {
+	version, revision string
+	created           time.Time
 }
 
 // Media types and documents of the OCI image specification 1.1.
@@ -87,68 +103,96 @@ type history struct {
 	CreatedBy string `json:"created_by"`
 }
 
-// build makes the image of a program with a bundle of CA certificates.
-func build(program, roots []byte) (*image, error) {
-	p, err := inspect(program)
-	if err != nil {
-		return nil, err
-	}
+// build makes the image of programs, each for a processor of its own, with a bundle of CA certificates.
+func build(programs [][]byte, roots []byte, from origin) (*image, error) {
 	if !x509.NewCertPool().AppendCertsFromPEM(roots) {
 		return nil, errors.New("the bundle holds no PEM certificate")
 	}
-	c := configure(p)
-	m := manifest{SchemaVersion: 2, MediaType: typeManifest, Annotations: c.Config.Labels}
-	b := blobs{}
+	b, im := blobs{}, &image{}
+	list := index{SchemaVersion: 2, MediaType: typeIndex}
+	var loads []dockerImage
+	for _, program := range programs {
+		m, d, err := b.variant(program, roots, from)
+		if err != nil {
+			return nil, err
+		}
+		v := variant{platform: *d.Platform, digest: d.Digest, size: m.Config.Size}
+		for _, l := range m.Layers {
+			v.size += l.Size
+		}
+		if v.size > most {
+			return nil, fmt.Errorf("has %d bytes for %s, more than the %d that are promised", v.size, v.Architecture, most)
+		}
+		if slices.ContainsFunc(im.variants, func(o variant) bool { return o.platform == v.platform }) {
+			return nil, fmt.Errorf("has two programs for %s", v.Architecture)
+		}
+		im.variants = append(im.variants, v)
+		list.Manifests = append(list.Manifests, d)
+		if len(loads) == 0 {
+			loads = append(loads, dockerImageOf(m))
+		}
+	}
+	top, err := b.addJSON(typeIndex, list)
+	if err != nil {
+		return nil, err
+	}
+	im.digest = top.Digest
+	top.Annotations = map[string]string{
+		"org.opencontainers.image.ref.name": "latest",
+		"io.containerd.image.name":          "docker.io/library/" + reference,
+	}
+	im.archive, err = b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, loads, from.created)
+	return im, err
+}
+
+// variant adds the image of one program.
+func (b blobs) variant(program, roots []byte, from origin) (m manifest, d descriptor, err error) {
+	on, err := inspect(program)
+	if err != nil {
+		return m, d, err
+	}
+	c := configure(on, from)
+	m = manifest{SchemaVersion: 2, MediaType: typeManifest, Annotations: c.Config.Labels}
 	// The program comes last: what changes least is shared by most versions.
 	for _, l := range []struct {
 		by    string
 		files []file
 	}{{"certificates and directories", system(roots)}, {"program", []file{{"drawbridge", 0o755, 0, program}}}} {
-		layer, diff, err := pack(l.files, p.created)
+		layer, diff, err := pack(l.files, from.created)
 		if err != nil {
-			return nil, err
+			return m, d, err
 		}
 		m.Layers = append(m.Layers, b.add(typeLayer, layer))
 		c.RootFS.DiffIDs = append(c.RootFS.DiffIDs, diff)
 		c.History = append(c.History, history{Created: c.Created, CreatedBy: l.by})
 	}
 	if m.Config, err = b.addJSON(typeConfig, c); err != nil {
-		return nil, err
+		return m, d, err
 	}
-	top, err := b.addJSON(typeManifest, m)
-	if err != nil {
-		return nil, err
+	if d, err = b.addJSON(typeManifest, m); err != nil {
+		return m, d, err
 	}
-	top.Platform = &p.platform
-	top.Annotations = map[string]string{
-		"org.opencontainers.image.ref.name": "latest",
-		"io.containerd.image.name":          "docker.io/library/drawbridge:latest", // what docker load calls it
-	}
-	archive, err := b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, p.created)
-	if err != nil {
-		return nil, err
-	}
-	if len(archive) > most {
-		return nil, fmt.Errorf("has %d bytes, more than the %d that are promised", len(archive), most)
-	}
-	return &image{archive: archive, digest: top.Digest, os: p.OS, arch: p.Architecture}, nil
+	d.Platform = &on
+	return m, d, nil
 }
 
 // configure says how a container runs the program.
-func configure(p program) imageConfig {
-	created := p.created.Format(time.RFC3339)
+func configure(on platform, from origin) imageConfig {
+	created := from.created.UTC().Format(time.RFC3339)
 	labels := map[string]string{
 		"org.opencontainers.image.title":       "drawbridge",
 		"org.opencontainers.image.description": "Serves the operations of OpenAPI documents as MCP tools.",
 		"org.opencontainers.image.licenses":    "Apache-2.0",
 		"org.opencontainers.image.created":     created,
 	}
-	if p.revision != "" {
-		labels["org.opencontainers.image.revision"] = p.revision
+	for name, value := range map[string]string{"version": from.version, "revision": from.revision} {
+		if value != "" {
+			labels["org.opencontainers.image."+name] = value
+		}
 	}
 
 	var c imageConfig
-	c.Created, c.platform = created, p.platform
+	c.Created, c.platform = created, on
 	c.Config.User = user
 	// Only what serves clients: the operators' listener stays on loopback unless it is configured.
 	c.Config.ExposedPorts = map[string]struct{}{"8080/tcp": {}}
@@ -179,51 +223,33 @@ func system(roots []byte) []file {
 	}
 }
 
-// program is what the binary says of itself.
-type program struct {
-	platform
-	revision string
-	created  time.Time // of the commit, so that it is the same for the same binary; else 1970
-}
-
-// inspect refuses what would not run in an image without a dynamic linker.
-func inspect(binary []byte) (program, error) {
-	p := program{created: time.Unix(0, 0).UTC()}
+// inspect says for what the program is, and refuses what would not run in an image without a dynamic linker.
+func inspect(binary []byte) (on platform, err error) {
 	e, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {
-		return p, fmt.Errorf("is not a Linux program: %w", err)
+		return on, fmt.Errorf("is not a Linux program: %w", err)
 	}
 	for _, s := range e.Progs {
 		if s.Type == elf.PT_INTERP {
-			return p, errors.New("is linked dynamically; build it with CGO_ENABLED=0")
+			return on, errors.New("is linked dynamically; build it with CGO_ENABLED=0")
 		}
 	}
 	info, err := buildinfo.Read(bytes.NewReader(binary))
 	if err != nil {
-		return p, fmt.Errorf("is not a Go program: %w", err)
+		return on, fmt.Errorf("is not a Go program: %w", err)
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "GOOS":
-			p.OS = s.Value
+			on.OS = s.Value
 		case "GOARCH":
-			p.Architecture = s.Value
-		case "vcs.revision":
-			p.revision = s.Value + p.revision
-		case "vcs.modified":
-			if s.Value == "true" {
-				p.revision += "-dirty"
-			}
-		case "vcs.time":
-			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
-				p.created = t.UTC().Truncate(time.Second)
-			}
+			on.Architecture = s.Value
 		}
 	}
-	if p.OS != "linux" || p.Architecture == "" {
-		return p, fmt.Errorf("is for %q on %q; an image needs linux", p.OS, p.Architecture)
+	if on.OS != "linux" || on.Architecture == "" {
+		return on, fmt.Errorf("is for %q on %q; an image needs linux", on.OS, on.Architecture)
 	}
-	return p, nil
+	return on, nil
 }
 
 // blobs are contents by digest, in hex.

@@ -17,12 +17,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // dummy builds a small static program.
-func dummy(t *testing.T) string {
+func dummy(t *testing.T) string { return dummyFor(t, runtime.GOARCH) }
+
+func dummyFor(t *testing.T, arch string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -35,7 +38,7 @@ func dummy(t *testing.T) string {
 	}
 	c := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", "dummy", ".")
 	c.Dir = dir
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch, "GOFLAGS=", "GOWORK=off")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -92,7 +95,15 @@ func TestLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := build(program, roots)
+	second := "arm64"
+	if runtime.GOARCH == second {
+		second = "amd64"
+	}
+	other, err := os.ReadFile(dummyFor(t, second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := build([][]byte{program, other}, roots, origin{"v1.2.3", "0123456789ab", time.Unix(0, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +111,7 @@ func TestLayout(t *testing.T) {
 	if got := string(entries["oci-layout"].data); got != `{"imageLayoutVersion":"1.0.0"}` {
 		t.Errorf("oci-layout: %s", got)
 	}
-	used := map[string]bool{"oci-layout": true, "index.json": true, "blobs/": true, "blobs/sha256/": true}
+	used := map[string]bool{"oci-layout": true, "index.json": true, "manifest.json": true, "blobs/": true, "blobs/sha256/": true}
 	follow := func(d descriptor, mediaType string, v any) []byte {
 		t.Helper()
 		name := "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:")
@@ -113,21 +124,39 @@ func TestLayout(t *testing.T) {
 		}
 		return data
 	}
-	var top index
-	strict(t, entries["index.json"].data, &top)
-	if top.SchemaVersion != 2 || top.MediaType != typeIndex || len(top.Manifests) != 1 {
-		t.Fatalf("index: %+v", top)
+	var layout, top index
+	strict(t, entries["index.json"].data, &layout)
+	if layout.SchemaVersion != 2 || layout.MediaType != typeIndex || len(layout.Manifests) != 1 || layout.Manifests[0].Digest != im.digest {
+		t.Fatalf("index of the layout: %+v, want %s", layout, im.digest)
 	}
-	if top.Manifests[0].Digest != im.digest {
-		t.Errorf("digest %s, want %s", im.digest, top.Manifests[0].Digest)
+	follow(layout.Manifests[0], typeIndex, &top)
+	if top.SchemaVersion != 2 || top.MediaType != typeIndex || len(top.Manifests) != 2 || len(im.variants) != 2 {
+		t.Fatalf("index: %+v, variants %+v", top, im.variants)
 	}
-	if got, want := *top.Manifests[0].Platform, (platform{runtime.GOARCH, "linux"}); got != want {
-		t.Errorf("platform %v, want %v", got, want)
+	for i, arch := range []string{runtime.GOARCH, second} {
+		want := platform{arch, "linux"}
+		if v := im.variants[i]; v.platform != want || *top.Manifests[i].Platform != want || v.digest != top.Manifests[i].Digest {
+			t.Errorf("variant %+v, manifest %+v, want %v", v, top.Manifests[i], want)
+		}
 	}
 	var m manifest
-	follow(top.Manifests[0], typeManifest, &m)
 	var c imageConfig
-	follow(m.Config, typeConfig, &c)
+	for _, d := range slices.Backward(top.Manifests) { // the first one last, to look into it
+		m, c = manifest{}, imageConfig{}
+		follow(d, typeManifest, &m)
+		follow(m.Config, typeConfig, &c)
+		for _, l := range m.Layers {
+			follow(l, typeLayer, nil)
+		}
+	}
+	var loads []dockerImage
+	strict(t, entries["manifest.json"].data, &loads)
+	if diff := gocmp.Diff([]dockerImage{dockerImageOf(m)}, loads); diff != "" {
+		t.Errorf("manifest.json (-want +got):\n%s", diff)
+	}
+	if l := c.Config.Labels; l["org.opencontainers.image.version"] != "v1.2.3" || l["org.opencontainers.image.revision"] != "0123456789ab" {
+		t.Errorf("labels %v", l)
+	}
 	if c.Config.User != "65532:65532" || !slices.Equal(c.Config.Entrypoint, []string{"/drawbridge"}) ||
 		c.Architecture != runtime.GOARCH || c.OS != "linux" || c.Config.Labels["org.opencontainers.image.licenses"] != "Apache-2.0" {
 		t.Errorf("config: %+v", c)
@@ -180,7 +209,7 @@ func TestLayout(t *testing.T) {
 		"0755 0 var/lib/",
 		"1777 0 tmp/",
 	}
-	if diff := cmp.Diff(want, list); diff != "" {
+	if diff := gocmp.Diff(want, list); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if !bytes.Equal(files["drawbridge"].data, program) || !bytes.Equal(files["etc/ssl/certs/ca-certificates.crt"].data, roots) {
@@ -202,8 +231,18 @@ func TestDockerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := configure(p)
+	c := configure(p, origin{})
 	list := func(words []string) string { return `["` + strings.Join(words, `", "`) + `"]` }
+	// Both build with the same flags.
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []string{"CGO_ENABLED=0 ", "-trimpath -buildvcs=false", "-s -w -X main.version=", "-X main.commit="} {
+		if !strings.Contains(string(text), flags) || !strings.Contains(string(makefile), flags) {
+			t.Errorf("%q is not in both Dockerfile and Makefile", flags)
+		}
+	}
 	for _, line := range []string{
 		"USER " + c.Config.User, "ENTRYPOINT " + list(c.Config.Entrypoint), "CMD " + list(c.Config.Cmd),
 		"STOPSIGNAL " + c.Config.StopSignal, "EXPOSE 8080",
@@ -282,6 +321,8 @@ func TestRefusals(t *testing.T) {
 			"image: read CA certificates: open nowhere: no such file or directory; name another file with -ca\n"},
 		{"a bundle without certificates", []string{"-binary", program, "-ca", text}, 1,
 			fmt.Sprintf("image: image of %q: the bundle holds no PEM certificate\n", program)},
+		{"two programs for one processor", []string{"-binary", program, "-binary", program, "-ca", roots}, 1,
+			fmt.Sprintf("image: image of \"%s, %s\": has two programs for %s\n", program, program, runtime.GOARCH)},
 		{"an argument", []string{"x"}, 2, "image: unexpected argument \"x\"\n"},
 	} {
 		code, _, stderr := invoke(append([]string{"-out", out}, tt.args...)...)

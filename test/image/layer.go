@@ -69,9 +69,29 @@ func pack(files []file, at time.Time) (layer []byte, diff string, err error) {
 	return packed.Bytes(), "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// archive writes an OCI image layout.
-func (b blobs) archive(top index, at time.Time) ([]byte, error) {
+// dockerImage is an entry of manifest.json, which an engine whose store is not containerd's looks for.
+type dockerImage struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+func dockerImageOf(m manifest) dockerImage {
+	path := func(d descriptor) string { return "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:") }
+	i := dockerImage{Config: path(m.Config), RepoTags: []string{reference}}
+	for _, l := range m.Layers {
+		i.Layers = append(i.Layers, path(l))
+	}
+	return i
+}
+
+// archive writes an OCI image layout that docker load takes as well.
+func (b blobs) archive(top index, loads []dockerImage, at time.Time) ([]byte, error) {
 	list, err := json.Marshal(top)
+	if err != nil {
+		return nil, err
+	}
+	docker, err := json.Marshal(loads)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +99,7 @@ func (b blobs) archive(top index, at time.Time) ([]byte, error) {
 		{"blobs/", fs.ModeDir | 0o755, 0, nil},
 		{"blobs/sha256/", fs.ModeDir | 0o755, 0, nil},
 		{"index.json", 0o644, 0, list},
+		{"manifest.json", 0o644, 0, docker},
 		{"oci-layout", 0o644, 0, []byte(`{"imageLayoutVersion":"1.0.0"}`)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(b)) {
