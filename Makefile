@@ -164,6 +164,10 @@ sbom: image ## what the image is made of (CycloneDX) and how it was made (SLSA p
 limits: image ## run the image's program as its user, on a read-only root, with 100 MiB: memory and writes
 	test/limits/run
 
+.PHONY: paths
+paths: ## hostile path, query and header arguments to nginx, Apache, Tomcat, Node, Go and Python; installs them
+	test/paths/run
+
 .PHONY: helm
 helm: ## lint and render deploy/helm, validate the manifests and load their configuration
 	test/deploy/helm
