@@ -105,6 +105,17 @@ func TestLoads(t *testing.T) {
 	}
 }
 
+func TestTableRows(t *testing.T) {
+	rows, err := tableRows("some words\n\nfigure          goal  measured\nfailed calls    0     0 of 10\ntime of a call        p50 1ms, p99 2ms\nfetches         1     2  MISSED\ntokens: 1 figures were missed\n", false)
+	want := []row{{"failed calls", "0", "0 of 10", ok}, {"time of a call", "", "p50 1ms, p99 2ms", shown}, {"fetches", "1", "2", missed}}
+	if err != nil || !slices.Equal(rows, want) {
+		t.Errorf("%v, %v", rows, err)
+	}
+	if _, err := tableRows("figure  goal  measured\nboom\n", false); err == nil {
+		t.Error("a program that failed has a table")
+	}
+}
+
 func TestMessageIsTheLastEvent(t *testing.T) {
 	for _, test := range [][2]string{
 		{`{"id":1}`, `{"id":1}`},

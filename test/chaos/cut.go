@@ -66,7 +66,7 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+relay.Addr())})
+	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, breaker: off}]", spec, "http://"+relay.Addr())})
 	if err != nil {
 		return nil, err
 	}

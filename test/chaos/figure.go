@@ -52,7 +52,32 @@ func (n *notRun) Error() string { return "not run: " + n.reason }
 // figures is the table of contents, in the order in which they are numbered.
 func figures() []figure {
 	return []figure{
-		rolling, badDocuments, cuts, gzipBomb, slowClients, cancelled, aborts,
+		printedBy(1, "payloads that lead out of a path", "make paths: nginx, Apache, Tomcat, Node, Go and Python behind the gateway", "0 foreign routes", `(?m)^.*\b0 of \d+.*$`, "paths"),
+		rolling,
+		reloads,
+		tokens(4, "rotation of keys", "rotation"),
+		tokens(5, "tokens that name unknown keys", "keys"),
+		tokens(6, "an authorization server that hangs", "outage"),
+		badDocuments,
+		proven(8, "hostile documents", "make bombs: each within 2 s and 256 MiB", "^(TestBombCorpus|TestBombs)$", "./openapi", "./openapi/tree", "-args", "-bombs"),
+		cuts,
+		gzipBomb,
+		bulkhead,
+		slowClients,
+		openStreams,
+		cancelled,
+		aborts,
+		proven(17, "secrets in what can be seen", "each secret looked for in answers, logs, traces, metrics and pages, at debug, with faults", "Canar", "./gateway", "./auth/..."),
+		proven(19, "who may do what", "5 revisions × single and batch × methods × tokens, against the table", "^TestAuthorizationMatrix$", "./gateway"),
+		proven(20, "addresses that must not be called", "spellings of addresses, names that change, redirects", "^(TestAddresses|TestGuardedDial|.*Redirect.*|.*Rebind.*)$", "./gateway/upstream"),
+		fuzzing,
+		mutation,
+		leaks,
+		printedBy(24, "conformance", "make conformance: all scenarios for servers", "no failure, no warning", `\d+ of \d+ scenarios without a failure or a warning`, "conformance"),
+		tokenCost,
+		added,
+		printedBy(28, "advisories", "make cve: a test for each that applies", "all pass", `(?m)^.*\d+ (tests|advisories).*$`, "cve"),
+		proven(29, "images that are built twice", "test/image", ".", "./test/image"),
 		panics,
 	}
 }

@@ -52,7 +52,7 @@ func run(ctx context.Context, s settings) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil && limit.Max < uint64(s.streams)+100 {
 		return fmt.Errorf("%d streams need %d descriptors, and the hard limit is %d (ulimit -Hn)", s.streams, s.streams+100, limit.Max)
 	}
-	fmt.Printf("%-50s %-14s %s\n", "figure", "goal", "measured")
+	fmt.Printf("%-50s  %-14s  %s\n", "figure", "goal", "measured")
 	missed := 0
 	for _, part := range []struct {
 		name string
@@ -81,7 +81,7 @@ func run(ctx context.Context, s settings) error {
 			if !f.met {
 				mark, missed = "  MISSED", missed+1
 			}
-			fmt.Printf("%-50s %-14s %s%s\n", f.name, f.goal, f.measured, mark)
+			fmt.Printf("%-50s  %-14s  %s%s\n", f.name, f.goal, f.measured, mark)
 		}
 	}
 	if missed > 0 {

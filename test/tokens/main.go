@@ -53,7 +53,7 @@ func run(ctx context.Context, s settings) error {
 	}
 	defer w.close()
 	fmt.Printf("%d calls/s with good tokens, keys rotate every %s, %s for each part\n\n", s.rps, s.rotate, s.phase)
-	fmt.Printf("%-50s %-34s %s\n", "figure", "goal", "measured")
+	fmt.Printf("%-50s  %-35s  %s\n", "figure", "goal", "measured")
 	missed := 0
 	for _, part := range []struct {
 		name string
@@ -71,7 +71,7 @@ func run(ctx context.Context, s settings) error {
 			if !f.met {
 				mark, missed = "  MISSED", missed+1
 			}
-			fmt.Printf("%-50s %-34s %s%s\n", f.name, f.goal, f.measured, mark)
+			fmt.Printf("%-50s  %-35s  %s%s\n", f.name, f.goal, f.measured, mark)
 		}
 	}
 	if missed > 0 {

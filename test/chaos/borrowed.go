@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What other programs and tests of this module measure: they are run, and their figures are taken from what they print.
+
+// borrow runs a command in the root of the module, and returns all that it printed and whether it ended well.
+func (s *suite) borrow(ctx context.Context, name string, args ...string) (printed string, well bool, err error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = s.root
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 10 * time.Second
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return "", false, fmt.Errorf("%s: %w", name, err)
+	}
+	if ctx.Err() != nil {
+		return "", false, fmt.Errorf("%s: %w\n%s", name, ctx.Err(), out)
+	}
+	return string(out), err == nil, nil
+}
+
+// columns are separated by two spaces at least.
+var columns = regexp.MustCompile(`\s{2,}`)
+
+// tableRows takes the rows of a table of name, goal and measured, which a program prints below a line that begins with figure.
+func tableRows(printed string, well bool) ([]row, error) {
+	_, body, found := strings.Cut(printed, "\nfigure ")
+	if !found {
+		if body, found = strings.CutPrefix(printed, "figure "); !found {
+			return nil, fmt.Errorf("there is no table in what was printed:\n%s", printed)
+		}
+	}
+	var rows []row
+	for line := range strings.Lines(body) {
+		parts := columns.Split(strings.TrimSpace(line), -1)
+		v := ok
+		if last := len(parts) - 1; last > 0 && parts[last] == string(missed) {
+			v, parts = missed, parts[:last]
+		}
+		switch {
+		case len(parts) == 3 && parts[1] != "goal":
+			rows = append(rows, row{parts[0], parts[1], parts[2], v})
+		case len(parts) == 2 && parts[0] != "goal" && !strings.Contains(line, "figures were missed"):
+			rows = append(rows, row{parts[0], "", parts[1], shown})
+		}
+	}
+	if !well && !strings.Contains(printed, string(missed)) {
+		return nil, fmt.Errorf("it failed:\n%s", printed)
+	}
+	return rows, nil
+}
+
+// tests runs tests of one or more packages and counts those that passed; each must, and there must be some.
+func (s *suite) tests(ctx context.Context, what, pattern string, args ...string) ([]row, error) {
+	printed, well, err := s.borrow(ctx, "go", append([]string{"test", "-count=1", "-v", "-run", pattern}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	passed, failed := strings.Count(printed, "--- PASS"), strings.Count(printed, "--- FAIL")
+	if skipped := strings.Count(printed, "--- SKIP"); skipped > 0 && passed == 0 {
+		return nil, &notRun{"its tests are skipped here"}
+	}
+	if !well {
+		s.progress("%s", printed)
+	}
+	return []row{{what, "all pass", fmt.Sprintf("%d cases pass, %d fail", passed, failed), verdictOf(well && passed > 0 && failed == 0)}}, nil
+}
+
+// target runs a target of the Makefile, and takes the last line that fits as what was measured.
+func (s *suite) target(ctx context.Context, what, goal, line string, args ...string) ([]row, error) {
+	printed, well, err := s.borrow(ctx, "make", append([]string{"--no-print-directory"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(printed, "No rule to make target") {
+		return nil, &notRun{"there is no make " + args[0]}
+	}
+	found := regexp.MustCompile(line).FindAllString(printed, -1)
+	if !well {
+		s.progress("%s", printed)
+	}
+	measured := "it failed"
+	if len(found) > 0 {
+		measured = strings.TrimSpace(found[len(found)-1])
+	}
+	return []row{{what, goal, measured, verdictOf(well && len(found) > 0)}}, nil
+}
+
+// tokens runs a part of test/tokens.
+func tokens(number int, name, only string) figure {
+	return figure{
+		number: number, name: name,
+		conditions: [3]string{
+			scaled: "test/tokens, 500 calls/s, 20 s, keys rotate every 5 s", full: "test/tokens, 1,000 calls/s, 10 min, keys rotate every 30 s; an hour in virtual time",
+		},
+		run: func(ctx context.Context, s *suite) ([]row, error) {
+			args := []string{"run", "./test/tokens", "-gateway", s.program, "-only", only, "-rps", "500"}
+			if s.size == full {
+				args = append(args, "-phase", "10m", "-rotate", "30s", "-rps", "1000")
+			}
+			printed, well, err := s.borrow(ctx, "go", args...)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := tableRows(printed, well)
+			if only == "outage" && err == nil { // an hour, and a day, where time is made up
+				var more []row
+				more, err = s.tests(ctx, "a day without the server, in virtual time", "^(TestOutage|TestStartDuringOutage|TestIntrospectionOutage)$", "./auth")
+				rows = append(rows, more...)
+			}
+			return rows, err
+		},
+	}
+}
+
+// streams runs parts of test/streams.
+func streams(ctx context.Context, s *suite, args ...string) ([]row, error) {
+	printed, well, err := s.borrow(ctx, "go", append([]string{"run", "./test/streams", "-gateway", s.program}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return tableRows(printed, well)
+}
+
+var reloads = figure{
+	number: 3, name: "reloads under load",
+	conditions: [3]string{
+		scaled: "test/streams, 200 changes of a document at 500 calls/s, 100 open streams", full: "test/streams, 1,000 changes of a document at 1,000 calls/s, 500 open streams",
+	},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		if s.size == full {
+			return streams(ctx, s, "-only", "reloads", "-reloads", "1000", "-rps", "1000", "-few", "500")
+		}
+		return streams(ctx, s, "-only", "reloads", "-reloads", "200", "-rps", "500", "-few", "100")
+	},
+}
+
+var openStreams = figure{
+	number: 14, name: "open streams",
+	conditions: [3]string{
+		scaled: "test/streams, 10,000 streams over HTTP/1.1", full: "test/streams, 10,000 streams over HTTP/1.1, and over HTTP/2",
+	},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		rows, err := streams(ctx, s, "-only", "http1")
+		if err != nil || s.size != full {
+			return rows, err
+		}
+		more, err := streams(ctx, s, "-only", "http2")
+		return append(rows, more...), err
+	},
+}
+
+// proven is a figure that tests of the module prove.
+func proven(number int, name, conditions, pattern string, args ...string) figure {
+	return figure{
+		number: number, name: name, conditions: [3]string{scaled: conditions, full: conditions},
+		run: func(ctx context.Context, s *suite) ([]row, error) { return s.tests(ctx, "", pattern, args...) },
+	}
+}
+
+// printedBy is a figure that a target of the Makefile measures.
+func printedBy(number int, name, conditions, goal, line string, args ...string) figure {
+	return figure{
+		number: number, name: name, conditions: [3]string{scaled: conditions, full: conditions},
+		run: func(ctx context.Context, s *suite) ([]row, error) { return s.target(ctx, "", goal, line, args...) },
+	}
+}
+
+var fuzzing = figure{
+	number: 21, name: "fuzz targets",
+	conditions: [3]string{
+		scaled: "the seeds of each target", full: "60 s for each target, two side by side",
+	},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		count, _, err := s.borrow(ctx, "git", "grep", "-hE", "^func Fuzz[A-Z]", "--", "*_test.go")
+		if err != nil {
+			return nil, err
+		}
+		targets := strings.Count(count, "\n")
+		rows := []row{{"targets", ">= 14", strconv.Itoa(targets), verdictOf(targets >= 14)}}
+		if s.size == full {
+			more, err := s.target(ctx, "inputs that crash", "0", `fuzz: \d+ targets, \S+ each`, "fuzz", "FUZZTIME=60s")
+			return append(rows, more...), err
+		}
+		packages, _, err := s.borrow(ctx, "git", "grep", "-lE", "^func Fuzz[A-Z]", "--", "*_test.go")
+		if err != nil {
+			return nil, err
+		}
+		seen := map[string]bool{}
+		var folders []string
+		for file := range strings.FieldsSeq(packages) {
+			if dir := "./" + filepath.Dir(file); !seen[dir] {
+				seen[dir] = true
+				folders = append(folders, dir)
+			}
+		}
+		more, err := s.tests(ctx, "seeds", "^Fuzz", folders...)
+		return append(rows, more...), err
+	},
+}
+
+var mutation = figure{
+	number: 22, name: "changes that tests notice",
+	conditions: [3]string{scaled: "make mutate for the dial guard", full: "make mutate: tokens, requests and the dial guard"},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		args := []string{"--no-print-directory", "mutate"}
+		if s.size != full {
+			args = append(args, "MUTATE_FLAGS=-only guard")
+		}
+		printed, well, err := s.borrow(ctx, "make", args...)
+		if err != nil {
+			return nil, err
+		}
+		var rows []row
+		for _, found := range regexp.MustCompile(`(?m)^(\w+) +(\d+) +(\d+) +\d+ +(\d+) +\d+ +([\d.]+)%`).FindAllStringSubmatch(printed, -1) {
+			score, err := strconv.ParseFloat(found[5], 64)
+			rows = append(rows, row{found[1], ">= 85 %", fmt.Sprintf("%s %% (%s of %s)", found[5], found[3], found[2]), verdictOf(err == nil && score >= 85)})
+		}
+		if !well && len(rows) == 0 {
+			return nil, fmt.Errorf("it failed:\n%s", printed)
+		}
+		return rows, nil
+	},
+}
+
+var leaks = figure{
+	number: 23, name: "leaks and races are looked for",
+	conditions: [3]string{scaled: "packages with tests, and what .ci/run does", full: "packages with tests, and what .ci/run does"},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		list, _, err := s.borrow(ctx, "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}", "./...")
+		if err != nil {
+			return nil, err
+		}
+		all, with, without := 0, 0, ""
+		for dir := range strings.FieldsSeq(list) {
+			all++
+			files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+			if err != nil {
+				return nil, err
+			}
+			found := false
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				found = found || err == nil && strings.Contains(string(text), "goleak.")
+			}
+			if found {
+				with++
+			} else {
+				without += " " + strings.TrimPrefix(dir, s.root+"/")
+			}
+		}
+		makefile, err := os.ReadFile(filepath.Join(s.root, "Makefile"))
+		if err != nil {
+			return nil, err
+		}
+		race := strings.Contains(string(makefile), "test -race -shuffle=on ./...")
+		return []row{
+			{"packages that look for leaks", "all that start goroutines", fmt.Sprintf("%d of %d%s", with, all, orNothing("; not", without)), shown},
+			{"the race detector is on", "for every package", fmt.Sprint(race), verdictOf(race)},
+		}, nil
+	},
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"drawbridge/test/faultnet"
+	"drawbridge/test/wire"
+)
+
+var bulkhead = figure{
+	number: 11, name: "one of ten APIs is a black hole",
+	conditions: [3]string{
+		"100 calls/s to 9 APIs and 100 to the tenth; 2 windows of 2 s in which it answers, by turns with 2 in which no byte comes",
+		"300 calls/s to 9 APIs and 300 to the tenth; 5 windows of 3 s in which it answers, by turns with 5 in which no byte comes",
+		"300 calls/s to 9 APIs and 300 to the tenth; 30 windows of 10 s in which it answers, by turns with 30 in which no byte comes",
+	},
+	run: runBulkhead,
+}
+
+// runBulkhead measures calls of nine APIs while the tenth gets as many calls as all of them, and is at times a hole. Room,
+// queue and breaker are as they are by default.
+func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
+	upstream, err := newService(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(5 * time.Millisecond)
+		answerJSON(w, `{"ok":true}`)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer upstream.close()
+	tenth, err := newService(upstream.server.Handler.ServeHTTP)
+	if err != nil {
+		return nil, err
+	}
+	defer tenth.close()
+	var hole atomic.Bool
+	relay, err := faultnet.Listen(tenth.host, s.seed, func(int, *rand.Rand) faultnet.Script {
+		if hole.Load() {
+			return faultnet.Script{Greeting: faultnet.BlackHole}
+		}
+		return faultnet.Script{}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, relay.Close()) }()
+	spec, err := s.write("things.json", things)
+	if err != nil {
+		return nil, err
+	}
+	apis := ""
+	for n := range 9 {
+		apis += fmt.Sprintf("{spec: %q, name: api%d, base_url: %q}, ", spec, n, "http://"+upstream.host)
+	}
+	apis += fmt.Sprintf("{spec: %q, name: api9, base_url: %q, timeout: 2s}", spec, "http://"+relay.Addr())
+	g, err := s.serve(ctx, setup{apis: "[" + apis + "]"})
+	if err != nil {
+		return nil, err
+	}
+	defer g.stopInto(&err)
+
+	rate, windows := by(s, [3]int{100, 300, 300}), by(s, [3]int{2, 5, 30})
+	length := by(s, [3]time.Duration{2 * time.Second, 3 * time.Second, 10 * time.Second})
+	var all []*caller
+	defer func() {
+		for _, c := range all {
+			c.close()
+		}
+	}()
+	crew := func(workers int, address byte) []*caller {
+		callers := make([]*caller, workers)
+		for i := range callers {
+			callers[i] = &caller{client: &wire.Client{Host: g.host, Revision: wire.Modern}, from: net.IPv4(127, 0, address, byte(1+i%250))}
+		}
+		all = append(all, callers...)
+		return callers
+	}
+	others, toTenth := crew(64, 4), crew(800, 5)
+	window := func() (nine, ten *tally) {
+		first := openLoad(ctx, rate, len(toTenth), func(worker, n int) error {
+			_, err := toTenth[worker].call("api9_get_thing", n, `{"id":"a"}`)
+			return err
+		})
+		second := openLoad(ctx, rate, len(others), func(worker, n int) error {
+			text, err := others[worker].call(fmt.Sprintf("api%d_get_thing", n%9), n, `{"id":"a"}`)
+			if err != nil {
+				return fmt.Errorf("%w: %.100s", err, text)
+			}
+			return nil
+		})
+		pause(ctx, length)
+		return second.stop(), first.stop()
+	}
+	window() // all is warm
+	var ratios, well, hurt []float64
+	failed, made, refused, words := 0, 0, 0, ""
+	for range windows {
+		calm, _ := window()
+		hole.Store(true)
+		tenth.rest() // the connections that rest are no way around the hole
+		meanwhile, ten := window()
+		hole.Store(false)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := g.until(ctx, "api9_get_thing"); err != nil { // the breaker lets it in again
+			return nil, err
+		}
+		failed, made, refused = failed+meanwhile.failed+calm.failed, made+meanwhile.made+calm.made, refused+ten.failed
+		words = orNothing("; ", meanwhile.failures())
+		well, hurt = append(well, float64(calm.quantile(0.99))/1e6), append(hurt, float64(meanwhile.quantile(0.99))/1e6)
+		ratios = append(ratios, float64(meanwhile.quantile(0.99))/float64(max(1, calm.quantile(0.99))))
+	}
+	ratio, least, most := median(ratios)
+	calm, _, _ := median(well)
+	meanwhile, _, _ := median(hurt)
+	verdict := verdictOf(ratio <= 1.05)
+	if s.size == short {
+		verdict = shown
+	}
+	return []row{
+		{"calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", failed, made, words), verdictOf(failed == 0 && made > 0)},
+		{"p99 of the nine", "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), verdict},
+		{"calls of the tenth that failed", "", fmt.Sprint(refused), shown},
+	}, nil
+}
+
+// until waits until a call of a tool goes well.
+func (g *gateway) until(ctx context.Context, tool string) error {
+	c := &caller{client: &wire.Client{Host: g.host, Revision: wire.Modern}}
+	defer c.close()
+	var text string
+	var err error
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); {
+		if text, err = c.call(tool, 1, `{"id":"a"}`); err == nil {
+			return nil
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("%s goes on to fail: %w: %s", tool, err, text)
+}
