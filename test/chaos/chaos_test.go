@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +24,20 @@ func TestFiguresAreNumberedOnce(t *testing.T) {
 		last = f.number
 		if f.name == "" || f.run == nil || f.conditions[scaled] == "" || f.conditions[full] == "" {
 			t.Errorf("figure %d lacks something: %+v", f.number, f)
+		}
+	}
+}
+
+// TestEachFigureIsInThePage: docs/chaos.md tells what each figure means.
+func TestEachFigureIsInThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/chaos.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures() {
+		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| (\d+, )?%d(, \d+)? \| `, f.number))
+		if !row.Match(page) {
+			t.Errorf("docs/chaos.md has no row for figure %d", f.number)
 		}
 	}
 }

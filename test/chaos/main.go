@@ -135,6 +135,14 @@ func (s *suite) figure(ctx context.Context, t *table, f figure) {
 
 func (s *suite) progress(format string, args ...any) { fmt.Fprintf(s.log, format+"\n", args...) }
 
+// timed is the verdict on a goal of time. In the short size there is none: the machine has other work to do then.
+func (s *suite) timed(met bool) verdict {
+	if s.size == short {
+		return shown
+	}
+	return verdictOf(met)
+}
+
 // by returns the value of the size that is run.
 func by[T any](s *suite, values [3]T) T { return values[s.size] }
 

@@ -16,7 +16,7 @@ import (
 var rolling = figure{
 	number: 2, name: "rolling restarts",
 	conditions: [3]string{
-		"3 replicas, 3 restarts of one behind HAProxy and 3 behind nginx (there with a connection for each call), 100 calls/s of 20 to 60 ms, open loop",
+		"3 replicas, 2 restarts of one behind HAProxy and 2 behind nginx (there with a connection for each call), 100 calls/s of 20 to 60 ms, open loop",
 		"3 replicas, 20 restarts of one behind HAProxy and 20 behind nginx (there with a connection for each call), 500 calls/s of 20 to 60 ms, open loop",
 		"3 replicas, 20 rolling restarts (60 of one) behind HAProxy and 20 behind nginx (there with a connection for each call), 500 calls/s of 20 to 60 ms, open loop, at least 300,000 calls each",
 	},
@@ -73,7 +73,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 	serve := func(addresses []string) (*gateway, error) {
 		return s.serve(ctx, setup{
 			addresses: addresses,
-			server:    fmt.Sprintf(`, public_url: "http://%s", trusted_proxies: [127.0.0.1], seal_keys: ["${KEY:-the-same-key-for-all-of-the-replicas}"], shutdown_delay: 2500ms, drain_timeout: 10s`, front),
+			server:    fmt.Sprintf(`, public_url: "http://%s", trusted_proxies: [127.0.0.1], seal_keys: ["${KEY:-the-same-key-for-all-of-the-replicas}"], shutdown_delay: 2s, drain_timeout: 10s`, front),
 			apis:      fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host),
 		})
 	}
@@ -125,10 +125,10 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 		return err
 	})
 	steady := time.Now().Add(time.Second) // after that all is warm
-	calm := by(s, [3]time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second})
+	calm := by(s, [3]time.Duration{time.Second, 10 * time.Second, 30 * time.Second})
 	pause(ctx, time.Second+calm)
 	began := time.Now()
-	restarts := by(s, [3]int{3, 20, 60})
+	restarts := by(s, [3]int{2, 20, 60})
 	err = func() error {
 		for n := range restarts {
 			i := n % len(replicas)
@@ -162,7 +162,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 	before, meanwhile := quantile(t.within(steady, began), 0.99), quantile(t.within(began, ended), 0.99)
 	return []row{
 		{name + ", failed calls", "0", fmt.Sprintf("%d of %d, %d restarts in %s%s", t.failed, t.made, restarts, round(ended.Sub(began)), orNothing("; ", t.failures())), verdictOf(t.failed == 0 && t.made > 0)},
-		{name + ", p99", "<= 2 × steady", fmt.Sprintf("%s (%s steady)", round(meanwhile), round(before)), verdictOf(meanwhile <= 2*before)},
+		{name + ", p99", "<= 2 × steady", fmt.Sprintf("%s (%s steady)", round(meanwhile), round(before)), s.timed(meanwhile <= 2*before)},
 	}, nil
 }
 
