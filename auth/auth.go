@@ -130,6 +130,9 @@ type Options struct {
 	Client *http.Client
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
+	// Refused is told why a request was not let in, in words of a closed set that hold nothing of the token. Nil: nobody is. It is
+	// called by many goroutines.
+	Refused func(reason string)
 	// Logger receives refusals (debug) and problems with issuers (warning), without
 	// anything of a token. Nil: none.
 	Logger *slog.Logger
@@ -169,6 +172,7 @@ type Guard struct {
 	endpoints  []*Guard
 	now        func() time.Time
 	log        *slog.Logger
+	refused    func(reason string) // nil: nobody counts
 }
 
 // New checks the options, reports all problems with them, and returns a guard
@@ -182,6 +186,7 @@ func New(o Options) (*Guard, error) {
 		defaults: slices.Clone(o.DefaultScopes),
 		now:      o.Now,
 		cache:    &cache{},
+		refused:  o.Refused,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 
 		keepClaims: o.KeepClaims,

@@ -26,6 +26,20 @@ const (
 	outcomes    // their number
 )
 
+// String returns the word for what is missing where no token was looked at.
+func (o outcome) String() string {
+	switch o {
+	case noToken:
+		return "no token"
+	case badRequest:
+		return "not exactly one token"
+	case badProofs, badProof:
+		return "not exactly one proof"
+	case badToken, expiredToken, nonceNeeded, tooMany, unavailable, outcomes:
+	}
+	return "other"
+}
+
 // answer is a response that is made once and sent often.
 type answer struct {
 	status    int

@@ -39,6 +39,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, refused := g.credential(r)
 		if c.token == "" {
+			g.count(refused.String())
 			g.challenges.write(w, refused, c.dpop, 0)
 			return
 		}
@@ -69,6 +70,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err
 	if !errors.As(err, &no) { // the client went away while keys were fetched
 		no = &refusal{outcome: unavailable, reason: "canceled"}
 	}
+	g.count(no.reason)
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		attrs := []slog.Attr{slog.String("reason", no.reason), slog.String("issuer", no.issuer)}
 		if g.address != nil {
@@ -82,6 +84,13 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err
 		g.proofs.setNonce(w.Header(), g.now())
 	}
 	g.challenges.write(w, no.outcome, c.dpop, no.retry)
+}
+
+// count tells who counts refusals of one.
+func (g *Guard) count(reason string) {
+	if g.refused != nil {
+		g.refused(reason)
+	}
 }
 
 // credential returns the one token of the request, or none and the outcome (T9, H4).

@@ -19,6 +19,7 @@ type account struct {
 	outcome  outcome
 	status   int
 	requests int
+	cache    string
 	sent     int64
 	received int64
 	body     io.Reader // of the last answer
@@ -54,8 +55,12 @@ func (c *call) accountable(ctx context.Context) error {
 	return c.failed(err)
 }
 
-// exchanged tells the account of a request to the service, and of its answer; nil: there was none.
+// exchanged tells the metrics and the account of a request to the service, and of its answer; nil: there was none.
 func (c *call) exchanged(req *http.Request, resp *http.Response) {
+	c.plan.metrics.flow.exchanged(req, resp)
+	if resp != nil {
+		c.body = resp.Body
+	}
 	a := c.account
 	if a == nil {
 		return
@@ -70,7 +75,7 @@ func (c *call) exchanged(req *http.Request, resp *http.Response) {
 
 // settle adds what was received of the last answer.
 func (a *account) settle() {
-	if counted, ok := a.body.(interface{ Received() int64 }); ok {
+	if counted, ok := a.body.(receivedBy); ok {
 		a.received += counted.Received()
 	}
 	a.body = nil
@@ -114,7 +119,7 @@ func (o outcome) decision() audit.Decision {
 func (g *Gateway) write(c *call, a *account) {
 	line := audit.Line{
 		Time: a.start, Request: visitFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
-		Status: a.status, Requests: a.requests, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
+		Cache: a.cache, Status: a.status, Requests: a.requests, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
 		line.RPC = a.rpc

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -101,6 +102,7 @@ type call struct {
 	anew     bool         // the service is asked, whatever is kept of its answers
 	kept     *kept        // takes the result instead of the client; nil: the client does
 	account  *account     // for the audit log; nil: there is none
+	body     io.Reader    // of the service's answer
 
 	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	sentEchoes *echoes          // finds that in answers; nil: not made yet
@@ -197,7 +199,11 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	}
 	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)
-	if err := c.tellAnswer(resp.StatusCode, c.took()); err != nil {
+	waited := c.took()
+	if waited > 0 {
+		observe(c.plan.metrics.flow.wait, c.span, waited)
+	}
+	if err := c.tellAnswer(resp.StatusCode, waited); err != nil {
 		_ = resp.Body.Close()
 		c.observe()
 		return nil, err
@@ -208,7 +214,10 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 // observe counts the time from the request to the end of its answer.
 func (c *call) observe() {
 	if took := c.took(); took > 0 {
-		c.plan.metrics.duration.Observe(took.Seconds())
+		observe(c.plan.metrics.duration, c.span, took)
+	}
+	if counted, ok := c.body.(receivedBy); ok {
+		c.plan.metrics.flow.received.Add(float64(counted.Received()))
 	}
 }
 

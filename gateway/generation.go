@@ -261,6 +261,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 		s.APIs = append(s.APIs, a)
 		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
 		g.metrics.held(&a)
+		g.metrics.flow.loaded(a)
 		if end := src.attached.expiry(); !end.IsZero() {
 			g.metrics.certificates.WithLabelValues(a.Name).Set(float64(end.Unix()))
 		} else {

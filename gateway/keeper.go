@@ -129,6 +129,9 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 	if c.span != nil {
 		c.span.SetAttributes(attribute.String("drawbridge.cache", string(o)))
 	}
+	if c.account != nil {
+		c.account.cache = string(o)
+	}
 	var e *upstream.Error
 	switch {
 	case err == nil:

@@ -62,11 +62,13 @@ type metrics struct {
 	kept            *prometheus.CounterVec // api, outcome
 	panics          prometheus.Counter
 	refused         map[refusalReason]prometheus.Counter
+	flow            *flow
 }
 
 func newMetrics(r *prometheus.Registry, version string) *metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 	m := &metrics{
+		flow: newFlow(r, buckets),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_requests_total",
 			Help: "JSON-RPC requests by method, era of the protocol and JSON-RPC error code (0: none)."}, []string{"method", "era", "code"}),
 		requestDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_request_duration_seconds",
@@ -120,11 +122,12 @@ type callMetrics struct {
 	api, tool string
 	ok        prometheus.Counter
 	duration  prometheus.Observer
+	flow      apiFlow
 }
 
 func (m *metrics) call(api, tool string) callMetrics {
 	return callMetrics{m: m, api: api, tool: tool,
-		ok: m.calls.WithLabelValues(api, tool, string(outcomeOK)), duration: m.callDuration.WithLabelValues(api)}
+		ok: m.calls.WithLabelValues(api, tool, string(outcomeOK)), duration: m.callDuration.WithLabelValues(api), flow: m.flow.of(api)}
 }
 
 func (c *callMetrics) count(o outcome) {
@@ -189,6 +192,7 @@ func (m *metrics) forget(api string) {
 	m.loads.DeletePartialMatch(labels)
 	m.polls.DeletePartialMatch(labels)
 	m.kept.DeletePartialMatch(labels)
+	m.flow.forget(api)
 }
 
 // observe counts one HTTP request to the endpoint and writes its access log line, at debug level if all went
@@ -206,6 +210,7 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 		era = "legacy"
 	}
 	g.metrics.requests.WithLabelValues(method, era, codeLabel(e.Code)).Inc()
+	g.metrics.flow.answered(e)
 	g.metrics.requestDuration.WithLabelValues(method).Observe(e.Duration.Seconds())
 	level := slog.LevelDebug
 	if e.HTTPStatus >= 400 || e.Code != 0 {

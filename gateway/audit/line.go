@@ -31,6 +31,8 @@ type Line struct {
 	// Decision is whether the call was let through, Outcome how it ended.
 	Decision Decision
 	Outcome  string
+	// Cache is what became of the look for a kept answer; "": there was none.
+	Cache string
 	// Status is that of the service's last answer, 0: there was none.
 	Status int
 	// Requests is how many requests the service got.
@@ -107,6 +109,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	}
 	dst = member(dst, "decision", string(l.Decision), maxName)
 	dst = member(dst, "outcome", l.Outcome, maxName)
+	dst = member(dst, "cache", l.Cache, maxName)
 	if l.Status != 0 {
 		dst = number(dst, "status", int64(l.Status))
 	}
