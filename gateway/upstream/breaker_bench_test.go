@@ -1,0 +1,13 @@
+package upstream
+
+import "testing"
+
+// BenchmarkBreaker is what a call pays for it while it is closed.
+func BenchmarkBreaker(b *testing.B) {
+	breaker := newBreaker(usual, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		turn, _, _ := breaker.allow()
+		breaker.tell(turn, well)
+	}
+}
