@@ -30,7 +30,7 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 //	api.yaml       the document
 //	config.yaml    the configuration; $SPEC and $BASE stand for the document's path and the service's address
 //	answer         the service's answer as raw HTTP; its line ends are made CRLF up to the empty line. None: the
-//	               connection is closed without an answer
+//	               connection is closed without an answer. Its length is added
 //	call           {"revision": …, "name": …, "arguments": …}, or for another method than tools/call {"revision": …,
 //	               "method": …, "uri": …}
 //	request        expected: the request line, headers and body that the service saw; nothing if it saw none
@@ -225,10 +225,7 @@ func newRawService(t *testing.T, answer []byte) *rawService {
 	}
 	s := &rawService{url: "http://" + l.Addr().String()}
 	head, body, _ := bytes.Cut(answer, []byte("\n\n"))
-	if answer != nil {
-		answer = append(bytes.ReplaceAll(head, []byte("\n"), []byte("\r\n")), "\r\n\r\n"...)
-		answer = append(answer, bytes.TrimSuffix(body, []byte("\n"))...)
-	}
+	body = bytes.TrimSuffix(body, []byte("\n"))
 	var conns sync.WaitGroup
 	conns.Go(func() {
 		for {
@@ -243,12 +240,28 @@ func newRawService(t *testing.T, answer []byte) *rawService {
 					return
 				}
 				s.record(r)
-				_, _ = c.Write(answer)
+				if answer != nil {
+					_, _ = io.WriteString(c, strings.ReplaceAll(withLength(string(head), r.Method, len(body)), "\n", "\r\n")+"\r\n\r\n"+string(body))
+				}
 			})
 		}
 	})
 	t.Cleanup(func() { _ = l.Close(); conns.Wait() })
 	return s
+}
+
+// withLength adds to the head of an answer how long it is, as servers do, unless it says how it ends by itself.
+func withLength(head, method string, length int) string {
+	lower := strings.ToLower(head)
+	for _, name := range []string{"\ncontent-length:", "\ntransfer-encoding:", "\nconnection: close"} {
+		if strings.Contains(lower, name) {
+			return head
+		}
+	}
+	if method == http.MethodHead || strings.Contains(head, " 204 ") || strings.Contains(head, " 304 ") {
+		return head
+	}
+	return fmt.Sprintf("%s\nContent-Length: %d", head, length)
 }
 
 func (s *rawService) record(r *http.Request) {

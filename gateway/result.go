@@ -34,6 +34,9 @@ var (
 func (c *call) succeed(resp *http.Response) error {
 	c.watch(resp)
 	err := c.readResponse(resp, func(part openapi.Part) error {
+		if part.Unended && c.note == "" {
+			c.note = unended
+		}
 		c.result(&part)
 		c.cleaned(&part)
 		if part.More || c.parts != nil {
@@ -61,10 +64,16 @@ func (c *call) succeed(resp *http.Response) error {
 	if err != nil || c.answered {
 		return err
 	}
+	if !openapi.Delimited(resp) && c.note == "" {
+		c.note = unended
+	}
 	c.answered = true
 	c.done(outcomeOK, nil)
 	return c.empty(resp)
 }
+
+// unended is said beside an answer of which nobody can tell whether it is whole (P2, P5).
+const unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
 
 // empty writes the result for an answer without a body.
 func (c *call) empty(resp *http.Response) error {

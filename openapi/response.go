@@ -48,6 +48,9 @@ type Part struct {
 	Field string
 	// Events is how many events of a stream the part holds, if the deadline cut the stream off; else 0.
 	Events int
+	// Unended tells that the answer ended with its connection and nothing in it tells that it is whole: see [Delimited]. It is never set for
+	// an object or an array of JSON, which have an end of their own.
+	Unended bool
 
 	row row
 }
@@ -71,7 +74,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	buffer := o.buffers.get(length)
 	defer o.buffers.put(buffer)
 	contentType := resp.Header.Get("Content-Type")
-	e := entity{contentType: contentType, media: mediaType(contentType)}
+	e := entity{contentType: contentType, media: mediaType(contentType), unended: !Delimited(resp)}
 	if err := buffer.readFrom(resp.Body); err != nil {
 		if e.cut = e.media == eventStream && isTimeout(err) && hasEvent(buffer.data); !e.cut {
 			return fmt.Errorf("read answer: %w", err)
@@ -84,7 +87,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	defer r.release()
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		r.known = &o.answer
-		if o.Output == nil && isJSON(e.media) && isCompactText(e.data) && !isLines(e.media) {
+		if o.Output == nil && !e.unended && isJSON(e.media) && isCompactText(e.data) && !isLines(e.media) {
 			// Nobody will read it as JSON, so it need not be proved to be: it goes out as the text that it is.
 			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
 		}
@@ -102,6 +105,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if err != nil || !found {
 		return err
 	}
+	part.Unended = e.unended && !endsItself(part)
 	part.Declared = r.known.others != nil && slices.Contains(r.known.others, part.MediaType)
 	return emit(part)
 }
@@ -109,7 +113,24 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 // Delimited reports whether the end of an answer tells that it is whole: a length does, chunks, a compressed stream, HTTP/2. An answer
 // of HTTP/1 that has none of these ends with its connection (RFC 9112 section 6.3), and one that was cut off does, too.
 func Delimited(resp *http.Response) bool {
-	return resp.ContentLength >= 0 || resp.ProtoMajor != 1 || resp.Uncompressed || len(resp.TransferEncoding) > 0
+	return resp.ContentLength >= 0 || resp.Request != nil && resp.Request.Method == http.MethodHead || resp.ProtoMajor != 1 || resp.Uncompressed || len(resp.TransferEncoding) > 0
+}
+
+// endsItself tells whether the beginning of a part would not be one.
+func endsItself(p Part) bool {
+	switch jsonscan.KindOf(p.Data) {
+	case jsonscan.Object, jsonscan.Array, jsonscan.String:
+		return p.Kind == JSON && p.row == noRow
+	case jsonscan.Number, jsonscan.Bool, jsonscan.Null:
+	}
+	return false
+}
+
+// isBeginning tells whether a text is JSON but for its end.
+func isBeginning(data []byte) bool {
+	var e *jsonscan.Error
+	_, err := jsonscan.Scan(data, jsonscan.Options{})
+	return errors.As(err, &e) && e.Offset >= len(data)
 }
 
 func isTimeout(err error) bool {
@@ -156,6 +177,7 @@ type entity struct {
 	data        []byte
 	cut         bool // a stream of events that the deadline cut off
 	inForm      bool // a part of multipart/form-data
+	unended     bool // nothing but the end of the connection ended it
 }
 
 // part makes a part of an entity that is not multipart. found is false if it is empty.
@@ -174,6 +196,9 @@ func (r *answerReader) part(e entity) (p Part, found bool, err error) {
 		if ok {
 			part.MediaType = cmp.Or(e.media, "application/json")
 			return part, !empty, nil
+		}
+		if e.unended && isBeginning(toText(e.data, charset(e.contentType))) {
+			return Part{}, false, &AnswerError{Truncated: true, MediaType: cmp.Or(e.media, "application/json"), Reason: "ends too early, and has no length"}
 		}
 	}
 	switch {

@@ -60,6 +60,8 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 		resp.Header.Del("Content-Length")
 		if resp.ContentLength != 0 && resp.Body != http.NoBody { // an answer to HEAD, 204 and 304 may name a coding too
 			b.decoder = c.decoders.get(codings, resp.Body)
+			// Where only the connection ends an answer, one without a byte is one that was cut off.
+			b.decoder.some = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
 			b.declared = -1
 			resp.ContentLength = -1
 		}

@@ -51,6 +51,7 @@ func parseCodings(values []string) (coding, error) {
 // state of one is some 40 KiB.
 type decoder struct {
 	encoded int64 // bytes taken from the source so far, read-ahead included
+	some    bool  // there must be a stream
 
 	source  io.Reader
 	coding  coding
@@ -101,9 +102,12 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open reads the head of the stream. An answer without any byte is empty, not broken.
+// open reads the head of the stream. An answer without any byte is empty, not broken, unless there must be some.
 func (d *decoder) open() error {
 	if _, err := d.buf.Peek(1); err != nil {
+		if d.some && errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
 		return err
 	}
 	var err error
@@ -188,7 +192,7 @@ func (p *decoderPool) get(c coding, source io.Reader) *decoder {
 		d = &decoder{}
 		d.buf = bufio.NewReaderSize(counter{d}, 8<<10)
 	}
-	d.source, d.coding, d.encoded, d.current, d.err = source, c, 0, nil, nil
+	d.source, d.coding, d.encoded, d.some, d.current, d.err = source, c, 0, false, nil, nil
 	d.buf.Reset(counter{d})
 	return d
 }
