@@ -13,7 +13,7 @@ import (
 	"drawbridge/test/wire"
 )
 
-// gateway is a running gateway with token checks on.
+// gateway is a running gateway with all checks on: tokens, rates that nobody reaches, room, breaker, and an audit log.
 type gateway struct {
 	child *process.Child
 	host  string
@@ -51,10 +51,11 @@ auth:
   issuers: [{issuer: %q}]
   default_scopes: [mcp:tools]
 apis:
-  - {spec: %q, name: bench, base_url: %q, output_schemas: %s}
+  - {spec: %q, name: bench, base_url: %q, output_schemas: %s, rate: {rate: 1000000/s, burst: 1000000}}
 limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
+audit: {file: %q}
 telemetry: {log_level: error}
-`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output)
+`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(dir, "audit-"+host+".jsonl"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}
