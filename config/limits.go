@@ -10,6 +10,13 @@ type Limits struct {
 	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
 	// The most of these streams of one caller, where callers are known by their tokens. More are refused with 429.
 	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
+	// The most open connections of clients. More are closed at once; lower it if the process may have fewer descriptors.
+	MaxConnections int `yaml:"max_connections" default:"20000" min:"1" max:"1000000"`
+	// The most of these of one address; an IPv6 address counts as its /64 network. Peers on loopback and those of
+	// server.trusted_proxies count in all alone.
+	MaxConnectionsPerAddress int `yaml:"max_connections_per_address" default:"4096" min:"1" max:"1000000"`
+	// The most calls that run, of all APIs together. More are refused with 503.
+	MaxCalls int `yaml:"max_calls" default:"4096" min:"1" max:"1000000"`
 	// How many requests one address may send, tokens or none; an IPv6 address counts as its /64 network. Peers on loopback are spared, and so
 	// is the handshake.
 	AddressRate Rate `yaml:"address_rate" default:"{rate: 100/s, burst: 200}"`

@@ -104,13 +104,17 @@ type call struct {
 	account  *account     // for the audit log; nil: there is none
 	body     io.Reader    // of the service's answer
 
-	sent       *credential.Sent // what was attached and is in no configuration; nil: nothing can be
-	sentEchoes *echoes          // finds that in answers; nil: not made yet
+	sent  *credential.Sent // what was attached and is in no configuration; nil: nothing can be
+	large answerBody       // the body of the answer, where memory has a limit
+	place int64            // of the call among those with large answers, in bytes; 0: it has none
+
+	sentEchoes *echoes // finds that in answers; nil: not made yet
 }
 
 // begin gives the call its deadline, what is attached to its request and its span. It returns what ends them.
 func (c *call) begin() (end func()) {
 	p := c.plan
+	c.g.room.calls.Add(1)
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
 	if c.req.Era == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
@@ -131,6 +135,7 @@ func (c *call) begin() (end func()) {
 		}
 		stop()
 		cancel()
+		c.leaveRoom()
 	}
 }
 
@@ -196,6 +201,10 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	resp, err := c.obtain(req)
 	if err != nil {
 		return nil, err
+	}
+	if c.g.room.answers != nil {
+		c.large = answerBody{ReadCloser: resp.Body, c: c}
+		resp.Body = &c.large
 	}
 	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)

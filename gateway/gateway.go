@@ -77,6 +77,8 @@ type Gateway struct {
 	clients     *clients
 	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
 	shared      *shared
+	room        *room
+	connections *connections
 	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
 	guessed     *job                              // of which nothing is said
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
@@ -121,13 +123,14 @@ func New(o Options) (*Gateway, error) {
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
-		addresses: state.NewLocalRates(0, o.now),
-		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		addresses: state.NewLocalRates(0, o.now), room: newRoom(),
+		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
+	g.connections = newConnections(g, o.Metrics)
 	c := o.Config
 	keys := g.keysOf(c)
 	g.archive = newArchive(c, g.log, o.Metrics)

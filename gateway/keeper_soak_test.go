@@ -49,7 +49,7 @@ apis:
   - {name: plain, spec: $SPEC, base_url: $BASE}
   - {name: told, spec: $SPEC, base_url: $BASE, pass_headers: [X-Who]}
 rules: [{match: {method: GET}, set: {cache: {ttl: 2s, max_bytes: 4KiB}, resource: true}}]
-limits: {cache: 256KiB}
+limits: {cache: 256KiB, principal_rate: off}
 `, issuers(i)), service.URL)
 	users := []string{"alice", "bob"}
 	tokens := map[string]string{}

@@ -40,8 +40,9 @@ type Plan struct {
 	job       *job        // what is known of the jobs that calls begin
 	polled    *job        // the rule's jobs of which calls tell the state or the result; nil: there are none
 
-	repeated []repeated // arguments that stand in headers too
-	rates    []*rate    // that its calls count against; nil: there are none
+	repeated  []repeated // arguments that stand in headers too
+	maxAnswer int64      // bytes of an answer
+	rates     []*rate    // that its calls count against; nil: there are none
 
 	client *upstream.Client
 	key    *requestKey       // by which the service knows a request that it has seen; nil: there is none
@@ -72,6 +73,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
+	p.maxAnswer = int64(s.config.MaxAnswer)
 	p.repeated, p.rates, p.clean = repeatedOf(t), ratesOf(&s.config, s.name, t, set), s.config.Clean
 	if set.Clean != nil {
 		p.clean = *set.Clean

@@ -268,7 +268,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 	contents, err := c.readAs(l.uri, l.args)
 	var refused *mcp.Error
 	switch {
-	case errors.As(err, &refused) && refused.HTTPStatus == http.StatusTooManyRequests:
+	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
 		return err
 	case errors.As(err, &refused):
 		code := refused.Code

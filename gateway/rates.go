@@ -138,17 +138,18 @@ func rateKey(principal string) string {
 	return principal
 }
 
-// allowed counts the call against the rates of its tool and its API. The error says when to come again.
+// allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
+	if e := c.g.crowded(c.endpoint.gen); e != nil {
+		c.turnedAway()
+		return e
+	}
 	all := c.plan.rates
 	if len(all) == 0 {
 		return nil
 	}
 	refuse := func(r *rate, d state.Decision) error {
-		c.plan.metrics.count(outcomeRefused)
-		if c.account != nil {
-			c.account.outcome = outcomeRefused
-		}
+		c.turnedAway()
 		return r.refuse(c.g, d)
 	}
 	if len(all) == 1 {
@@ -168,6 +169,14 @@ func (c *call) allowed() error {
 		}
 	}
 	return nil
+}
+
+// turnedAway counts the call as one that may come again.
+func (c *call) turnedAway() {
+	c.plan.metrics.count(outcomeRefused)
+	if c.account != nil {
+		c.account.outcome = outcomeRefused
+	}
 }
 
 // keyOf returns what a rate counts the call under.

@@ -39,6 +39,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Spent:        g.shared.spent,
 		Batch:        authorizeBatch,
 		Admit:        g.admit,
+		Crowded:      g.room.memory.tight,
 		Logger:       g.log,
 		Observe:      g.observe,
 		Park:         park,

@@ -74,5 +74,8 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return
 	}
+	if !g.admitCall(w, r, gen) {
+		return
+	}
 	v.endpoint.entry.ServeHTTP(w, r)
 }

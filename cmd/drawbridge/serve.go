@@ -147,6 +147,7 @@ func (s *server) listen(ctx context.Context) (err error) {
 	if s.admin, err = lc.Listen(ctx, "tcp", s.config.Admin.Listen.String()); err != nil {
 		return errors.Join(fmt.Errorf("admin.listen: %w", err), s.public.Close())
 	}
+	s.public = s.gateway.Listener(s.public)
 	return nil
 }
 

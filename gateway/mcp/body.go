@@ -44,11 +44,17 @@ func (x *exchange) read() ([]byte, *Error) {
 			return nil, refusal(http.StatusBadRequest, "the body can't be read")
 		}
 		if len(body) == cap(body) {
+			if len(body) >= largeBody && x.h.o.Crowded != nil && x.h.o.Crowded() {
+				return nil, Later(http.StatusServiceUnavailable, time.Second, "there is no room for large requests: come again in 1 second")
+			}
 			body = append(body, 0)[:len(body)]
 		}
 		x.readDeadline(time.Now().Add(x.h.stall))
 	}
 }
+
+// largeBody is what a body may have in bytes when memory is short.
+const largeBody = 64 << 10
 
 func (x *exchange) readDeadline(t time.Time) {
 	_ = x.out.control.SetReadDeadline(t) // where there are no deadlines there is nothing to guard

@@ -69,6 +69,9 @@ type Options struct {
 	// server/discover. An error refuses the request, as if the method had returned it; an
 	// *Error made by [Later] says when to come again. nil: all are admitted.
 	Admit Method
+	// Crowded tells whether memory is short: then bodies of more than 64 KiB are refused
+	// with 503. nil: it never is.
+	Crowded func() bool
 	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
 	// level and the end of a legacy session may come to another replica than the one that
 	// holds the call or the stream. nil: there are no others, or each session always comes

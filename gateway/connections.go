@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"drawbridge/config"
+)
+
+// connections counts those that are open, in all and of each address. It is safe for concurrent use.
+type connections struct {
+	g *Gateway
+
+	mu   sync.Mutex
+	open int
+	of   map[addressKey]int
+}
+
+func newConnections(g *Gateway, r prometheus.Registerer) *connections {
+	c := &connections{g: g, of: make(map[addressKey]int)}
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_connections",
+		Help: "Open connections of clients."}, func() float64 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return float64(c.open)
+	}))
+	return c
+}
+
+// Listener bounds the connections of a listener for clients (limits.max_connections, max_connections_per_address). One that is
+// too many is closed at once, before anything is read from it: whoever opens thousands costs a descriptor for a moment each.
+func (g *Gateway) Listener(l net.Listener) net.Listener { return &boundedListener{l, g.connections} }
+
+type boundedListener struct {
+	net.Listener
+	all *connections
+}
+
+// Accept returns the next connection that there is room for.
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		key := l.all.keyOf(conn.RemoteAddr())
+		if l.all.take(key, &l.all.g.Config().Limits) {
+			return &boundedConn{Conn: conn, all: l.all, key: key}, nil
+		}
+		l.all.g.metrics.refused[refusedConnections].Inc()
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // nothing is left behind for it
+		}
+		_ = conn.Close()
+	}
+}
+
+// keyOf returns the address that a connection counts for; nobody's for peers on loopback, and for trusted proxies, which stand
+// for many.
+func (c *connections) keyOf(a net.Addr) addressKey {
+	peer, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return addressKey{}
+	}
+	if ip := peer.Addr().Unmap().WithZone(""); !ip.IsLoopback() && !c.g.clients.trusts(ip) {
+		return addressKeyOf(ip)
+	}
+	return addressKey{}
+}
+
+func (c *connections) take(key addressKey, limits *config.Limits) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open >= limits.MaxConnections || key != (addressKey{}) && c.of[key] >= limits.MaxConnectionsPerAddress {
+		return false
+	}
+	c.open++
+	if key != (addressKey{}) {
+		c.of[key]++
+	}
+	return true
+}
+
+func (c *connections) giveBack(key addressKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if key == (addressKey{}) {
+		return
+	}
+	if c.of[key]--; c.of[key] <= 0 {
+		delete(c.of, key)
+	}
+}
+
+// boundedConn gives its place back when it is closed.
+type boundedConn struct {
+	net.Conn
+	all  *connections
+	key  addressKey
+	once sync.Once
+}
+
+// Close closes the connection.
+func (c *boundedConn) Close() error {
+	c.once.Do(func() { c.all.giveBack(c.key) })
+	return c.Conn.Close()
+}

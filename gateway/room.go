@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	rtmetrics "runtime/metrics"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"drawbridge/gateway/mcp"
+)
+
+// room is how much can be under way at once, in all. It is safe for concurrent use.
+type room struct {
+	calls  atomic.Int64 // that run
+	memory memory
+	// answers are the bytes that large answers may hold together; nil: any. They get what is left of memory when calls, lists and
+	// the documents have theirs.
+	answers  *semaphore.Weighted
+	capacity int64
+}
+
+func newRoom() *room {
+	r := &room{}
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		r.capacity = limit / 4
+		r.answers = semaphore.NewWeighted(r.capacity)
+	}
+	return r
+}
+
+// full tells why no further call has room; "": it has.
+func (r *room) full(maxCalls int) refusalReason {
+	switch {
+	case r.calls.Load() >= int64(maxCalls):
+		return refusedOverload
+	case r.memory.tight():
+		return refusedMemory
+	}
+	return ""
+}
+
+// crowded makes the error for a call that has no room; nil: it has.
+func (g *Gateway) crowded(gen *generation) *mcp.Error {
+	because := g.room.full(gen.config.Limits.MaxCalls)
+	if because == "" {
+		return nil
+	}
+	g.metrics.refused[because].Inc()
+	what := "too many calls run"
+	if because == refusedMemory {
+		what = "there is no room for more calls"
+	}
+	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
+}
+
+// admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
+// where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.
+func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, gen *generation) bool {
+	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
+		return true
+	}
+	if e := g.crowded(gen); e != nil {
+		mcp.Refuse(w, nil, e)
+		return false
+	}
+	return true
+}
+
+// largeAnswer is how many bytes an answer may have before it needs a place among the large ones.
+const largeAnswer = 256 << 10
+
+// answerBody waits for a place as soon as an answer turns out to be large: the service waits too, and nothing is lost. A call has one place, of
+// as many bytes as its answer may have, so that no two calls wait for each other.
+type answerBody struct {
+	io.ReadCloser
+	c    *call
+	read int64
+}
+
+// Read reads the answer.
+func (b *answerBody) Read(p []byte) (int, error) {
+	if b.read > largeAnswer && b.c.place == 0 {
+		room := b.c.g.room
+		n := min(b.c.plan.maxAnswer, room.capacity)
+		if err := room.answers.Acquire(b.c.ctx, n); err != nil {
+			return 0, err
+		}
+		b.c.place = n
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	return n, err
+}
+
+// leaveRoom gives back what the call has.
+func (c *call) leaveRoom() {
+	c.g.room.calls.Add(-1)
+	if c.place > 0 {
+		c.g.room.answers.Release(c.place)
+		c.place = 0
+	}
+}
+
+// memory tells whether what the process needs comes near to its limit (GOMEMLIMIT). It is looked at when somebody asks, rarely, by
+// one of those who ask; the others get what was seen last.
+type memory struct {
+	next   atomic.Int64 // time of the next look, Unix time in ns
+	high   atomic.Bool
+	cycles uint64    // of the collector, at the last look
+	since  time.Time // when that number was new
+}
+
+const (
+	memoryLook = 50 * time.Millisecond
+	// memoryShare is the part of the limit from which on no further calls are let in.
+	memoryShare = 0.85
+	// memoryStale is after how long without a collection one is made, while calls are refused: refusing makes no garbage, so that
+	// nobody would find out that there is room again.
+	memoryStale = 250 * time.Millisecond
+)
+
+func (m *memory) tight() bool {
+	now := time.Now()
+	next := m.next.Load()
+	// While somebody looks, the time of the next look is in the far future.
+	if now.UnixNano() < next || !m.next.CompareAndSwap(next, math.MaxInt64) {
+		return m.high.Load()
+	}
+	defer func() { m.next.Store(time.Now().Add(memoryLook).UnixNano()) }()
+	u := readMemory()
+	if u.cycles != m.cycles {
+		m.cycles, m.since = u.cycles, now
+	}
+	if u.tight() && now.Sub(m.since) > memoryStale {
+		runtime.GC()
+		u = readMemory()
+		m.cycles, m.since = u.cycles, time.Now()
+	}
+	m.high.Store(u.tight())
+	return m.high.Load()
+}
+
+// memoryUse is what the process uses, in bytes.
+type memoryUse struct {
+	limit, live, other uint64
+	cycles             uint64
+}
+
+// tight reckons with a quarter more than what the last collection has found alive. All of the heap up to the limit may be garbage: the collector
+// uses the room that it has, so the heap's size says nothing.
+func (u memoryUse) tight() bool {
+	return u.limit < math.MaxInt64 && float64(u.live)*1.25+float64(u.other) > memoryShare*float64(u.limit)
+}
+
+func readMemory() memoryUse {
+	s := [...]rtmetrics.Sample{
+		{Name: "/gc/gomemlimit:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+	}
+	rtmetrics.Read(s[:])
+	other := s[3].Value.Uint64()
+	for _, heap := range s[4:] {
+		other -= min(other, heap.Value.Uint64())
+	}
+	return memoryUse{limit: s[0].Value.Uint64(), live: s[1].Value.Uint64(), cycles: s[2].Value.Uint64(), other: other}
+}

@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// TestMaxCalls is L4: a call for which there is no room is told to come again, whatever revision it speaks and however it is made; lists are
+// served, and when there is room again, it is.
+func TestMaxCalls(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			entered <- struct{}{}
+			<-leave
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"done":true}`)
+	}))
+	defer service.Close()
+	g := start(t, document("Shop", "list", "slow"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_calls: 1, principal_rate: off}\n"+
+		"rules: [{match: {operation: list}, set: {resource: {uri: \"shop://list\"}}}]\n", service.URL)
+	h := g.Handler()
+	done := make(chan *httptest.ResponseRecorder)
+	go func() { done <- newClient(t, h, "2026-07-28", "").call("slow") }()
+	<-entered
+	for _, revision := range eras {
+		c := newClient(t, h, revision, "")
+		if w := c.send("tools/list", "", ""); w.Code != 200 {
+			t.Errorf("%s: tools/list = %d %s", revision, w.Code, w.Body)
+		}
+		w := c.call("list")
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
+			!strings.Contains(w.Body.String(), `"message":"too many calls run: come again in 1 second; lists are served"`) {
+			t.Errorf("%s: %d %v %s", revision, w.Code, w.Header(), w.Body)
+		}
+		if status, body := ask(t, h, revision, "resources/read", "", `"uri":"shop://list"`); revision < "2026" && (status != http.StatusServiceUnavailable || !strings.Contains(string(body), "too many calls run")) {
+			t.Errorf("%s: resources/read = %d %s", revision, status, body)
+		}
+	}
+	if n := counted(t, g.metrics.refused[refusedOverload]); n < float64(len(eras)) {
+		t.Errorf("%v refusals counted", n)
+	}
+	close(leave)
+	if w := <-done; !succeeded(w) {
+		t.Errorf("the call that ran: %d %s", w.Code, w.Body)
+	}
+	if w := newClient(t, h, "2026-07-28", "").call("list"); !succeeded(w) {
+		t.Errorf("when there is room again: %d %s", w.Code, w.Body)
+	}
+	if n := g.room.calls.Load(); n != 0 {
+		t.Errorf("%d calls still run", n)
+	}
+}
+
+// TestMemory: what counts is what is alive, with room for garbage, against the limit of the process.
+func TestMemory(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		use  memoryUse
+		want bool
+	}{
+		{memoryUse{limit: math.MaxInt64, live: 1 << 40}, false},
+		{memoryUse{limit: 256 * mib, live: 100 * mib, other: 20 * mib}, false},
+		{memoryUse{limit: 256 * mib, live: 157 * mib, other: 20 * mib}, false},
+		{memoryUse{limit: 256 * mib, live: 160 * mib, other: 20 * mib}, true},
+		{memoryUse{limit: 256 * mib, live: 10 * mib, other: 210 * mib}, true},
+	} {
+		if got := c.use.tight(); got != c.want {
+			t.Errorf("%+v: %v", c.use, got)
+		}
+	}
+	if u := readMemory(); u.limit == 0 || u.live == 0 || u.other == 0 || u.other > 1<<32 {
+		t.Errorf("of this process: %+v", u)
+	}
+	var m memory
+	if m.tight() {
+		t.Error("without a limit there is always room")
+	}
+	m.high.Store(true)
+	if !m.tight() {
+		t.Error("was looked at again at once")
+	}
+	m.next.Store(0)
+	if m.tight() {
+		t.Error("was not looked at again")
+	}
+}
+
+// TestLargeAnswersWait: large answers that find no room wait for each other, small ones don't, and none is lost.
+func TestLargeAnswersWait(t *testing.T) {
+	large := `{"text":"` + strings.Repeat("x", 600<<10) + `"}`
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/large" {
+			_, _ = io.WriteString(w, large)
+			return
+		}
+		_, _ = io.WriteString(w, `{"done":true}`)
+	}))
+	defer service.Close()
+	g := start(t, document("Shop", "list", "large"), "", service.URL)
+	g.room.capacity = 1 << 20
+	g.room.answers = semaphore.NewWeighted(g.room.capacity)
+	if !g.room.answers.TryAcquire(1) {
+		t.Fatal("no room at all")
+	}
+	done := make(chan *httptest.ResponseRecorder, 2)
+	for range 2 {
+		go func() { done <- newClient(t, g.Handler(), "2026-07-28", "").call("large") }()
+	}
+	for range 3 {
+		if w := newClient(t, g.Handler(), "2026-07-28", "").call("list"); !succeeded(w) {
+			t.Errorf("a small answer: %d %s", w.Code, w.Body)
+		}
+	}
+	select {
+	case w := <-done:
+		t.Errorf("a large answer did not wait: %d", w.Code)
+	case <-time.After(50 * time.Millisecond):
+	}
+	g.room.answers.Release(1)
+	for range 2 {
+		if w := <-done; w.Code != 200 || !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
+			t.Errorf("a large answer: %d, %d bytes", w.Code, w.Body.Len())
+		}
+	}
+	if !g.room.answers.TryAcquire(g.room.capacity) {
+		t.Error("room was not given back")
+	}
+}
+
+// accepted is a listener with connections that come from where a test says.
+type accepted struct{ conns chan net.Conn }
+
+func (a *accepted) Accept() (net.Conn, error) {
+	if c := <-a.conns; c != nil {
+		return c, nil
+	}
+	return nil, io.EOF
+}
+func (a *accepted) Close() error   { return nil }
+func (a *accepted) Addr() net.Addr { return &net.TCPAddr{} }
+
+type remote struct {
+	net.Conn
+	address string
+}
+
+func (r remote) RemoteAddr() net.Addr { return addressOf(r.address) }
+
+type addressOf string
+
+func (addressOf) Network() string  { return "tcp" }
+func (a addressOf) String() string { return string(a) }
+
+// TestConnections is H8: connections are bounded in all and for each address, but for peers on loopback and proxies; what is too many is
+// closed, and what was closed makes room.
+func TestConnections(t *testing.T) {
+	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\napis: [{name: shop, spec: $SPEC}]\n"+
+		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
+	inner := &accepted{make(chan net.Conn, 20)}
+	l := g.Listener(inner)
+	var open []net.Conn
+	come := func(address string, want bool) {
+		t.Helper()
+		server, client := net.Pipe()
+		inner.conns <- remote{server, address}
+		inner.conns <- nil
+		conn, err := l.Accept()
+		if (err == nil) != want {
+			t.Fatalf("%s: %v, want %v", address, err, want)
+		}
+		if err == nil {
+			open = append(open, conn)
+			<-inner.conns
+			return
+		}
+		if _, err := client.Read(make([]byte, 1)); err != io.EOF { //nolint:errorlint // net.Pipe returns it so
+			t.Errorf("%s: not closed: %v", address, err)
+		}
+	}
+	come("192.0.2.1:1", true)
+	come("192.0.2.1:2", true)
+	come("192.0.2.1:3", false)
+	come("[2001:db8::1]:1", true)
+	come("[2001:db8::2]:1", true)
+	come("[2001:db8::3]:1", false)
+	for range 3 {
+		come("10.0.0.1:1", true)
+	}
+	come("127.0.0.1:1", true)
+	come("127.0.0.1:1", false) // eight in all
+	if err := open[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = open[0].Close() // which counts once
+	come("192.0.2.1:4", true)
+	come("192.0.2.1:5", false)
+	if n := counted(t, g.metrics.refused[refusedConnections]); n != 4 {
+		t.Errorf("%v refusals counted", n)
+	}
+	for _, c := range open {
+		_ = c.Close()
+	}
+	if g.connections.open != 0 || len(g.connections.of) != 0 {
+		t.Error(fmt.Sprint(g.connections.open, g.connections.of))
+	}
+}
