@@ -317,6 +317,9 @@ type Tools struct {
 	// The most characters of a tool name. Longer names are cut and end in a hash. Clients add characters of their own,
 	// and many have a limit of 64.
 	MaxName int `yaml:"max_name" default:"64" min:"24" max:"128"`
+	// The file of approved tools, which drawbridge lock writes. With it, a tool that is new, or whose method, path, title,
+	// description or schema is another, is held back until it is approved: nobody sees it or can call it.
+	Lock File `yaml:"lock,omitempty" absent:"every tool is served"`
 	// Which calls wait for the user's consent where no rule says so: none, or those of tools that are marked as
 	// destructive, which all methods but the safe ones are.
 	Confirm Confirm `yaml:"confirm" default:"none"`

@@ -192,6 +192,9 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Server.StrictSecrets {
 		l.strict()
 	}
+	if cfg.Tools.Lock != "" {
+		l.files = append(l.files, cfg.Tools.Lock.String()) // those who build tools read it
+	}
 	cfg.file, cfg.places, cfg.files = l.file, l.seen, l.sources()
 	problems := l.report()
 	if len(problems.Errors()) > 0 {

@@ -20,6 +20,7 @@ import (
 type deployment struct {
 	config   *config.Config
 	front    *front
+	lock     *config.Lock // of approved tools; nil: all are
 	settings *guardSettings
 	guard    *auth.Guard          // nil: anonymous
 	identity *credential.Identity // nil: no service is told who calls
@@ -78,6 +79,9 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		d.sources = append(d.sources, s)
 	}
 	g.archive.assign(d)
+	if d.lock, err = g.lockOf(c); err != nil {
+		errs = append(errs, err)
+	}
 	var calling *outbound
 	if old != nil {
 		calling = old.outbound

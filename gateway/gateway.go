@@ -48,6 +48,8 @@ type Options struct {
 	Local bool
 	// InUse, if set, is called by [Gateway.Run] with each configuration of a reload when it is in use.
 	InUse func(*config.Config)
+	// Unlocked serves all tools, whatever tools.lock says: for those who write that file.
+	Unlocked bool
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
 

@@ -16,12 +16,15 @@ import (
 
 // generation is everything that is served at one moment. It is immutable but for the views of its endpoints.
 type generation struct {
-	config  *config.Config
-	front   *front
-	catalog *catalog.Catalog
-	whole   *endpoint // /mcp, which has all tools
-	rates   rates
-	parts   map[string]*endpoint // the others, by name
+	config *config.Config
+	front  *front
+	// unapproved tells of operations why their tools, heldBack, are held back.
+	unapproved map[*openapi.Operation]string
+	heldBack   []*catalog.Tool
+	catalog    *catalog.Catalog
+	whole      *endpoint // /mcp, which has all tools
+	rates      rates
+	parts      map[string]*endpoint // the others, by name
 	// outbound calls callers; nil: nobody may ask for it.
 	outbound *outbound
 	fates    map[string]*fates // by the name of the API
@@ -91,6 +94,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.catalog = catalog.Build(apis, catalog.Options{
 		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName,
 	})
+	gen.holdBack(d.lock)
 	sources := map[string]*source{}
 	for _, s := range d.sources {
 		sources[s.name] = s
@@ -121,7 +125,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.makeReadable(g, d, byOperation, settings)
 	for _, s := range d.sources {
 		if s.loaded != nil {
-			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name])
+			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name], gen.unapproved)
 		}
 	}
 	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole(d.config))
@@ -191,6 +195,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
+	g.logHeldBack(gen, old)
 	if old != nil {
 		g.logDiff(diff, gen.catalog, old.catalog)
 		for _, name := range diff.Removed {
@@ -208,7 +213,7 @@ func (g *Gateway) logFates(gen, old *generation) {
 		if old != nil && old.fates[name] != nil && old.fates[name].api == f.api && old.fates[name].counts == f.counts {
 			continue
 		}
-		g.log.Info("operations", "api", name, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded,
+		g.log.Info("operations", "api", name, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded, "held", f.counts.HeldBack,
 			"skipped", f.counts.Skipped, "problem_codes", codeList(f.problems), "skip_codes", codeList(f.skips))
 	}
 }

@@ -56,6 +56,7 @@ type metrics struct {
 	apiState        *prometheus.GaugeVec   // api, state
 	certificates    *prometheus.GaugeVec   // api
 	lost            *prometheus.GaugeVec   // api
+	heldTools       *prometheus.GaugeVec   // api
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
 	polls           *prometheus.CounterVec // api, outcome
@@ -84,13 +85,15 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		tools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_tools",
 			Help: "Tools served of each API."}, []string{"api"}),
 		operations: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_operations",
-			Help: "Operations of each API's document by fate: exposed, changed, excluded or skipped."}, []string{"api", "fate"}),
+			Help: "Operations of each API's document by fate: exposed, changed, excluded, held or skipped."}, []string{"api", "fate"}),
 		problems: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_document_problems",
 			Help: "Problems of each API's document by code: what was repaired, left out or guessed."}, []string{"api", "code"}),
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_skipped_operations",
 			Help: "Operations that can't be tools by the code of the reason."}, []string{"api", "code"}),
 		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
 			Help: "1 for the state in which the API is: loading, ready, stale, held or failed."}, []string{"api", "state"}),
+		heldTools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_held_tools",
+			Help: "Tools that are held back because tools.lock does not approve them."}, []string{"api"}),
 		lost: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_lost_operations",
 			Help: "Operations that a newer document lacks, which is held because of that."}, []string{"api"}),
 		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_client_certificate_expiry_timestamp_seconds",
@@ -110,7 +113,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.heldTools, m.loads,
 		m.reloads, m.polls, m.kept, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -156,7 +159,8 @@ func (m *metrics) fates(api string, f, before *fates) {
 	if f != nil {
 		counts, problems, skips = f.counts, f.problems, f.skips
 	}
-	for _, fate := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.Skipped} {
+	m.heldTools.WithLabelValues(api).Set(float64(counts.HeldBack))
+	for _, fate := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
 		m.operations.WithLabelValues(api, string(fate)).Set(float64(counts.Of(fate)))
 	}
 	show := func(vec *prometheus.GaugeVec, now, then admin.Counts) {
@@ -189,6 +193,7 @@ func (m *metrics) forget(api string) {
 	m.apiState.DeletePartialMatch(labels)
 	m.certificates.DeletePartialMatch(labels)
 	m.lost.DeletePartialMatch(labels)
+	m.heldTools.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 	m.polls.DeletePartialMatch(labels)
 	m.kept.DeletePartialMatch(labels)

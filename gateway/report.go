@@ -21,27 +21,29 @@ const (
 
 // fates is what became of the operations of one API in one generation. It is immutable.
 type fates struct {
-	config    config.API
-	maxName   int // of a tool's name, in characters
-	name      string
-	api       *openapi.API
-	choices   *choices
-	extended  *extended
-	unusable  *unusable
-	hidden    *strings.Replacer // see source.conceal
-	tools     map[*openapi.Operation]*catalog.Tool
-	resources map[*openapi.Operation]string // their URIs
-	counts    admin.Fates
-	problems  admin.Counts
-	skips     admin.Counts
+	config   config.API
+	maxName  int // of a tool's name, in characters
+	name     string
+	api      *openapi.API
+	choices  *choices
+	extended *extended
+	unusable *unusable
+	// unapproved tells why operations are held back.
+	unapproved map[*openapi.Operation]string
+	hidden     *strings.Replacer // see source.conceal
+	tools      map[*openapi.Operation]*catalog.Tool
+	resources  map[*openapi.Operation]string // their URIs
+	counts     admin.Fates
+	problems   admin.Counts
+	skips      admin.Counts
 }
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
-func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable) *fates {
+func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable, unapproved map[*openapi.Operation]string) *fates {
 	if u == nil {
 		u = &unusable{}
 	}
-	f := &fates{config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+	f := &fates{unapproved: unapproved, config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -71,6 +73,8 @@ func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.
 
 func (f *fates) of(op *openapi.Operation) admin.Fate {
 	switch t := f.tools[op]; {
+	case f.unapproved[op] != "":
+		return admin.HeldBack
 	case t == nil:
 		return admin.Excluded
 	case t.Wanted != "" || f.api.Changed(op):
@@ -146,6 +150,10 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		Method: f.shown(op.Method), Path: f.shown(op.Path), ID: f.shown(op.ID), Fate: f.of(op), Place: f.place(op.Position, op.Pointer),
 	}
 	t := f.tools[op]
+	if why := f.unapproved[op]; why != "" {
+		o.Reasons = []admin.Reason{heldReason(f.shown(why))}
+		return o
+	}
 	if t == nil {
 		o.Reasons = []admin.Reason{f.exclusion(subjectOf(f.name, op))}
 		return o

@@ -92,7 +92,7 @@ func TestReport(t *testing.T) {
 	if failed.API.State != admin.Failed || failed.API.Error == "" || len(failed.Operations) != 0 {
 		t.Errorf("/apis/absent = %+v", failed)
 	}
-	if got := get("/apis/fated?fate=gone", 400, nil); got != "fate must be exposed, changed, excluded or skipped, or several with commas between\n" {
+	if got := get("/apis/fated?fate=gone", 400, nil); got != "fate must be exposed, changed, excluded, held or skipped, or several with commas between\n" {
 		t.Errorf("a fate that does not exist: %q", got)
 	}
 	if got := get("/apis/nobody", 404, nil); got != "there is no API of that name; /apis lists them\n" {
@@ -128,6 +128,7 @@ func TestReportMetrics(t *testing.T) {
 drawbridge_operations fated changed 1
 drawbridge_operations fated excluded 0
 drawbridge_operations fated exposed 2
+drawbridge_operations fated held 0
 drawbridge_operations fated skipped 1
 drawbridge_skipped_operations fated operation-parameter 1
 `
@@ -141,6 +142,7 @@ drawbridge_skipped_operations fated operation-parameter 1
 	want = `drawbridge_operations fated changed 0
 drawbridge_operations fated excluded 0
 drawbridge_operations fated exposed 4
+drawbridge_operations fated held 0
 drawbridge_operations fated skipped 0
 `
 	if diff := cmp.Diff(want, series()); diff != "" {
@@ -174,7 +176,7 @@ func TestDiffLog(t *testing.T) {
 	g.logFates(after, before)
 	g.logDiff(after.catalog.Diff(before.catalog), after.catalog, before.catalog)
 	g.logFates(after, after)
-	want := `level=INFO msg=operations api=fated exposed=2 changed=1 excluded=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
+	want := `level=INFO msg=operations api=fated exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"
 level=WARN msg="tools that may destroy something are new" count=1 tools=[clear]
 `

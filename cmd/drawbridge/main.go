@@ -75,7 +75,7 @@ A document's URL or path may stand for a configuration everywhere.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, c}
 	})
-	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.readyCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.versionCommand())
 	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

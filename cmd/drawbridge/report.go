@@ -45,6 +45,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	for _, note := range a.Notes {
 		t.printf("  %s\n", note)
 	}
+	t.heldBack(o)
 	t.skipped(o)
 	if t.quiet {
 		return
@@ -197,5 +198,25 @@ func (t *reportText) table(o *gateway.Outcome) {
 	}
 	if err := w.Flush(); t.err == nil {
 		t.err = err
+	}
+}
+
+// heldBack lists tools that nobody has approved.
+func (t *reportText) heldBack(o *gateway.Outcome) {
+	n := o.Report.API.Fates.HeldBack
+	if n == 0 {
+		return
+	}
+	t.printf("  %s held back, because tools.lock does not approve them; drawbridge lock --config FILE does:\n", count(n, "tool"))
+	shown := 0
+	for _, op := range o.Report.Operations {
+		if !op.HeldBack() {
+			continue
+		}
+		if shown++; shown > mostOfOneCode && !t.verbose {
+			t.printf("    and %d more\n", n-mostOfOneCode)
+			return
+		}
+		t.printf("    %s %s: %s\n", op.Method, op.Path, strings.TrimSuffix(op.Reasons[0].Message, "; drawbridge lock --config FILE approves it"))
 	}
 }

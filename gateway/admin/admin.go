@@ -94,8 +94,8 @@ func report(w http.ResponseWriter, r *http.Request, o Options) {
 		var fates []Fate
 		for _, word := range strings.Split(query.Get("fate"), ",") {
 			fate := Fate(word)
-			if !slices.Contains([]Fate{Exposed, Changed, Excluded, Skipped}, fate) {
-				writeText(w, http.StatusBadRequest, "fate must be exposed, changed, excluded or skipped, or several with commas between\n")
+			if !slices.Contains([]Fate{Exposed, Changed, Excluded, HeldBack, Skipped}, fate) {
+				writeText(w, http.StatusBadRequest, "fate must be exposed, changed, excluded, held or skipped, or several with commas between\n")
 				return
 			}
 			fates = append(fates, fate)

@@ -16,6 +16,7 @@ const (
 	Exposed  Fate = "exposed"  // a tool that says what the document says
 	Changed  Fate = "changed"  // a tool, but something was repaired, renamed, left out or reduced
 	Excluded Fate = "excluded" // no tool, because the configuration says so
+	HeldBack Fate = "held"     // no tool, because nobody has approved it (tools.lock)
 	Skipped  Fate = "skipped"  // no tool, because none can be made of it
 )
 
@@ -25,6 +26,7 @@ type Fates struct {
 	Exposed  int `json:"exposed"`
 	Changed  int `json:"changed"`
 	Excluded int `json:"excluded"`
+	HeldBack int `json:"held"`
 	Skipped  int `json:"skipped"`
 }
 
@@ -37,6 +39,8 @@ func (f Fates) Of(fate Fate) int {
 		return f.Changed
 	case Excluded:
 		return f.Excluded
+	case HeldBack:
+		return f.HeldBack
 	case Skipped:
 		return f.Skipped
 	}
@@ -53,6 +57,8 @@ func (f *Fates) Add(fate Fate) {
 		f.Changed++
 	case Excluded:
 		f.Excluded++
+	case HeldBack:
+		f.HeldBack++
 	case Skipped:
 		f.Skipped++
 	}
@@ -153,6 +159,9 @@ type Operation struct {
 
 // Skipped tells whether no tool can be made of the operation.
 func (o Operation) Skipped() bool { return o.Fate == Skipped }
+
+// HeldBack tells that the operation is no tool because nobody has approved it.
+func (o Operation) HeldBack() bool { return o.Fate == HeldBack }
 
 // Reason is why an operation has its fate.
 type Reason struct {

@@ -89,6 +89,18 @@ func (c *Catalog) All() []*Tool { return c.tools }
 // Lookup returns the tool of that name, nil if there is none.
 func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
 
+// Only returns the catalog of those tools that keep keeps, which is asked by name. They have the names that they have here.
+func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
+	part := &Catalog{byName: map[string]*Tool{}}
+	for _, t := range c.tools {
+		if keep(t) {
+			part.tools = append(part.tools, t)
+			part.byName[t.Name] = t
+		}
+	}
+	return part
+}
+
 // A Diff tells two catalogs apart. Names are sorted.
 type Diff struct {
 	Added, Removed []string

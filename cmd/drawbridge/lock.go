@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/config"
+	"drawbridge/gateway"
+)
+
+func (p *program) lockCommand() *cobra.Command {
+	var check bool
+	var file string
+	c := &cobra.Command{
+		Use:   "lock --config FILE",
+		Short: "Approve the tools as they are now: write the file of tools.lock",
+		Long: `Lock reads all documents and writes the file that tools.lock of the configuration names: for each tool its method and
+path, and digests of its words and schemas. A gateway with tools.lock serves what the file has, as the file has it: a tool that
+is new, or that has another method, path, title, description or schema, is held back until it is approved here.
+
+It prints what it approves. Keep the file beside the configuration, under version control, and look at what changes.
+An API that can't be read keeps what was approved of it. A running gateway takes the new file over by itself.
+
+A new version of drawbridge may publish schemas in another form: ask it with --check before you put it into use.
+
+Exit codes: 0; with --check 1 when anything differs, and nothing is written; 1 when an API can't be read; 2 on bad usage or
+configuration.`,
+		Example: `  drawbridge lock --config drawbridge.yaml --check
+  drawbridge lock --config drawbridge.yaml && git diff drawbridge.lock`,
+	}
+	p.configFlag(c)
+	c.Flags().BoolVar(&check, "check", false, "write nothing, and exit with 1 when anything differs")
+	c.Flags().StringVar(&file, "file", "", "the file (default: tools.lock of the configuration)")
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
+		location, _, err := p.location(c, args, 0)
+		if err != nil {
+			return err
+		}
+		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Unlocked: true})
+		if err != nil {
+			return err
+		}
+		if file == "" {
+			file = g.Config().Tools.Lock.String()
+		}
+		if file == "" {
+			return usageError{errors.New("lock: set tools.lock in the configuration, or give --file"), c}
+		}
+		before, err := config.ReadLock(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			before, err = config.NewLock(nil), nil
+		}
+		if err != nil {
+			return usageError{err, nil}
+		}
+		now, failed := p.approvable(g.Lock(), before, outcomes)
+		changes := changesOf(before, now)
+		if err := p.printChanges(changes, len(now.Tools())); err != nil {
+			return err
+		}
+		if !check && (len(changes) > 0 || !exists(file)) {
+			if err := replaceFile(file, now.Encode()); err != nil {
+				return fmt.Errorf("lock: %w", err)
+			}
+		}
+		if failed || check && len(changes) > 0 {
+			return exitError(exitFail)
+		}
+		return nil
+	})
+	return c
+}
+
+// approvable returns what can be approved: the tools of all APIs that were read, and of the others what was approved before.
+func (p *program) approvable(now, before *config.Lock, outcomes []gateway.Outcome) (_ *config.Lock, failed bool) {
+	read := map[string]bool{}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			fmt.Fprintf(p.stderr, "%s: can't be read, and keeps what was approved of it: %v\n", o.Name, o.Err)
+			failed = true
+			continue
+		}
+		read[o.Name] = true
+	}
+	tools := now.Tools()
+	if failed { // of which API a tool was may not be known by its name
+		for _, t := range before.Tools() {
+			if _, known := now.Of(t.Name); !known && !read[t.API] {
+				tools = append(tools, t)
+			}
+		}
+	}
+	return config.NewLock(tools), failed
+}
+
+// change is what differs of one tool.
+type change struct {
+	what string // added, changed, removed
+	tool config.LockedTool
+	how  string
+}
+
+// changesOf lists what now has that before had not, and the other way round, by name.
+func changesOf(before, now *config.Lock) []change {
+	var changes []change
+	for _, t := range now.Tools() {
+		approved, ok := before.Of(t.Name)
+		if !ok {
+			changes = append(changes, change{"added", t, t.Title})
+		} else if differs := t.Differs(approved); len(differs) > 0 {
+			changes = append(changes, change{"changed", t, strings.Join(differs, ", ")})
+		}
+	}
+	for _, t := range before.Tools() {
+		if _, ok := now.Of(t.Name); !ok {
+			changes = append(changes, change{"removed", t, t.Title})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return strings.Compare(a.tool.Name, b.tool.Name) })
+	return changes
+}
+
+func (p *program) printChanges(changes []change, all int) error {
+	if len(changes) == 0 {
+		fmt.Fprintf(p.stdout, "nothing has changed: %s\n", count(all, "tool"))
+		return nil
+	}
+	w := tabwriter.NewWriter(printable{p.stdout}, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "CHANGE\tTOOL\tMETHOD\tPATH\tWHAT")
+	counts := map[string]int{}
+	for _, c := range changes {
+		counts[c.what]++
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.what, c.tool.Name, c.tool.Method, c.tool.Path, c.how)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s: %d added, %d changed, %d removed\n", count(all, "tool"), counts["added"], counts["changed"], counts["removed"])
+	return nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// replaceFile puts a file in the place of another, whole or not at all.
+func replaceFile(file string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".drawbridge-lock-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(0o644) // it is read by all who read the configuration, and holds no secret
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Bounds of a lock file.
+const (
+	maxLock  = 32 << 20 // bytes
+	maxTitle = 100      // characters of what is excerpted for readers
+)
+
+// Lock is the file of approved tools (tools.lock, S10).
+type Lock struct{ tools map[string]LockedTool }
+
+// LockedTool is an approved tool. Digests are hexadecimal.
+type LockedTool struct {
+	Name   string
+	API    string
+	Method string
+	Path   string
+	Words  string // digest of title and description
+	Schema string // digest of schemas and annotations
+	// Title and Description are for readers of the file. A part of them is kept, and not compared.
+	Title, Description string
+}
+
+// NewLock makes a lock of tools. Of two with one name the last counts.
+func NewLock(tools []LockedTool) *Lock {
+	l := &Lock{tools: make(map[string]LockedTool, len(tools))}
+	for _, t := range tools {
+		t.Title, t.Description = excerpt(t.Title), excerpt(t.Description)
+		l.tools[t.Name] = t
+	}
+	return l
+}
+
+// Tools returns the tools by name.
+func (l *Lock) Tools() []LockedTool {
+	var all []LockedTool
+	for _, t := range l.tools {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b LockedTool) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Of returns the tool of a name; false: none of it is approved.
+func (l *Lock) Of(name string) (LockedTool, bool) {
+	t, ok := l.tools[name]
+	return t, ok
+}
+
+// Differs lists in what a tool is another than the approved one: method, path, API, words, schema.
+func (t LockedTool) Differs(approved LockedTool) []string {
+	var names []string
+	for _, part := range [][3]string{
+		{"API", t.API, approved.API}, {"method", t.Method, approved.Method}, {"path", t.Path, approved.Path},
+		{"title or description", t.Words, approved.Words}, {"schema", t.Schema, approved.Schema},
+	} {
+		if part[1] != part[2] {
+			names = append(names, part[0])
+		}
+	}
+	return names
+}
+
+func excerpt(text string) string { return oneLine(strings.Join(strings.Fields(text), " "), maxTitle) }
+
+// fields are the keys of a tool in the file, in their order.
+func (t *LockedTool) fields() []lockField {
+	return []lockField{
+		{"api", &t.API, true}, {"method", &t.Method, true}, {"path", &t.Path, true}, {"title", &t.Title, false},
+		{"description", &t.Description, false}, {"words", &t.Words, true}, {"schema", &t.Schema, true},
+	}
+}
+
+type lockField struct {
+	key   string
+	value *string
+	need  bool
+}
+
+// Encode writes the file: the same tools always give the same bytes, and a tool is a few lines of its own.
+func (l *Lock) Encode() []byte {
+	var b bytes.Buffer
+	b.WriteString("# The tools that drawbridge serves (tools.lock). \"drawbridge lock\" writes this file; look at what it changes before you keep it.\nversion: 1\ntools:\n")
+	for _, t := range l.Tools() {
+		fmt.Fprintf(&b, "  %s:\n", lockString(t.Name))
+		for _, f := range t.fields() {
+			fmt.Fprintf(&b, "    %s: %s\n", f.key, lockString(*f.value))
+		}
+	}
+	if len(l.tools) == 0 {
+		b.WriteString("  {}\n")
+	}
+	return b.Bytes()
+}
+
+// lockString writes a string as JSON does, which YAML reads.
+func lockString(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be written
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// ReadLock reads a lock file. The error tells the file, and the place of what is wrong; [os.ErrNotExist] is among what it wraps.
+func ReadLock(path string) (*Lock, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: can't be read: %w", path, errors.Unwrap(err))
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: can't be read: %s", path, reason(err))
+	}
+	if len(data) > maxLock {
+		return nil, fmt.Errorf("%s: is larger than 32 MiB", path)
+	}
+	return parseLock(path, data)
+}
+
+// parseLock reads the text of a lock file.
+func parseLock(path string, data []byte) (*Lock, error) {
+	root, second, err := documents(data)
+	wrong := func(n *yaml.Node, format string, args ...any) error {
+		return fmt.Errorf("%s:%d:%d: %s", path, n.Line, n.Column, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: is not valid YAML: %s", path, oneLine(strings.TrimPrefix(err.Error(), "yaml: "), 200))
+	case root == nil || root.Kind != yaml.MappingNode:
+		return nil, fmt.Errorf("%s: is no lock file: drawbridge lock writes one", path)
+	case second != nil:
+		return nil, wrong(second, "begins a second YAML document (---)")
+	}
+	l := &Lock{tools: map[string]LockedTool{}}
+	version := ""
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		switch key, value := root.Content[i], root.Content[i+1]; key.Value {
+		case "version":
+			version = value.Value
+		case "tools":
+			if err := l.read(value, wrong); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, wrong(key, "%s: unknown key", oneLine(key.Value, 60))
+		}
+	}
+	if version != "1" {
+		return nil, fmt.Errorf("%s: has not version 1, which this version of drawbridge reads", path)
+	}
+	return l, nil
+}
+
+// read reads the tools.
+func (l *Lock) read(n *yaml.Node, wrong func(*yaml.Node, string, ...any) error) error {
+	if n.Kind != yaml.MappingNode {
+		return wrong(n, "tools: expected a mapping")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name := oneLine(key.Value, 200)
+		if _, twice := l.tools[key.Value]; twice {
+			return wrong(key, "tools.%s: is there twice", name)
+		}
+		if value.Kind != yaml.MappingNode {
+			return wrong(value, "tools.%s: expected a mapping", name)
+		}
+		t := LockedTool{Name: key.Value}
+		fields := t.fields()
+		for j := 0; j+1 < len(value.Content); j += 2 {
+			k, v := value.Content[j], value.Content[j+1]
+			at := slices.IndexFunc(fields, func(f lockField) bool { return f.key == k.Value })
+			if at < 0 {
+				return wrong(k, "tools.%s.%s: unknown key", name, oneLine(k.Value, 60))
+			}
+			if v.Kind != yaml.ScalarNode {
+				return wrong(v, "tools.%s.%s: expected a string", name, k.Value)
+			}
+			*fields[at].value = v.Value
+		}
+		for _, f := range fields {
+			if f.need && *f.value == "" {
+				return wrong(value, "tools.%s.%s: is missing", name, f.key)
+			}
+		}
+		l.tools[t.Name] = t
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+)
+
+// reasonUnapproved is why a tool is held back.
+const reasonUnapproved = "not-approved"
+
+// lockOf reads the file of approved tools; nil: there is none.
+func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
+	if c.Tools.Lock == "" || g.o.Unlocked {
+		return nil, nil //nolint:nilnil // everything is approved
+	}
+	l, err := config.ReadLock(c.Tools.Lock.String())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; drawbridge lock --config FILE writes it", err)
+	}
+	if err != nil {
+		return nil, c.Wrong("tools.lock", err)
+	}
+	return l, nil
+}
+
+// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it.
+func locked(t *catalog.Tool) config.LockedTool {
+	input, output := t.Published(openapi.ProfileFull)
+	return config.LockedTool{
+		Name: t.Name, API: t.API, Method: t.Operation.Method, Path: t.Operation.Path, Title: t.Title, Description: t.Description,
+		Words: fingerprint(t.Title, t.Description), Schema: fingerprint(string(input), string(output), fmt.Sprintf("%+v", t.Annotations)),
+	}
+}
+
+// fingerprint tells lists of texts apart.
+func fingerprint(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// unapproved tells why a tool is held back; "" if it is approved.
+func unapproved(l *config.Lock, t *catalog.Tool) string {
+	approved, ok := l.Of(t.Name)
+	if !ok {
+		return "the tool " + t.Name + " is new"
+	}
+	if differs := locked(t).Differs(approved); len(differs) > 0 {
+		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
+	}
+	return ""
+}
+
+// holdBack takes the tools out of the catalog that are not approved. No plan is made of them, so that nothing leads there: no
+// call, resource, prompt, completion or task.
+func (gen *generation) holdBack(l *config.Lock) {
+	if l == nil {
+		return
+	}
+	gen.unapproved = map[*openapi.Operation]string{}
+	gen.catalog = gen.catalog.Only(func(t *catalog.Tool) bool {
+		why := unapproved(l, t)
+		if why == "" {
+			return true
+		}
+		gen.unapproved[t.Operation] = why
+		gen.heldBack = append(gen.heldBack, t)
+		return false
+	})
+}
+
+// heldReason is what operators are told.
+func heldReason(why string) admin.Reason {
+	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
+}
+
+// logHeldBack warns of tools that are held back, once for each change of them.
+func (g *Gateway) logHeldBack(gen, old *generation) {
+	what := func(gen *generation) (reasons []string) {
+		for _, t := range gen.heldBack { // by name
+			reasons = append(reasons, gen.unapproved[t.Operation])
+		}
+		return reasons
+	}
+	now := what(gen)
+	if len(now) == 0 || old != nil && slices.Equal(now, what(old)) {
+		return
+	}
+	g.log.Warn("tools are held back until they are approved: see what \"drawbridge lock --config FILE --check\" says, and approve them with \"drawbridge lock --config FILE\"",
+		"count", len(now), "tools", first(now))
+}
+
+// Lock returns the tools of the generation in use as they would be approved. It is for [Gateway.Load] with [Options].Unlocked.
+func (g *Gateway) Lock() *config.Lock {
+	var tools []config.LockedTool
+	if gen := g.current.Load(); gen != nil {
+		for _, t := range gen.catalog.All() {
+			tools = append(tools, locked(t))
+		}
+	}
+	return config.NewLock(tools)
+}

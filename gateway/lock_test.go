@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+)
+
+// TestLock: a tool that is not approved as it is can't be seen, called, read or completed, until it is (S10).
+func TestLock(t *testing.T) {
+	r := started(t, "- a.yaml\n")
+	lock := filepath.Join(r.dir, "approved.lock")
+	approve := func(tools ...config.LockedTool) {
+		t.Helper()
+		if err := os.WriteFile(lock+".new", config.NewLock(tools).Encode(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(lock+".new", lock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload := func() {
+		t.Helper()
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := `
+tools: {lock: approved.lock}
+apis: [{name: a, spec: a.yaml, base_url: "http://127.0.0.1:1"}]
+rules: [{match: {operation: two}, set: {resource: {uri: "a:two", tool: true}}}]
+`
+	r.write(map[string]string{"a.yaml": document("A", "one", "two", "three"), "drawbridge.yaml": strings.Replace(cfg, "tools: {lock: approved.lock}", "", 1)})
+	reload()
+	all := r.Lock().Tools()
+	if len(all) != 3 || all[0].Name != "one" || all[0].API != "a" || all[0].Method != "GET" || all[0].Path != "/one" {
+		t.Fatalf("tools = %+v", all)
+	}
+	r.write(map[string]string{"drawbridge.yaml": cfg})
+	if err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "tools.lock: "+lock+": can't be read: no such file or directory; drawbridge lock --config FILE writes it") {
+		t.Errorf("without the file: %v", err)
+	}
+	changed := slices.Clone(all)
+	for n := range changed {
+		switch changed[n].Name {
+		case "two":
+			changed[n].Words = "other"
+		case "three":
+			changed[n].Method = "POST"
+		}
+	}
+	approve(changed...)
+	reload()
+	held := func(what string, tools []string, count int, reasons ...string) {
+		t.Helper()
+		if got := r.tools(); !slices.Equal(got, tools) {
+			t.Errorf("%s: tools = %q, want %q", what, got, tools)
+		}
+		for _, line := range []string{fmt.Sprintf(`drawbridge_held_tools{api="a"} %d`, count), fmt.Sprintf(`drawbridge_operations{api="a",fate="held"} %d`, count)} {
+			if len(metricLines(r.Gateway, line)) != 1 {
+				t.Errorf("%s: no series %s", what, line)
+			}
+		}
+		report := do(r.Admin(), http.MethodGet, "/apis/a?fate=held", nil).Body.String()
+		for _, reason := range reasons {
+			if !strings.Contains(report, reason) || r.logged(reason) == 0 {
+				t.Errorf("%s: %q is not told: %s\n%s", what, reason, report, r.log)
+			}
+		}
+	}
+	held("two are changed", []string{"one"}, 2, "the tool two has another title or description than was approved", "the tool three has another method than was approved")
+	if n := r.logged("tools are held back"); n != 1 {
+		t.Errorf("%d warnings", n)
+	}
+	for _, era := range eras {
+		c := newClient(t, r.Handler(), era, "")
+		for what, w := range map[string]*httptest.ResponseRecorder{"call": c.call("two"), "read": c.read("a:two")} {
+			if !strings.Contains(w.Body.String(), `"error":{`) {
+				t.Errorf("%s of a tool that is held back: %d %s", what, w.Code, w.Body)
+			}
+		}
+		for _, list := range []string{"tools/list", "resources/list", "resources/templates/list"} {
+			if w := c.send(list, "", ""); strings.Contains(w.Body.String(), "two") {
+				t.Errorf("%s has a tool that is held back: %s", list, w.Body)
+			}
+		}
+	}
+
+	approve(all[0])
+	r.eventually("the file is watched", func() bool { return r.logged("the tool two is new") == 1 })
+	held("two are new", []string{"one"}, 2, "the tool two is new", "the tool three is new")
+	approve(all...)
+	r.eventually("all are approved", func() bool { return len(r.tools()) == 3 })
+	held("all are approved", []string{"one", "three", "two"}, 0)
+
+	// The document changes behind the back of who approved it.
+	r.write(map[string]string{"a.yaml": strings.Replace(document("A", "one", "two", "three"), "get: {operationId: one", "post: {operationId: one", 1)})
+	r.eventually("the document is read", func() bool { return len(r.tools()) == 2 })
+	held("one is another", []string{"three", "two"}, 1, "the tool one has another method, title or description, schema than was approved")
+	approve()
+	r.eventually("nothing is approved", func() bool { return len(r.tools()) == 0 })
+	if !r.Status().Ready {
+		t.Error("a gateway whose tools are held back is not ready")
+	}
+	if err := os.WriteFile(lock, []byte("version: 1\ntool: {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), lock+":2:1: tool: unknown key") {
+		t.Errorf("a bad file: %v", err)
+	}
+}
