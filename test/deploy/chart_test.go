@@ -157,7 +157,7 @@ func TestRestart(t *testing.T) {
 			t.Errorf("%s restarts the pods", set)
 		}
 	}
-	for _, set := range []string{"config.server.listen=:8081", "config.telemetry.log_format=text", "config.limits.max_header=64KiB"} {
+	for _, set := range []string{"config.server.listen=:8081", "config.telemetry.log_format=text", "config.limits.max_header=64KiB", "config.state.redis.url=redis://redis"} {
 		if digest(set) == before {
 			t.Errorf("%s restarts nothing", set)
 		}
@@ -214,7 +214,9 @@ func load(t *testing.T, all []object) *config.Config {
 		}
 		dir := t.TempDir()
 		for name, text := range o.Data {
+			// Where a pod has them.
 			text = strings.ReplaceAll(strings.ReplaceAll(text, "/etc/drawbridge/", dir+"/"), "/run/secrets/", dir+"/")
+			text = strings.ReplaceAll(text, "/var/lib/drawbridge", dir+"/state")
 			write(t, dir, name, text)
 		}
 		secrets(t, dir)

@@ -73,7 +73,7 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "drawbridge.yaml", strings.ReplaceAll(string(text), "/run/secrets/", dir+"/"))
+	write(t, dir, "drawbridge.yaml", strings.NewReplacer("/run/secrets/", dir+"/", "/var/lib/drawbridge", dir+"/state").Replace(string(text)))
 	write(t, dir, "seal", strings.Repeat("0123456789", 5))
 	write(t, dir, "shop_key", "harbour-2009\n")
 	c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })

@@ -35,6 +35,7 @@ func secrets(t *testing.T, dir string) {
 	write(t, dir, "mcp-tls/tls.crt", certificate)
 	write(t, dir, "mcp-tls/tls.key", key)
 	write(t, dir, "drawbridge-seal/key", strings.Repeat("0123456789", 5))
+	write(t, dir, "redis/password", "a-password-of-redis")
 	write(t, dir, "shop.key/key", "harbour-2009-quay")
 }
 

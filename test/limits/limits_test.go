@@ -115,7 +115,7 @@ func newWorld(t *testing.T, around string) *world {
 	}
 	service, admin := free(), free()
 	w.address = free()
-	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s}
+	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, state_dir: /var/lib/drawbridge}
 admin: {listen: %q}
 apis: [{name: orders, spec: "http://%s/openapi.yaml", credential: {type: api_key, in: header, name: X-Shop-Key, value: "${KEY:-harbour-2009}"}}]
 `, w.address, admin, service)
