@@ -179,6 +179,39 @@ func printedBy(number int, name, conditions, goal, line string, args ...string) 
 	}
 }
 
+var apart = figure{
+	number: 18, name: "kept answers of two users",
+	conditions: [3]string{
+		scaled: "100,000 interleaved calls and reads of two users, with answers kept for 2 s", full: "1,000,000 interleaved calls and reads of two users, with answers kept for 2 s",
+	},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		calls := by(s, [3]int{0, 100_000, 1_000_000})
+		return s.tests(ctx, "answers made for another", "^TestKeptAnswersStayApart$", "-timeout", "1h", "./gateway", "-args", fmt.Sprintf("-kept-calls=%d", calls))
+	},
+}
+
+var redisGone = figure{
+	number: 27, name: "Redis is killed under load",
+	conditions: [3]string{scaled: "test/replicas: three gateways, 300 calls/s, 25 s", full: "test/replicas: three gateways, 500 calls/s, 30 min"},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		if _, err := find("redis-server"); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(filepath.Join(s.root, "test/replicas")); err != nil {
+			return nil, &notRun{"there is no test/replicas"}
+		}
+		args := []string{"run", "./test/replicas", "-gateway", s.program}
+		if s.size == full {
+			args = append(args, "-duration", "30m", "-rps", "500")
+		}
+		printed, well, err := s.borrow(ctx, "go", args...)
+		if err != nil {
+			return nil, err
+		}
+		return tableRows(printed, well)
+	},
+}
+
 var fuzzing = figure{
 	number: 21, name: "fuzz targets",
 	conditions: [3]string{
@@ -209,6 +242,23 @@ var fuzzing = figure{
 		}
 		more, err := s.tests(ctx, "seeds", "^Fuzz", folders...)
 		return append(rows, more...), err
+	},
+}
+
+var images = figure{
+	number: 29, name: "an image that is built twice",
+	conditions: [3]string{scaled: "make reproducible: at two places, for two processors", full: "make reproducible: at two places, for two processors"},
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		rows, err := s.target(ctx, "bytes", "the same", `the same \d+ bytes twice`, "reproducible")
+		if err != nil {
+			return nil, err
+		}
+		var bytes int
+		if _, err := fmt.Sscanf(rows[0].measured, "the same %d bytes twice", &bytes); err != nil {
+			return rows, nil // it failed, which the row tells
+		}
+		each := float64(bytes) / 2 / 1e6
+		return append(rows, row{"size for one processor", "<= 25 MB", fmt.Sprintf("%.1f MB", each), verdictOf(each <= 25)}), nil
 	},
 }
 

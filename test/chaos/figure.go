@@ -52,7 +52,7 @@ func (n *notRun) Error() string { return "not run: " + n.reason }
 // figures is the table of contents, in the order in which they are numbered.
 func figures() []figure {
 	return []figure{
-		printedBy(1, "payloads that lead out of a path", "make paths: nginx, Apache, Tomcat, Node, Go and Python behind the gateway", "0 foreign routes", `(?m)^.*\b0 of \d+.*$`, "paths"),
+		printedBy(1, "payloads that lead out of a path", "make paths: nginx, Apache, Tomcat, Node, Go and Python behind the gateway", "0 lead to another route", `\d+ payloads, \d+ stacks, \d+ calls`, "paths"),
 		rolling,
 		reloads,
 		tokens(4, "rotation of keys", "rotation"),
@@ -63,11 +63,13 @@ func figures() []figure {
 		cuts,
 		gzipBomb,
 		bulkhead,
+		overload,
 		slowClients,
 		openStreams,
 		cancelled,
 		aborts,
 		proven(17, "secrets in what can be seen", "each secret looked for in answers, logs, traces, metrics and pages, at debug, with faults", "Canar", "./gateway", "./auth/..."),
+		apart,
 		proven(19, "who may do what", "5 revisions × single and batch × methods × tokens, against the table", "^TestAuthorizationMatrix$", "./gateway"),
 		proven(20, "addresses that must not be called", "spellings of addresses, names that change, redirects", "^(TestAddresses|TestGuardedDial|.*Redirect.*|.*Rebind.*)$", "./gateway/upstream"),
 		fuzzing,
@@ -76,8 +78,9 @@ func figures() []figure {
 		printedBy(24, "conformance", "make conformance: all scenarios for servers", "no failure, no warning", `\d+ of \d+ scenarios without a failure or a warning`, "conformance"),
 		tokenCost,
 		added,
+		redisGone,
 		printedBy(28, "advisories", "make cve: a test for each that applies", "all pass", `(?m)^.*\d+ (tests|advisories).*$`, "cve"),
-		proven(29, "images that are built twice", "test/image", ".", "./test/image"),
+		images,
 		panics,
 	}
 }

@@ -22,7 +22,7 @@ const adminToken = "the-token-of-the-operator"
 type setup struct {
 	apis   string // the list
 	server string // keys of it besides the address, each with a comma before it
-	limits string // keys of it
+	limits string // keys of it besides rates, each with a comma before it
 	more   string // further lines
 	level  string // of the log; "": error
 	// environment is for the program, NAME=value.
@@ -71,7 +71,7 @@ func (s *suite) startProgram(ctx context.Context, program string, u setup) (*gat
 	g.file, err = s.write("gateway-"+strings.ReplaceAll(g.host, ":", "-")+".yaml", fmt.Sprintf(`server: {listen: %q%s}
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
 apis: %s
-limits: {%s}
+limits: {principal_rate: off, address_rate: off%s}
 telemetry: {log_level: %s}
 %s`, g.host, u.server, g.admin, adminToken, u.apis, u.limits, u.level, u.more))
 	if err != nil {
