@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -84,6 +85,7 @@ type Error struct {
 	RetryAfter time.Duration
 
 	unsent bool // the service says that it has not looked at the request
+	seen   bool // it may have looked at an earlier attempt of the same call
 }
 
 // Error returns the text for the log.
@@ -100,15 +102,24 @@ func (e *Error) Timeout() bool { return e.Kind == Timeout }
 func (e *Error) NotSent() bool {
 	switch e.Kind {
 	case Connect, TLS, Refused, Credential, Overloaded, BreakerOpen:
-		return true
+		return !e.seen
 	default:
-		return e.unsent
+		return e.unsent && !e.seen
 	}
 }
 
 // ToolMessage returns the text for the model: what happened, and what to do
 // about it. It names the service as the configuration does, and nothing else (P7).
 func (e *Error) ToolMessage() string {
+	text := e.message()
+	if e.seen {
+		text = strings.Replace(text, "Nothing was sent to it.", "It may have got the same call a moment ago: if that changes data, look before you repeat it.", 1)
+	}
+	return text
+}
+
+// message is ToolMessage of a call that was sent once.
+func (e *Error) message() string {
 	service := "The service"
 	if e.API != "" {
 		service = fmt.Sprintf("The service %q", e.API)

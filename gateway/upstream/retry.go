@@ -187,10 +187,13 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 	c.retries.earn()
 	ctx := req.Context()
 	deadline, _ := ctx.Deadline() // do has given it one
-	repeatable := repeat.may(req.Method)
+	repeatable, seen := repeat.may(req.Method), false
 	for n, request := 1, req; ; n++ {
 		start := time.Now()
 		resp, call, err := c.try(request, judged{b, turn})
+		if err != nil {
+			err.seen = seen
+		}
 		why := reason(resp, err, repeatable)
 		if why == "" || n > c.retries.max || req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
 			return resp, call, err
@@ -202,6 +205,7 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 		if !sleep(ctx, wait) {
 			if err != nil {
 				err = c.headError(ctx, context.Cause(ctx))
+				err.seen = seen
 			}
 			return resp, call, err
 		}
@@ -215,6 +219,7 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 		if resp != nil {
 			giveUp(resp)
 		}
+		seen = seen || err == nil || !err.NotSent()
 		c.retries.counts[slices.Index(retryReasons[:], why)].Add(1)
 		request = again
 	}

@@ -329,3 +329,42 @@ func TestStaleConnection(t *testing.T) {
 		client.Close()
 	}
 }
+
+// TestSeenBefore: what is not sent at last may have been seen at first, and
+// nobody is told otherwise.
+func TestSeenBefore(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		first func() (*http.Response, error)
+		sent  bool
+	}{
+		{"broken off", func() (*http.Response, error) {
+			return nil, &Error{Kind: Truncated, API: "orders", Err: io.EOF}
+		}, true},
+		{"answered", func() (*http.Response, error) { return reply(503), nil }, true},
+		{"not looked at", func() (*http.Response, error) {
+			return nil, &Error{Kind: Truncated, API: "orders", Err: io.EOF, unsent: true}
+		}, false},
+		{"no connection", func() (*http.Response, error) {
+			return nil, &Error{Kind: Connect, API: "orders", Err: io.EOF}
+		}, false},
+	} {
+		hits := 0
+		client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
+			Wrap: service(func(*http.Request) (*http.Response, error) {
+				if hits++; hits == 1 {
+					return c.first()
+				}
+				return nil, &Error{Kind: Connect, API: "orders", Err: io.EOF}
+			})}))
+		req := get(t, parse(t, "http://orders.internal/"))
+		req.Method = http.MethodPut
+		_, err := client.Do(req)
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Connect || e.NotSent() == c.sent || strings.Contains(e.ToolMessage(), "Nothing was sent") == c.sent ||
+			strings.Contains(e.ToolMessage(), "may have got the same call a moment ago") != c.sent {
+			t.Errorf("%s: %v, %s", c.name, err, e.ToolMessage())
+		}
+		client.Close()
+	}
+}
