@@ -35,11 +35,8 @@ func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Regi
 		files: files, log: log,
 		// Made before the files are read, so that no change is missed.
 		watcher: config.NewWatcher([]string{files.CertFile.String(), files.KeyFile.String()}),
-		expiry: prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_tls_certificate_expiry_timestamp_seconds",
-			Help: "When the certificate in use expires, in seconds since 1970."}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tls_certificate_reloads_total",
-			Help: "Readings of a changed certificate by outcome: ok or failed."}, []string{"outcome"}),
 	}
+	c.expiry, c.reloads = certificateMetrics()
 	pair, err := files.Certificate()
 	if err != nil {
 		return nil, err
@@ -50,6 +47,13 @@ func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Regi
 		c.reloads.WithLabelValues(outcome)
 	}
 	return c, nil
+}
+
+func certificateMetrics() (prometheus.Gauge, *prometheus.CounterVec) {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_tls_certificate_expiry_timestamp_seconds",
+			Help: "When the certificate in use expires, in seconds since 1970."}),
+		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tls_certificate_reloads_total",
+			Help: "Readings of a changed certificate by outcome: ok or failed."}, []string{"outcome"})
 }
 
 // run reads the certificate again when its files change, until ctx is done.
