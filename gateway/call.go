@@ -13,9 +13,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/auth"
@@ -183,7 +180,11 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if c.plan.key != nil {
 		args, key = c.plan.key.prepare(args)
 	}
-	req, err := c.plan.Operation.NewRequest(c.ctx, c.plan.base, args)
+	ctx := c.ctx
+	if c.span != nil {
+		ctx = upstream.WithTemplate(ctx, c.plan.Operation.Path)
+	}
+	req, err := c.plan.Operation.NewRequest(ctx, c.plan.base, args)
 	if err != nil {
 		return nil, c.unbuilt(err)
 	}
@@ -409,11 +410,7 @@ func (c *call) done(o outcome, cause error) {
 		level = slog.LevelWarn
 	}
 	if c.span != nil {
-		c.span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
-		if o != outcomeOK && o != outcomeJob {
-			c.span.SetStatus(codes.Error, string(o))
-			c.span.SetAttributes(attribute.String("error.type", string(o)))
-		}
+		c.tellSpan(o)
 	}
 	if !c.g.log.Enabled(c.ctx, level) {
 		return
@@ -426,27 +423,6 @@ func (c *call) done(o outcome, cause error) {
 		attrs = append(attrs, slog.Any("error", cause))
 	}
 	c.g.log.LogAttrs(c.ctx, level, "call", attrs...)
-}
-
-// startSpan begins the span of the call. The caller's trace context is taken from params._meta, else from the
-// HTTP header (MCP semantic conventions); the propagator drops what is not W3C syntax.
-func (c *call) startSpan() {
-	carrier := propagation.HeaderCarrier(http.Header{})
-	if parent := c.req.Meta.TraceParent; parent != "" {
-		carrier.Set("traceparent", parent)
-		carrier.Set("tracestate", c.req.Meta.TraceState)
-	} else {
-		carrier.Set("traceparent", c.req.HTTP.Header.Get("traceparent"))
-		carrier.Set("tracestate", c.req.HTTP.Header.Get("tracestate"))
-	}
-	ctx := propagation.TraceContext{}.Extract(c.ctx, carrier)
-	c.ctx, c.span = c.g.tracer.Start(ctx, c.req.Method+" "+c.plan.Tool.Name, trace.WithSpanKind(trace.SpanKindServer),
-		trace.WithAttributes(
-			attribute.String("mcp.method.name", c.req.Method),
-			attribute.String("gen_ai.tool.name", c.plan.Tool.Name),
-			attribute.String("mcp.protocol.version", c.req.Revision),
-			attribute.String("drawbridge.api", c.plan.Tool.API),
-		))
 }
 
 // newReference makes the name under which an internal error is found in the log.

@@ -77,6 +77,10 @@ func TestSpans(t *testing.T) {
 		{name: "bad meta", meta: `"traceparent":"00-xyz","tracestate":"b=2",`},
 		{name: "upper case meta", meta: `"traceparent":"` + strings.Replace(parentMeta, "1111", "ABCD", 1) + `",`},
 		{name: "meta of another type", meta: `"traceparent":17,"tracestate":{},`},
+		{name: "two headers", header: http.Header{"Traceparent": {parentHeader, parentMeta}}},
+		{name: "a long state", meta: `"traceparent":"` + parentMeta + `","tracestate":"a=` + strings.Repeat("x", 250) + `,b=` + strings.Repeat("x", 250) + `,c=` + strings.Repeat("x", 20) + `",`,
+			trace: traceOfMeta, parent: spanOfMeta},
+		{name: "two lines of state", header: http.Header{"Traceparent": {parentHeader}, "Tracestate": {"a=1", "b=2"}}, trace: traceOfHeader, parent: spanOfHeader, state: "a=1,b=2"},
 		{name: "lines in meta", meta: `"traceparent":"` + parentMeta + `\r\nX-Evil: 1","tracestate":"b=2",`},
 		{name: "lines in the state", meta: `"traceparent":"` + parentMeta + `","tracestate":"b=2\r\nX-Evil: 1",`, trace: traceOfMeta, parent: spanOfMeta},
 	} {
@@ -96,7 +100,7 @@ func TestSpans(t *testing.T) {
 			if server.Name() != "tools/call ok" || server.SpanKind() != trace.SpanKindServer || server.Status().Code != codes.Unset {
 				t.Errorf("server span %q, %v, %v", server.Name(), server.SpanKind(), server.Status())
 			}
-			if client.Name() != "POST shop" || client.SpanKind() != trace.SpanKindClient || client.Parent().SpanID() != server.SpanContext().SpanID() {
+			if client.Name() != "POST /ok/{id}" || client.SpanKind() != trace.SpanKindClient || client.Parent().SpanID() != server.SpanContext().SpanID() {
 				t.Errorf("client span %q, %v, below %s", client.Name(), client.SpanKind(), client.Parent().SpanID())
 			}
 			if tt.trace == "" {
@@ -125,8 +129,17 @@ func TestSpans(t *testing.T) {
 			for _, a := range server.Attributes() {
 				attributes[string(a.Key)] = a.Value.String()
 			}
+			told := map[string]string{}
+			for _, a := range client.Attributes() {
+				told[string(a.Key)] = a.Value.String()
+			}
+			for name, want := range map[string]string{"http.request.method": "POST", "url.template": "/ok/{id}", "http.response.status_code": "200", "server.address": "127.0.0.1"} {
+				if told[name] != want {
+					t.Errorf("client span: %s is %q, want %q: %v", name, told[name], want, told)
+				}
+			}
 			if diff := cmp.Diff(map[string]string{
-				"mcp.method.name": "tools/call", "gen_ai.tool.name": "ok", "mcp.protocol.version": "2026-07-28",
+				"mcp.method.name": "tools/call", "gen_ai.tool.name": "ok", "mcp.protocol.version": "2026-07-28", "gen_ai.operation.name": "execute_tool",
 				"drawbridge.api": "shop", "drawbridge.outcome": "ok",
 			}, attributes); diff != "" {
 				t.Errorf("attributes (-want +got):\n%s", diff)
@@ -142,6 +155,9 @@ func TestSpanOfAFailedCall(t *testing.T) {
 	ended := spans.Ended()
 	if len(ended) != 1 || len(service.taken()) != 0 {
 		t.Fatalf("%d spans, want that of the call alone", len(ended))
+	}
+	if got := fmt.Sprint(ended[0].Attributes()); !strings.Contains(got, "tool_error") {
+		t.Errorf("attributes %s", got)
 	}
 	if s := ended[0].Status(); s.Code != codes.Error || s.Description != "bad_arguments" {
 		t.Errorf("status %+v", s)

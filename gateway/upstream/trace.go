@@ -19,12 +19,25 @@ type traced struct{ spans http.RoundTripper }
 
 type targetKey struct{}
 
+type templateKey struct{}
+
+// WithTemplate returns a context whose requests have the path of a URL template,
+// which names their spans. It must hold nothing of the call's arguments.
+func WithTemplate(ctx context.Context, path string) context.Context {
+	return context.WithValue(ctx, templateKey{}, path)
+}
+
 func newTraced(p trace.TracerProvider, name string, next http.RoundTripper) traced {
 	return traced{otelhttp.NewTransport(restore{next},
 		otelhttp.WithTracerProvider(p),
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), // the gateway measures
 		otelhttp.WithPropagators(propagation.TraceContext{}),
-		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + name }),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
+			if path, ok := r.Context().Value(templateKey{}).(string); ok {
+				return r.Method + " " + path
+			}
+			return r.Method + " " + name
+		}),
 	)}
 }
 
@@ -45,8 +58,12 @@ func (r restore) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.WithContext(req.Context())
 		req.URL = target
 	}
+	span := trace.SpanFromContext(req.Context())
+	if path, ok := req.Context().Value(templateKey{}).(string); ok {
+		span.SetAttributes(attribute.String("url.template", path))
+	}
 	if n, ok := req.Context().Value(attemptKey{}).(int); ok {
-		trace.SpanFromContext(req.Context()).SetAttributes(attribute.Int("http.request.resend_count", n))
+		span.SetAttributes(attribute.Int("http.request.resend_count", n))
 	}
 	return r.next.RoundTrip(req)
 }
