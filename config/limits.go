@@ -8,7 +8,8 @@ type Limits struct {
 	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
 	// The most open streams on which clients wait for changes, in all. More are refused with 503.
 	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
-	// The most of these streams of one caller, where callers are known by their tokens. More are refused with 429.
+	// The most of these streams of one caller: of a principal, or, without a token, of an address that is not loopback. More are refused with
+	// 429.
 	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
 	// The most open connections of clients. More are closed at once; lower it if the process may have fewer descriptors.
 	MaxConnections int `yaml:"max_connections" default:"20000" min:"1" max:"1000000"`

@@ -69,11 +69,9 @@ func (c *clients) spokenFor(r *http.Request) bool {
 // wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
 // handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
 func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit, limit *rate) bool {
-	a, ok := g.clients.counted(r)
-	if !ok {
+	if v.address == (addressKey{}) {
 		return true
 	}
-	v.address = addressKeyOf(a)
 	d := g.addresses.TakeBytes(v.address[:], limit.limit, 1)
 	if d.Allowed {
 		if v.endpoint.guard == nil { // else the rate of the principal is what concerns the caller

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,4 +216,55 @@ func TestConnections(t *testing.T) {
 	if g.connections.open != 0 || len(g.connections.of) != 0 {
 		t.Error(fmt.Sprint(g.connections.open, g.connections.of))
 	}
+}
+
+// TestAnonymousStreams: without tokens the address is who has too many streams, and others are served.
+func TestAnonymousStreams(t *testing.T) {
+	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\nlimits: {max_streams_per_caller: 2}\n", "")
+	var address atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RemoteAddr = address.Load().(string)
+		g.Handler().ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	defer func() {
+		if err := g.EndStreams(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	refused := func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/mcp", strings.NewReader(listenBody))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"}}
+		resp, err := server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		return resp.StatusCode == http.StatusTooManyRequests
+	}
+	address.Store("192.0.2.1:1")
+	listen(t, server, "/mcp", "2026-07-28", "")
+	first := listen(t, server, "/mcp", "2025-11-25", "")
+	if !refused() {
+		t.Error("a third stream of one address was opened")
+	}
+	address.Store("192.0.2.2:1")
+	listen(t, server, "/mcp", "2026-07-28", "")
+	address.Store("127.0.0.1:1")
+	for range 4 {
+		listen(t, server, "/mcp", "2026-07-28", "")
+	}
+	first.cancel()
+	first.want("end")
+	address.Store("192.0.2.1:1")
+	for range 100 {
+		if !refused() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("a stream that has ended makes no room")
 }

@@ -87,7 +87,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	limits := s.config.Limits
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
-		View: g.seen, WatchTask: g.watchTask, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
 		},
@@ -208,6 +208,14 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 		seen = append(seen, digest[:]...)
 	}
 	return string(seen)
+}
+
+// anonymousAddress names the address of a request, "" for one that is not counted.
+func anonymousAddress(ctx context.Context) string {
+	if v := visitFrom(ctx); v.address != (addressKey{}) {
+		return v.address.String()
+	}
+	return ""
 }
 
 // expiry is when the caller's token begins to be refused, which ends the right to listen; zero without a token. Streams

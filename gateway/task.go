@@ -42,6 +42,7 @@ type tasks struct {
 
 	mu      sync.Mutex
 	watched map[string]*watchedTask
+	hearing map[string]int           // how many each caller listens for
 	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
@@ -56,7 +57,7 @@ func newTasks(keys [][]byte, s *shared) (*tasks, error) {
 	}
 	return &tasks{
 		handles: handles, callbacks: callbacks, store: s.tasks, holds: s.holds, shared: s,
-		watched: map[string]*watchedTask{}, waiting: map[string]chan struct{}{},
+		watched: map[string]*watchedTask{}, hearing: map[string]int{}, waiting: map[string]chan struct{}{},
 	}, nil
 }
 

@@ -65,6 +65,10 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key s
 	s := g.tasks
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	caller := v.Caller()
+	if caller != "" && s.hearing[caller] >= maxWatchesPerCaller {
+		return "", nil, mcp.InvalidParams("too many tasks are listened for by this caller: at most %d", maxWatchesPerCaller)
+	}
 	watched := s.watched[key]
 	if watched == nil {
 		if len(s.watched) >= maxWatchedTasks {
@@ -78,6 +82,7 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key s
 			g.keep(run, "a task was watched", func() { g.follow(run, watched) })
 		}()
 	}
+	s.hearing[caller]++
 	n := watched.next
 	watched.next++
 	watched.watchers[n], watched.fresh = w, true
@@ -85,12 +90,15 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key s
 	case watched.wake <- struct{}{}:
 	default:
 	}
-	return key, func() { s.release(key, watched, n) }, nil
+	return key, func() { s.release(key, watched, n, caller) }, nil
 }
 
 // release ends the watch of one listener, and with the last of them the goroutine, which it waits for.
-func (s *tasks) release(key string, watched *watchedTask, n int) {
+func (s *tasks) release(key string, watched *watchedTask, n int, caller string) {
 	s.mu.Lock()
+	if s.hearing[caller]--; s.hearing[caller] <= 0 {
+		delete(s.hearing, caller)
+	}
 	delete(watched.watchers, n)
 	last := len(watched.watchers) == 0
 	if last && s.watched[key] == watched {

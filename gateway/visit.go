@@ -71,6 +71,9 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.header = r.Header
+	if a, ok := g.clients.counted(r); ok {
+		v.address = addressKeyOf(a)
+	}
 	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return
 	}

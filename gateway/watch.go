@@ -23,7 +23,7 @@ import (
 // Bounds of what is watched: each watch is a request to a service now and then.
 const (
 	maxWatches          = 10_000
-	maxWatchesPerCaller = 256 // where callers are known
+	maxWatchesPerCaller = 256 // where callers are known, by a token or by their address
 	// maxLooks bounds the answers that are in memory at once.
 	maxLooks = 64
 	// maxBackoff is the power of two by which a service that fails is asked less often, at most.
@@ -110,10 +110,10 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 	switch {
 	case w.ended, len(w.all) >= maxWatches:
 		return nil, &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
-	case v.Principal != "" && w.perCaller[v.Principal] >= maxWatchesPerCaller:
+	case v.Caller() != "" && w.perCaller[v.Caller()] >= maxWatchesPerCaller:
 		return nil, mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
 	}
-	w.perCaller[v.Principal]++
+	w.perCaller[v.Caller()]++
 	x := w.all[key]
 	if x == nil {
 		background, cancel := context.WithCancel(context.Background())
@@ -130,8 +130,8 @@ func (w *watches) leave(x *watch, m *member) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x.members = slices.DeleteFunc(x.members, func(other *member) bool { return other == m })
-	if w.perCaller[m.viewer.Principal]--; w.perCaller[m.viewer.Principal] <= 0 {
-		delete(w.perCaller, m.viewer.Principal)
+	if w.perCaller[m.viewer.Caller()]--; w.perCaller[m.viewer.Caller()] <= 0 {
+		delete(w.perCaller, m.viewer.Caller())
 	}
 	if len(x.members) == 0 {
 		x.cancel()

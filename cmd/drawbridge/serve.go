@@ -83,6 +83,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 			return usageError{err, nil}
 		}
 	}
+	limitMemory(p.getenv, "/")
 	tuneMemory(p.getenv, growthReading)
 	load := p.reloader(location, log)
 	g, err := gateway.New(gateway.Options{

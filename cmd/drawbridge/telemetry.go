@@ -4,7 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -60,6 +66,51 @@ const (
 	// calls slow (docs/performance.md).
 	growthServing = 400
 )
+
+// cgroupShare is the part of the container's memory that becomes GOMEMLIMIT: what the runtime does not count has the rest.
+const cgroupShare = 0.9
+
+// limitMemory takes the limit of memory from the container, unless the operator has decided with GOMEMLIMIT. root is the
+// root of the file system.
+func limitMemory(getenv func(string) string, root string) {
+	if getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	if limit := cgroupMemory(root); limit > 0 {
+		debug.SetMemoryLimit(int64(float64(limit) * cgroupShare))
+	}
+}
+
+// cgroupMemory returns the least limit of memory, in bytes, of the control group of the process and of those that it lies in; 0: there is
+// none. In a container the path of the group may be that of the host, of which the container sees the end alone: then the root's holds.
+func cgroupMemory(root string) (least int64) {
+	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		mount, name := "sys/fs/cgroup", "memory.max" // version 2
+		if slices.Contains(strings.Split(parts[1], ","), "memory") {
+			mount, name = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if parts[1] != "" {
+			continue
+		}
+		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
+			text, err := os.ReadFile(filepath.Join(root, mount, group, name))
+			if n, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil && n > 0 && n < 1<<60 && (least == 0 || n < least) {
+				least = n
+			}
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return least
+}
 
 // tuneMemory sets how far the heap may grow, unless the operator has decided with GOGC.
 func tuneMemory(getenv func(string) string, growth int) {

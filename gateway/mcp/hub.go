@@ -38,9 +38,19 @@ func (l List) notification() string {
 // Viewer is who looks at a list, a resource or a task through an open stream.
 type Viewer struct {
 	Principal string
+	// Address is whom an anonymous viewer counts as; "": nobody.
+	Address string
 	Era       Era
 	Revision  string
 	Client    ClientCapabilities
+}
+
+// Caller returns whom the viewer counts as, for bounds alone; "": nobody.
+func (v Viewer) Caller() string {
+	if v.Principal != "" {
+		return v.Principal
+	}
+	return v.Address
 }
 
 // HubOptions are a hub's parameters. The functions are called by the goroutines of
@@ -65,11 +75,15 @@ type HubOptions struct {
 	// client that comes again brings a fresh token. The zero time, and nil: never.
 	Until func(ctx context.Context) time.Time
 
+	// Address names where an anonymous caller comes from, for bounds alone; "" if that is not
+	// to be counted. It must not look like a principal. nil: it never is.
+	Address func(ctx context.Context) string
+
 	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
 	MaxStreams int
 	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
 	// it has subscriptions; above it there is a 429. The anonymous principal is many
-	// callers, so it is bounded by MaxStreams alone. 0: 64.
+	// callers: for it the address counts. 0: 64.
 	MaxPerPrincipal int
 	// MaxWatches bounds the resources and tasks of one stream or session. 0: 256.
 	MaxWatches int
@@ -206,7 +220,7 @@ func (h *Hub) Restart() {
 func (h *Hub) enter(l *listener) *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := l.viewer.Principal
+	p := l.viewer.Caller()
 	switch {
 	case h.ended:
 		return Later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
@@ -228,7 +242,7 @@ func (h *Hub) leave(l *listener) {
 	}
 	h.mu.Lock()
 	delete(h.open, l)
-	count(h.streams, l.viewer.Principal)
+	count(h.streams, l.viewer.Caller())
 	for _, key := range l.keys {
 		delete(h.tasks[key], l)
 		if len(h.tasks[key]) == 0 {

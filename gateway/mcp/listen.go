@@ -291,7 +291,7 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 	if f.taskIDs && !req.Client.Has(ClientTasks) {
 		return missing(ClientTasks)
 	}
-	l := newListener(hub, req.viewer())
+	l := newListener(hub, hub.viewer(req))
 	if fault := hub.enter(l); fault != nil {
 		return fault
 	}
@@ -398,8 +398,12 @@ func (h *Hub) until(ctx context.Context) time.Time {
 }
 
 // viewer is the caller of a request.
-func (r *Request) viewer() Viewer {
-	return Viewer{Principal: r.Principal, Era: r.Era, Revision: r.Revision, Client: r.Client}
+func (h *Hub) viewer(r *Request) Viewer {
+	v := Viewer{Principal: r.Principal, Era: r.Era, Revision: r.Revision, Client: r.Client}
+	if h.o.Address != nil && v.Principal == "" {
+		v.Address = h.o.Address(r.HTTP.Context())
+	}
+	return v
 }
 
 // leave ends a stream without an answer.

@@ -76,7 +76,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 	}
 	x.req.Revision = revision20241105 // until initialize says otherwise
 	x.req.Principal = x.h.o.Principal(r.Context())
-	l := newListener(hub, x.req.viewer())
+	l := newListener(hub, hub.viewer(&x.req))
 	if err := hub.enter(l); err != nil {
 		return err
 	}

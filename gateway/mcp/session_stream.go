@@ -35,7 +35,7 @@ func (x *exchange) get() *Error {
 // changes makes the exchange the stream of its session, until then at the latest; the zero time is never.
 func (x *exchange) changes(until time.Time) (err *Error) {
 	ctx, hub, ss := x.req.HTTP.Context(), x.h.o.Hub, &x.session
-	l := newListener(hub, x.req.viewer())
+	l := newListener(hub, hub.viewer(&x.req))
 	if err := hub.enter(l); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 
 // subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
 func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
-	w, fault := h.o.Hub.join(reply.x.session.id, req.viewer(), nil)
+	w, fault := h.o.Hub.join(reply.x.session.id, h.o.Hub.viewer(req), nil)
 	if fault != nil {
 		return fault
 	}

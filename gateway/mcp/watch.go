@@ -108,13 +108,13 @@ func (h *Hub) join(id [16]byte, v Viewer, l *listener) (*watcher, *Error) {
 		w.grace.Stop()
 	case l == nil && len(h.legacy) >= h.o.MaxStreams:
 		return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions")
-	case l == nil && v.Principal != "" && h.sessions[v.Principal] >= h.o.MaxPerPrincipal:
+	case l == nil && v.Caller() != "" && h.sessions[v.Caller()] >= h.o.MaxPerPrincipal:
 		return nil, Later(http.StatusTooManyRequests, 30*time.Second,
 			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal)
 	default:
 		w = &watcher{viewer: v, uris: make(map[string]func())}
 		h.legacy[id] = w
-		h.sessions[v.Principal]++
+		h.sessions[v.Caller()]++
 		h.wait(id, w)
 	}
 	switch {
@@ -169,7 +169,7 @@ func (h *Hub) forget(id [16]byte) {
 	w := h.legacy[id]
 	if w != nil {
 		delete(h.legacy, id)
-		count(h.sessions, w.viewer.Principal)
+		count(h.sessions, w.viewer.Caller())
 		w.grace.Stop()
 		if w.stream != nil {
 			w.stream.finish()
