@@ -302,6 +302,11 @@ func (c *call) conclude(err error) error {
 		if f.outcome == outcomeJob {
 			return c.tellUntold(f.text)
 		}
+		if mcp.IsEnding(c.ctx) && f.outcome == outcome(upstream.Canceled.String()) {
+			c.done(f.outcome, f.cause)
+			c.answered = true
+			return f.cause // which mcp makes an error of that says why
+		}
 		return c.fail(f.outcome, f.cause, f.text)
 	}
 	return err

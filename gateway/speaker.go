@@ -180,6 +180,19 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
+// contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.
+func (g *Gateway) EndCalls() {
+	g.speakers.mu.Lock()
+	defer g.speakers.mu.Unlock()
+	for _, s := range g.speakers.byName {
+		s.End()
+	}
+}
+
+// ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
+var ErrEnding = mcp.ErrEnding
+
 // seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed. A stream may
 // be open for long, so it lets go of the generation in which it was opened.
 func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {

@@ -157,8 +157,8 @@ func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Calls outlive ctx: they end by themselves while the servers shut down, or when calls is cancelled.
-	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancelCalls()
+	calls, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancelCalls(nil)
 	public := s.publicServer(calls)
 	admin := s.httpServer(s.gateway.Admin(), calls)
 
@@ -182,8 +182,8 @@ func (s *server) run(ctx context.Context) error {
 	s.log.Info("listening", "mcp", s.config.Server.Scheme()+"://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
 	group.Go(func() error {
 		s.await(groupCtx, group)
-		s.drain(public, admin)
-		cancelCalls()
+		s.drain(public, admin, func() { cancelCalls(gateway.ErrEnding) })
+		cancelCalls(nil)
 		cancel(nil)
 		return nil
 	})
@@ -217,8 +217,9 @@ func (s *server) reload(ctx context.Context) {
 }
 
 // drain ends service without losing a call (O5): load balancers get the time to notice, then the listeners are
-// closed, then running calls get the time to end. Another signal ends all at once.
-func (s *server) drain(public, admin *http.Server) {
+// closed, then running calls get the time to end; those that don't are cancelled, and their callers told. Another signal ends all
+// at once.
+func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 	c := s.gateway.Config() // what reloads have made of it
 	s.gateway.Drain()
 	ctx, stop := context.WithCancel(context.Background())
@@ -246,19 +247,30 @@ func (s *server) drain(public, admin *http.Server) {
 		case <-ctx.Done():
 		}
 	}
+	once := ctx // ended by another signal alone
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Server.DrainTimeout))
 	defer cancel()
 	if err := s.gateway.EndStreams(ctx); err != nil {
 		s.log.Warn("streams that were still open are cut", "error", err)
 	}
 	if err := public.Shutdown(ctx); err != nil {
-		s.log.Warn("calls that were still running are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
-		_ = public.Close()
+		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
+		s.gateway.EndCalls()
+		cancelCalls()
+		last, cancel := context.WithTimeout(once, lastAnswers)
+		defer cancel()
+		if err := public.Shutdown(last); err != nil {
+			s.log.Warn("connections that were still open are cut", "error", err)
+			_ = public.Close()
+		}
 	} else {
 		s.log.Info("drained")
 	}
 	_ = admin.Close()
 }
+
+// lastAnswers is how long those who are told that their calls were cancelled may take to hear it.
+const lastAnswers = time.Second
 
 // Timeouts of both listeners (H7). The bodies have rolling deadlines of their own in gateway/mcp.
 const (

@@ -340,7 +340,7 @@ func testDrain(t *testing.T, service *things, files map[string]string, client fu
 		return
 	}
 	s.await("drained", 1)
-	s.never("calls that were still running are cut")
+	s.never("calls that were still running are cancelled")
 }
 
 // TestSecondSignal ends a gateway whose delay and drain would take minutes.
@@ -370,31 +370,35 @@ func TestSecondSignal(t *testing.T) {
 				t.Error("a call was answered though it was cut")
 			}
 			<-service.cancelled
-			s.await("calls that were still running are cut", 1)
+			s.await("calls that were still running are cancelled", 1)
 			s.never("drained")
 		})
 	}
 }
 
-// TestDrainTimeout cuts calls that do not end.
+// TestDrainTimeout cancels calls that do not end, and tells their callers.
 func TestDrainTimeout(t *testing.T) {
 	service := newThings(t)
 	s := serve(t, service.configuration("shutdown_delay: 0s, drain_timeout: 50ms"))
 	s.awaitReady()
-	held := make(chan error, 1)
+	held := make(chan string, 1)
 	go func() {
-		_, err := getThing(context.Background(), &http.Transport{DisableKeepAlives: true}, s.mcp, "held")
-		held <- err
+		fault, err := getThing(context.Background(), &http.Transport{DisableKeepAlives: true}, s.mcp, "held")
+		if err != nil {
+			fault = err.Error()
+		}
+		held <- fault
 	}()
 	<-service.arrived
 	s.signals <- syscall.SIGTERM
 	if code := s.exited(); code != exitOK {
 		t.Errorf("exit code %d, want 0", code)
 	}
-	s.await("calls that were still running are cut", 1)
+	s.await("calls that were still running are cancelled", 1)
+	s.never("connections that were still open are cut")
 	s.never("drained")
-	if err := <-held; err == nil {
-		t.Error("a call was answered though it was cut")
+	if fault := <-held; !strings.HasPrefix(fault, "call held = 503 ") || !strings.Contains(fault, `"error":{`) || !strings.Contains(fault, "the server ends, and with it the call") {
+		t.Errorf("the caller hears %q", fault)
 	}
 	<-service.cancelled
 }

@@ -114,6 +114,11 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 	x.out.settle()
 	var e *Error
 	switch {
+	case x.out.err == nil && (IsEnding(ctx) || IsEnding(x.req.HTTP.Context())):
+		if errors.As(err, &e) {
+			return e
+		}
+		return ending()
 	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
 		// Nobody is left to read an answer, and none may be sent (2026-07-28
 		// streamable-http, Cancellation).

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
+	"time"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -57,6 +59,29 @@ func (c *calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 		if c.active[k] == a {
 			delete(c.active, k)
 		}
+	}
+}
+
+// ErrEnding is the cause of a context that ends because the server does. A request whose context has it is answered with an
+// error that says so: its client is still there.
+var ErrEnding = errors.New("the server ends")
+
+// ending is what such a request is told.
+func ending() *Error {
+	return Later(http.StatusServiceUnavailable, time.Second,
+		"the server ends, and with it the call before its answer came; it may have taken effect all the same: if it changes data, look before you repeat it")
+}
+
+// IsEnding tells whether a context has ended because the server does.
+func IsEnding(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrEnding) }
+
+// End cancels the calls of legacy sessions, which outlive their requests, with [ErrEnding]. Those of modern clients end with the
+// contexts of their requests.
+func (h *Handler) End() {
+	h.calls.mu.Lock()
+	defer h.calls.mu.Unlock()
+	for _, a := range h.calls.active {
+		a.cancel(ErrEnding)
 	}
 }
 
