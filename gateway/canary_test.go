@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"drawbridge/config"
+	"drawbridge/gateway/audit"
 )
 
 // canaries are values that must not come out anywhere, by what they are.
@@ -223,7 +224,12 @@ rules:
 		t.Fatal(err)
 	}
 	log, spans := &sink{}, tracetest.NewSpanRecorder()
-	g, err := New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	audited := &sink{}
+	lines, err := audit.New(audit.Options{Output: audited, Fields: []string{"/none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(Options{Config: c, Audit: lines, LoadConfig: load, Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans))})
 	if err != nil {
 		t.Fatal(err)
@@ -340,6 +346,21 @@ rules:
 	}
 	for line := range strings.Lines(log.String()) {
 		check("log", line, kept)
+	}
+	none, cut := context.WithCancel(t.Context())
+	cut()
+	if err := lines.Run(none); err != nil { // writes what has come together
+		t.Error(err)
+	}
+	for line := range strings.Lines(audited.String()) {
+		if strings.Contains(line, `"outcome":"unknown_tool"`) { // whose name is what the client wrote
+			check("audit log", line, hidden)
+		} else {
+			check("audit log", line, kept)
+		}
+	}
+	if n := strings.Count(audited.String(), "\n"); n < 100 {
+		t.Errorf("%d lines in the audit log", n)
 	}
 	finished := spans.Ended()
 	if len(finished) == 0 {
