@@ -70,13 +70,13 @@ func runAborts(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	calls := by(s, [3]int{5000, 50_000, 1_000_000})
 	closedLoad(ctx, clients, calls/5, call).wait() // all is warm, and as large as it becomes by itself
-	rest := func() (held, error) {
+	rest := func(before *held) (held, error) {
 		for _, c := range callers {
 			c.close()
 		}
-		return g.held(ctx, upstream.rest)
+		return g.held(ctx, upstream.rest, before)
 	}
-	before, err := rest()
+	before, err := rest(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func runAborts(ctx context.Context, s *suite) (rows []row, err error) {
 	for _, n := range left {
 		gone += n
 	}
-	after, err := rest()
+	after, err := rest(&before)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,13 @@ type held struct {
 }
 
 // held looks at it until there has been no less for two seconds: what ends takes its time. rest ends the connections that
-// services keep. Reloads that change nothing make the gateway collect what is garbage.
-func (g *gateway) held(ctx context.Context, rest func()) (least held, err error) {
-	for last := time.Now(); time.Since(last) < 2*time.Second; {
+// services keep. What is more than before gets ten seconds more. Reloads that change nothing make the gateway collect what is garbage.
+func (g *gateway) held(ctx context.Context, rest func(), before *held) (least held, err error) {
+	began := time.Now()
+	more := func() bool {
+		return before != nil && time.Since(began) < 10*time.Second && (least.goroutines > before.goroutines || least.descriptors > before.descriptors)
+	}
+	for last := time.Now(); time.Since(last) < 2*time.Second || more(); {
 		rest()
 		if err := g.reload(ctx); err != nil {
 			return least, err

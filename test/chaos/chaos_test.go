@@ -42,6 +42,15 @@ func TestEachFigureIsInThePage(t *testing.T) {
 	}
 }
 
+// TestLayersAreThere: who moves a function finds out here, and not when figure 30 is run.
+func TestLayersAreThere(t *testing.T) {
+	for _, l := range layers {
+		if _, _, err := l.place("../.."); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	all := []figure{{number: 1, conditions: [3]string{"a", "b", "c"}}, {number: 2, conditions: [3]string{"", "b", "c"}}}
 	for _, test := range []struct {

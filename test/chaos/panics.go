@@ -63,6 +63,7 @@ var layers = []layer{
 	{"gateway/call.go", "(*call) send", byCall},
 	{"openapi/request.go", "(*Operation) NewRequest", byCall},
 	{"gateway/upstream/upstream.go", "(*Client) do", byCall},
+	{"gateway/upstream/room.go", "(*room) enter", byCall},
 	{"gateway/upstream/guard.go", "(*guard) dial", byCall},
 	{"gateway/upstream/error.go", "(classifier) RoundTrip", byCall},
 	{"gateway/upstream/body.go", "(*body) Read", byCall},
@@ -75,7 +76,8 @@ var layers = []layer{
 	{"gateway/mcp/hub.go", "(*Hub) Changed", byStream},
 	{"openapi/load.go", "(*Document) identify", byDocument},
 	{"openapi/operation.go", "(*compiler) operation", byDocument},
-	{"gateway/source.go", "(*source) load", byDocument},
+	{"gateway/source_load.go", "(*source) load", byDocument},
+	{"gateway/source_load.go", "(*source) compile", byDocument},
 	{"gateway/source.go", "(*source) callClient", byDocument},
 	{"gateway/refresh.go", "(*source) refresh", byDocument},
 	{"gateway/generation.go", "(*Gateway) build", byDocument},
@@ -156,28 +158,12 @@ func (s *suite) buildWithPanics(ctx context.Context) (program string, err error)
 	packages := map[string]string{}
 	for n, l := range layers {
 		path := filepath.Join(s.root, l.file)
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		at, name, err := l.place(s.root)
 		if err != nil {
 			return "", err
 		}
-		at := -1
-		for _, d := range f.Decls {
-			if fn, isFunc := d.(*ast.FuncDecl); isFunc && declared(fn) == l.function {
-				at = files.Position(fn.Body.Lbrace).Offset + 1
-				for _, first := range fn.Body.List { // what catches a panic of the function stands at its beginning
-					if _, isDefer := first.(*ast.DeferStmt); !isDefer {
-						break
-					}
-					at = files.Position(first.End()).Offset
-				}
-			}
-		}
-		if at < 0 {
-			return "", fmt.Errorf("%s has no function %s any more: name the one that does its work in the table of layers", l.file, l.function)
-		}
 		edits[path] = append(edits[path], edit{at, fmt.Sprintf("; injectedPanic(%d);", n)})
-		packages[filepath.Dir(path)] = f.Name.Name
+		packages[filepath.Dir(path)] = name
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for path, list := range edits {
@@ -234,6 +220,30 @@ func injectedPanic(n int) {
 		return "", fmt.Errorf("build with panics: %w\n%s", err, out)
 	}
 	return program, nil
+}
+
+// place is where the panic goes, behind what catches one, in bytes from the beginning of the file; and the name of the package.
+func (l layer) place(root string) (at int, name string, err error) {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, filepath.Join(root, l.file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, "", err
+	}
+	for _, d := range f.Decls {
+		fn, isFunc := d.(*ast.FuncDecl)
+		if !isFunc || declared(fn) != l.function {
+			continue
+		}
+		at = files.Position(fn.Body.Lbrace).Offset + 1
+		for _, first := range fn.Body.List { // what catches a panic of the function stands at its beginning
+			if _, isDefer := first.(*ast.DeferStmt); !isDefer {
+				break
+			}
+			at = files.Position(first.End()).Offset
+		}
+		return at, f.Name.Name, nil
+	}
+	return 0, "", fmt.Errorf("%s has no function %s any more: name the one that does its work in the table of layers", l.file, l.function)
 }
 
 // declared is how the table of layers writes a function.
