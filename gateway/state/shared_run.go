@@ -3,6 +3,8 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -57,8 +59,8 @@ func (s *Shared) Run(ctx context.Context) error {
 	s.phase.Store(int32(away))
 	s.note("it was not tried yet")
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { s.watch(ctx); return nil })
-	group.Go(func() error { s.bus.listen(ctx); return nil })
+	group.Go(func() error { s.keep(ctx, s.watch); return nil })
+	group.Go(func() error { s.keep(ctx, s.bus.listen); return nil })
 	err := group.Wait()
 	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)
@@ -67,6 +69,29 @@ func (s *Shared) Run(ctx context.Context) error {
 	}
 	_ = s.client.Load().Close()
 	return err
+}
+
+// keep runs f until it returns by itself. After a panic, which would take the process with it, it begins anew, a moment later.
+func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
+	for ctx.Err() == nil {
+		panicked := func() (panicked bool) {
+			defer func() {
+				if v := recover(); v != nil {
+					s.o.Logger.Error("panic beside the state that replicas share", "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
+					panicked = true
+				}
+			}()
+			f(ctx)
+			return false
+		}()
+		if !panicked {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(firstProbe):
+		}
+	}
 }
 
 // watch gives signs of life, and notices when Redis goes and comes.
