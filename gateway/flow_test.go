@@ -38,6 +38,7 @@ func TestSeriesAreBounded(t *testing.T) {
 server: {public_url: %s}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
 apis: [{name: shop, spec: a.yaml, base_url: %q, breaker: off, retries: off}]
+limits: {address_rate: off, principal_rate: off}
 `, publicURL, issuers(i), service.URL)}, Options{Metrics: registry})
 	r.eventually("all is served", func() bool { return r.Status().Tools == 1 })
 	good := i.token(t, nil)
