@@ -26,6 +26,7 @@ BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
 STREAMS_FLAGS ?=
+REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
 
@@ -121,6 +122,10 @@ chaos: build ## what fails in front of callers, as the table of docs/chaos.md (C
 
 chaos-full: build ## one of its figures as a whole, up to an hour (FIGURE=9)
 	test/chaos/run -full -figures $(or $(FIGURE),$(error which one? FIGURE=9)) $(CHAOS_FLAGS)
+
+.PHONY: replicas
+replicas: build ## three gateways and a Redis that is killed under load, as a table (needs redis-server; REPLICAS_FLAGS=-h)
+	$(GO) run ./test/replicas -gateway bin/drawbridge $(REPLICAS_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

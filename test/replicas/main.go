@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"drawbridge/test/process"
+)
+
+// options are the flags.
+type options struct {
+	program  string
+	duration time.Duration
+	rps      int
+	limit    int
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.program, "gateway", "bin/drawbridge", "the gateway's program")
+	flag.DurationVar(&o.duration, "duration", 25*time.Second, "how long calls are made in all: a fifth each with Redis, killed, back, stopped, and back")
+	flag.IntVar(&o.rps, "rps", 300, "calls a second, at all three gateways together")
+	flag.IntVar(&o.limit, "limit", 40, "calls a second that the other API allows; three times as many are tried")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "replicas:", err)
+		os.Exit(1)
+	}
+}
+
+// phase is a part of the run.
+type phase struct {
+	name string
+	// begin does to Redis what the phase is about; nil: nothing.
+	begin func(context.Context, *cluster) error
+	up    bool // whether Redis is there
+}
+
+var phases = []phase{
+	{"shared", nil, true},
+	{"killed", func(_ context.Context, c *cluster) error { return c.redis.Kill() }, false},
+	{"started again", func(ctx context.Context, c *cluster) error { return c.redis.Start(ctx) }, true},
+	{"stopped", func(_ context.Context, c *cluster) error { return c.stopRedis() }, false},
+	{"going on", func(_ context.Context, c *cluster) error { return c.continueRedis() }, true},
+}
+
+// figure is one line of the table.
+type figure struct {
+	name, goal, measured string
+	met                  bool
+}
+
+func run(ctx context.Context, o options) error {
+	if o.duration < 5*time.Second || o.rps < 3 || o.limit < 1 {
+		return errors.New("-duration must be at least 5s, -rps 3 and -limit 1")
+	}
+	c, err := newCluster(ctx, o)
+	if errors.Is(err, process.ErrNoRedis) {
+		return fmt.Errorf("%w: apt-get install redis-server", err)
+	}
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	figures, err := c.measure(ctx)
+	if err := errors.Join(err, c.close()); err != nil {
+		return err
+	}
+	fmt.Printf("%-62s %-16s %s\n", "figure", "goal", "measured")
+	missed := 0
+	for _, f := range figures {
+		mark := ""
+		if !f.met {
+			mark, missed = "  MISSED", missed+1
+		}
+		fmt.Printf("%-62s %-16s %s%s\n", f.name, f.goal, f.measured, mark)
+	}
+	if missed > 0 {
+		return fmt.Errorf("%d figures were missed", missed)
+	}
+	return nil
+}
+
+// measure makes the calls of all phases, and says what came of them.
+func (c *cluster) measure(ctx context.Context) ([]figure, error) {
+	l := c.load(ctx)
+	length := c.duration / time.Duration(len(phases))
+	var parts []part
+	for _, p := range phases {
+		part := part{phase: p, began: time.Now()}
+		if p.begin != nil {
+			if err := p.begin(ctx, c); err != nil {
+				l.stop()
+				return nil, err
+			}
+		}
+		var err error
+		if part.noticed, err = c.await(ctx, p.up, length); err != nil {
+			l.stop()
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		if !sleep(ctx, time.Until(part.began.Add(length))) {
+			l.stop()
+			return nil, ctx.Err()
+		}
+		part.ended = time.Now()
+		parts = append(parts, part)
+	}
+	l.stop()
+	return c.judge(l, parts), nil
+}
+
+// sleep is false if ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
