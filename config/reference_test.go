@@ -131,19 +131,6 @@ func pairOfCases(t *testing.T) []txtar.File {
 	return []txtar.File{{Name: "tls.crt", Data: archive.Files[0].Data}, {Name: "tls.key", Data: archive.Files[1].Data}}
 }
 
-// TestDeployments loads the configurations in deploy.
-func TestDeployments(t *testing.T) {
-	files, err := filepath.Glob("../deploy/*/drawbridge.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	for _, path := range files {
-		if _, problems := Load(path, func(name string) string { return name }); len(problems) > 0 {
-			t.Errorf("%s", problems)
-		}
-	}
-}
-
 // reference is what the Go source says of the types.
 type reference struct {
 	fields map[string]string // type.field → comment

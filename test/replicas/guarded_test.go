@@ -42,6 +42,7 @@ func TestGuardedRedis(t *testing.T) {
 	})
 	t.Run("session", w.sub((*world).sessions))
 	t.Run("proof", w.sub((*world).proofs))
+	t.Run("rate", w.sub((*world).rates))
 	t.Run("consent", w.sub((*world).consents))
 	t.Run("task", w.sub((*world).tasks))
 	t.Run("callback", w.sub((*world).callbacks))

@@ -20,6 +20,7 @@ func TestSharing(t *testing.T) {
 	w := newWorld(t, setup{})
 	t.Run("session", w.sub((*world).sessions))
 	t.Run("proof", w.sub((*world).proofs))
+	t.Run("rate", w.sub((*world).rates))
 	t.Run("consent", w.sub((*world).consents))
 	t.Run("task", w.sub((*world).tasks))
 	t.Run("callback", w.sub((*world).callbacks))
@@ -97,6 +98,23 @@ func (w *world) proofs() {
 		if status := call(replica); status != http.StatusUnauthorized {
 			w.t.Errorf("the same proof at replica %d: %d", replica, status)
 		}
+	}
+}
+
+// rates: a limit is that of all replicas together.
+func (w *world) rates() {
+	allowed := 0
+	for i := range 20 {
+		switch a := w.modern(i%3, "tools/call", "scarce", `"name":"scarce","arguments":{}`, ""); a.status {
+		case http.StatusOK:
+			allowed++
+		case http.StatusTooManyRequests:
+		default:
+			w.t.Errorf("call %d: %d", i, a.status)
+		}
+	}
+	if allowed != 7 {
+		w.t.Errorf("%d calls are allowed at three replicas, not 7", allowed)
 	}
 }
 
@@ -228,7 +246,7 @@ func (w *world) entries() {
 			}
 		}
 	}
-	for _, kind := range []string{"proof", "once", "end", "task", "task-of", "replicas"} {
+	for _, kind := range []string{"proof", "once", "end", "rate", "task", "task-of", "replicas"} {
 		if seen[kind] == 0 {
 			w.t.Errorf("there is no %q among %v", kind, seen)
 		}

@@ -110,6 +110,7 @@ info: {title: Shop, version: "1"}
 paths:
   /orders: {post: {operationId: order, responses: {"200": {description: ok}}}}
   /things: {get: {operationId: look, responses: {"200": {description: ok}}}}
+  /scarce: {get: {operationId: scarce, responses: {"200": {description: ok}}}}
   /slow: {get: {operationId: slow, responses: {"200": {description: ok}}}}
   /jobs:
     post:
@@ -124,7 +125,9 @@ auth:
   allow_unscoped: true
 state: {redis: {url: %q, timeout: 1s%s}, closed: [%s]}
 apis: [{spec: %q, name: shop, base_url: %q}]
+limits: {principal_rate: off}
 rules:
+  - {match: {operation: scarce}, set: {rate: {rate: 1/h, burst: 7}}}
   - {match: {operation: order}, set: {confirm: true}}
   - {match: {operation: begin}, set: {job: {interval: 1s, callback: {argument: callback}}}}
 `
