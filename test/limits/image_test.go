@@ -91,7 +91,7 @@ func unpack(t *testing.T, archive string) rootfs {
 	}
 	// Above the root stand folders that the tests made for themselves alone.
 	for dir := r.dir; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the image's user has to come through
+		if err := os.Chmod(dir, 0o755); err != nil { // the image's user has to come through
 			t.Fatal(err)
 		}
 	}

@@ -120,7 +120,7 @@ admin: {listen: %q}
 apis: [{name: orders, spec: "http://%s/openapi.yaml", credential: {type: api_key, in: header, name: X-Shop-Key, value: "${KEY:-harbour-2009}"}}]
 `, w.address, admin, service)
 	// As a mounted ConfigMap; root's own, and readable.
-	if err := os.WriteFile(filepath.Join(w.root.dir, "etc/drawbridge/drawbridge.yaml"), []byte(text), 0o644); err != nil { //nolint:gosec // it holds no secret
+	if err := os.WriteFile(filepath.Join(w.root.dir, "etc/drawbridge/drawbridge.yaml"), []byte(text), 0o644); err != nil { // it holds no secret
 		t.Fatal(err)
 	}
 	w.orders = w.start(ctx, "", "demo", "--service-only", "--upstream", service)

@@ -67,7 +67,7 @@ func setUp(t *testing.T, from, to string, replace ...string) {
 		err = os.MkdirAll(filepath.Dir(to), 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(to, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o755) //nolint:gosec // a script, too
+		err = os.WriteFile(to, []byte(strings.NewReplacer(replace...).Replace(string(text))), 0o755) // a script, too
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func shared(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // see above
+		if err := os.Chmod(d, 0o755); err != nil { // see above
 			t.Fatal(err)
 		}
 	}

@@ -108,7 +108,7 @@ func save(path string, v any) error {
 
 // found returns the licences of the modules in the module cache by their paths.
 func found() (map[string]string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}\t{{.Dir}}{{else}}{{.Path}}\t{{.Dir}}{{end}}", "all").Output() //nolint:noctx // ends with this program
+	out, err := exec.Command("go", "list", "-m", "-f", "{{with .Replace}}{{.Path}}\t{{.Dir}}{{else}}{{.Path}}\t{{.Dir}}{{end}}", "all").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list -m all: %w", err)
 	}
