@@ -62,7 +62,9 @@ limits: {address_rate: off, principal_rate: off}
 	flood(0, 800) // once each status
 	before := series(t, registry)
 	flood(800, 1000)
-	if after := series(t, registry); after != before || after > 1500 {
+	// A word of a closed set may come up for the first time, such as a reason for a refusal that depends on time. Names that were made
+	// up would be hundreds.
+	if after := series(t, registry); after > before+10 || after > 1500 {
 		t.Errorf("%d series, and %d after more of the same", before, after)
 	}
 	for _, want := range []string{`drawbridge_service_responses_total{api="shop",status="other"}`, `drawbridge_tokens_refused_total{reason="audience"}`, `drawbridge_http_answers_total{status="404"}`,
