@@ -111,8 +111,9 @@ func (o outcome) decision() audit.Decision {
 		return audit.Refused
 	case outcomeAsked:
 		return audit.Asked
+	default:
+		return audit.Allowed
 	}
-	return audit.Allowed
 }
 
 // write writes the line of a call.

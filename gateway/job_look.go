@@ -229,6 +229,7 @@ func (c *call) lookFailed(err error) *lookError {
 		switch e.Kind {
 		case upstream.Timeout, upstream.Connect, upstream.Truncated, upstream.Overloaded, upstream.BreakerOpen:
 			later = true
+		default:
 		}
 		denied = denied || e.Kind == upstream.Credential || e.Kind == upstream.TLS || e.Kind == upstream.Canceled
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"time"
 )
@@ -24,7 +23,7 @@ func (g *Gateway) survive(what string, step func()) (panicked bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			g.metrics.panics.Inc()
-			g.log.Error("panic in the background", "while", what, "error", fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+			g.log.Error("panic in the background", "while", what, "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
 			panicked = true
 		}
 	}()

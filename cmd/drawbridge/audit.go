@@ -78,7 +78,7 @@ func (a *auditing) end(log *slog.Logger) {
 	}
 	a.stop()
 	select {
-	case <-a.ended: // what was lost is in the log
+	case <-a.ended: //nolint:errcheck // what was lost is in the log
 	case <-time.After(auditEnd):
 		log.Error("the audit log does not end: lines may be lost")
 	}

@@ -39,10 +39,10 @@ func (l List) notification() string {
 type Viewer struct {
 	Principal string
 	// Address is whom an anonymous viewer counts as; "": nobody.
-	Address string
-	Era       Era
-	Revision  string
-	Client    ClientCapabilities
+	Address  string
+	Era      Era
+	Revision string
+	Client   ClientCapabilities
 }
 
 // Caller returns whom the viewer counts as, for bounds alone; "": nobody.

@@ -92,7 +92,7 @@ func (b *Bus) listen(ctx context.Context) {
 func (b *Bus) hear(ctx context.Context, channels []string) {
 	sub := b.s.client.Load().Subscribe(ctx, channels...)
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
-	defer sub.Close()
+	defer func() { _ = sub.Close() }()
 	confirmed, asked := 0, false
 	for {
 		m, err := sub.ReceiveTimeout(ctx, silence)

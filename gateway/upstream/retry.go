@@ -26,15 +26,15 @@ type Retries struct {
 type Repeat uint8
 
 const (
-	// ByMethod: if its method is idempotent (RFC 9110 section 9.2.2).
+	// ByMethod repeats it if its method is idempotent (RFC 9110 section 9.2.2).
 	ByMethod Repeat = iota
-	// Always: the operation is idempotent, or the request carries a key by which
+	// Always repeats it: the operation is idempotent, or the request carries a key by which
 	// the service knows it again.
 	Always
-	// Never, whatever its method; unless it is certain that the service has not
+	// Never repeats it, whatever its method; unless it is certain that the service has not
 	// seen the first.
 	Never
-	// Once: never at all; who asks has a way of its own to ask again.
+	// Once never repeats it at all; who asks has a way of its own to ask again.
 	Once
 )
 

@@ -91,12 +91,14 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if err := process.ClearPeak(g.child.PID()); err != nil {
-			return nil, errors.Join(err, crowd.stop())
+			crowd.stop()
+			return nil, err
 		}
 		meanwhile, err := measure()
 		open, refused := crowd.open.Load(), crowd.again.Load()
 		usage, usageErr := g.child.Usage()
-		if err := errors.Join(err, usageErr, crowd.stop()); err != nil {
+		crowd.stop()
+		if err := errors.Join(err, usageErr); err != nil {
 			return nil, err
 		}
 		after, err := measure()
@@ -158,10 +160,9 @@ func smallBuffer(_, _ string, raw syscall.RawConn) error {
 	return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
 }
 
-func (c *crowd) stop() error {
+func (c *crowd) stop() {
 	c.cancel()
 	c.ended.Wait()
-	return nil
 }
 
 // drip writes a byte every now and then, until the other side has closed.

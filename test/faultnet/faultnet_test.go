@@ -35,7 +35,7 @@ func service(t *testing.T, answer string) string {
 			line := make([]byte, 4)
 			if _, err := io.ReadFull(c, line); err == nil {
 				_, _ = io.WriteString(c, answer)
-				_, _ = io.WriteString(c, string(line))
+				_, _ = c.Write(line)
 			}
 			c.Close()
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -102,7 +103,7 @@ func listed(ctx context.Context, dir string) (files []string, exports map[string
 			GoFiles                 []string
 		}
 		if err := d.Decode(&p); err != nil {
-			if err == io.EOF { //nolint:errorlint // as documented
+			if errors.Is(err, io.EOF) {
 				return files, exports, nil
 			}
 			return nil, nil, err

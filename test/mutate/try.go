@@ -145,7 +145,7 @@ func record(ctx context.Context, s settings, tests []testCase, dir string) (reac
 		workers.Go(func() error {
 			t := &tests[i]
 			file := filepath.Join(dir, "reached-"+strconv.Itoa(i))
-			defer os.Remove(file)
+			defer func() { _ = os.Remove(file) }()
 			began := time.Now()
 			ok, err := t.suite.run(wctx, 2*s.slow, []string{t.name}, "MUTANT_REACHED="+file)
 			t.took = time.Since(began)
