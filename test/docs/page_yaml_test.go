@@ -10,7 +10,7 @@ import (
 
 // TestPages: what these pages show can be pasted as it stands.
 func TestPages(t *testing.T) {
-	for _, page := range []string{"docs/limits.md", "docs/resilience.md"} {
+	for _, page := range []string{"docs/limits.md", "docs/resilience.md", "docs/answers.md"} {
 		for _, b := range blocks(t, page) {
 			file := filepath.Join(t.TempDir(), "drawbridge.yaml")
 			if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
