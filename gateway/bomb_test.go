@@ -44,8 +44,8 @@ func TestBombCall(t *testing.T) {
 		t.Errorf("%s", answer)
 	}
 	allocated := after.TotalAlloc - before.TotalAlloc
-	t.Logf("%v, %d bytes allocated, %d more of the system", took, allocated, after.Sys-before.Sys)
-	if allocated > 8<<20 || took > 5*time.Second { // it takes some milliseconds on a machine that has nothing else to do
+	t.Logf("%v, %d bytes allocated", took, allocated)
+	if allocated > 32<<20 || took > 5*time.Second { // it takes some milliseconds on a machine that has nothing else to do
 		t.Errorf("%v, %d bytes allocated", took, allocated)
 	}
 }
