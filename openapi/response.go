@@ -126,11 +126,13 @@ func endsItself(p Part) bool {
 	return false
 }
 
-// isBeginning tells whether a text is JSON but for its end.
+// isBeginning tells whether a text is JSON but for its end, which may be within an escape or a literal: what is wrong is found at the
+// beginning of these.
 func isBeginning(data []byte) bool {
+	const longest = len(`\u00e`)
 	var e *jsonscan.Error
 	_, err := jsonscan.Scan(data, jsonscan.Options{})
-	return errors.As(err, &e) && e.Offset >= len(data)
+	return errors.As(err, &e) && e.Offset+longest >= len(data)
 }
 
 func isTimeout(err error) bool {
