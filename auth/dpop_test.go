@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -355,7 +357,7 @@ func TestNonce(t *testing.T) {
 		if w := call(replica, nonce); w.Code != 200 {
 			t.Errorf("at a replica whose keys were rotated: %d", w.Code)
 		}
-		for _, bad := range []string{"x", nonce[:len(nonce)-1], strings.Repeat("A", 32), "B" + nonce[1:]} {
+		for _, bad := range append(forgedNonces(t, nonce, keys[0]), "x", nonce[:len(nonce)-1], strings.Repeat("A", 32), "B"+nonce[1:]) {
 			if w := call(h, bad); w.Code != 401 || w.Header().Get("DPoP-Nonce") == "" {
 				t.Errorf("nonce %q: %d", bad, w.Code)
 			}
@@ -381,6 +383,25 @@ func TestNonce(t *testing.T) {
 	if fmt.Sprint(err) != "auth: a nonce key has 5 bytes, it needs 32" {
 		t.Error(err)
 	}
+}
+
+// forgedNonces are young nonces that are none: of another time with the code of the real one, and with codes over less than
+// there should be.
+func forgedNonces(t *testing.T, nonce string, key []byte) (forged []string) {
+	t.Helper()
+	good, err := base64.RawURLEncoding.DecodeString(nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := slices.Clone(good)
+	later[7]++
+	forged = append(forged, base64.RawURLEncoding.EncodeToString(later))
+	for _, message := range [][]byte{good[:8], []byte("dpop nonce\x00"), nil} {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(message)
+		forged = append(forged, base64.RawURLEncoding.EncodeToString(append(slices.Clone(good[:8]), mac.Sum(nil)[:nonceMAC]...)))
+	}
+	return forged
 }
 
 // newHouseNear is another gateway with the same authorization servers.

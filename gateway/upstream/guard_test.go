@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -48,6 +50,13 @@ func addressTable() []struct{ address, want string } {
 		{"2002:a9fe:a9fe::1", metadata}, {"2001:0:a9fe:a9fe::1", metadata},
 		{"2001:0:808:808:0:0:5601:5601", metadata}, // Teredo: the client's address is inverted
 		{"2606:4700::5efe:169.254.169.254", metadata}, {"2606:4700::200:5efe:169.254.169.254", metadata},
+
+		// Each differs in one place from what is special.
+		{"2000:100::1", public}, {"2601:100::1", public}, {"2601:db8::1", public}, {"2000:db8::1", public}, {"2001:dba::1", public}, {"2001:eb8::1", public},
+		{"3f00:100::1", public}, {"20ff:100::1", public},
+		{"2606:4700::5eff:169.254.169.254", public}, {"2606:4700::5ffe:169.254.169.254", public},
+		{"2606:4700::1:5efe:169.254.169.254", public}, {"2606:4700::100:5efe:169.254.169.254", public},
+		{"0:0:0:0:ff00:0:a9fe:a9fe", private}, {"0:0:0:0:ff:0:a9fe:a9fe", private},
 	}
 }
 
@@ -137,5 +146,41 @@ func TestGuardedDial(t *testing.T) {
 			conn.Close()
 			t.Errorf("%s: connected", host)
 		}
+	}
+}
+
+// TestHostKey: one host is one key, however it is spelled.
+func TestHostKey(t *testing.T) {
+	for spelled, want := range map[string]string{
+		"Orders.Internal": "orders.internal", "orders.internal.": "orders.internal", "[::1]": "::1", "[::FFFF:127.0.0.1]": "127.0.0.1",
+		"::ffff:127.0.0.1": "127.0.0.1", "0:0:0:0:0:0:0:1": "::1", "127.1": "127.1",
+	} {
+		if got := hostKey(spelled); got != want {
+			t.Errorf("%s is %s, want %s", spelled, got, want)
+		}
+	}
+}
+
+// TestNamedMetadata: what the operator names himself is called, whatever it is; a document's name for it is not.
+func TestNamedMetadata(t *testing.T) {
+	g := newGuard([]string{"Metadata.Google.Internal.", "[FD00:EC2::254]", "169.254.169.254"}, []string{"metadata"}, nil, time.Second)
+	for host, want := range map[string]trust{
+		"metadata.google.internal": named, "fd00:ec2::254": literal, "169.254.169.254": literal, "metadata": document, "metadata.goog": stranger,
+	} {
+		if got := g.hosts[host]; got != want {
+			t.Errorf("the trust in %s is %d, want %d", host, got, want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // so that nothing is resolved
+	for host, want := range map[string]Kind{"metadata.google.internal": Connect, "metadata": Refused, "metadata.goog": Refused} {
+		_, err := g.dial(ended, "tcp", host+":80")
+		var failed *dialError
+		if !errors.As(err, &failed) || failed.kind != want {
+			t.Errorf("%s: %v, want the kind %s", host, err, want)
+		}
+	}
+	if err := g.public.Control("tcp", "no address", nil); err == nil {
+		t.Error("what is no address is dialled")
 	}
 }
