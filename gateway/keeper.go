@@ -96,6 +96,10 @@ func (k *keeper) name(c *call, req *http.Request) cache.Name {
 		token := sha256.Sum256([]byte(joined(c.caller.Issuer, c.caller.Subject, c.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
 		n.Variant += string(token[:])
 	}
+	if c.plan.source.config.Exchanges() { // for one user, too, each token may be exchanged for another: for a tenant, say
+		token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
+		n.Variant += string(token[:])
+	}
 	if c.plan.inbound {
 		passed := headerDigest(c.plan.passed(c.req.HTTP.Header))
 		n.Variant += string(passed[:])
@@ -119,8 +123,14 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 		}
 		return resp, nil
 	}
+	rule := &k.rule
+	if c.sent != nil {
+		own := k.rule
+		own.Whole = c.tellsNothingSent
+		rule = &own
+	}
 	var untold error
-	resp, o, err := c.g.answers.Do(req, k.name(c, req), &k.rule, func(req *http.Request) (*http.Response, error) {
+	resp, o, err := c.g.answers.Do(req, k.name(c, req), rule, func(req *http.Request) (*http.Response, error) {
 		if untold = c.tellRequest(); untold != nil {
 			return nil, untold
 		}
@@ -149,6 +159,26 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 		err = &upstream.Error{Kind: kind, API: c.plan.Tool.API, Err: fmt.Errorf("wait for the answer to the same request: %w", err)}
 	}
 	return nil, c.failed(err)
+}
+
+// tellsNothingSent tells whether an answer is free of what this call attached to its request. One that repeats a token is not kept:
+// whoever gets it later has sent no token, and would not know what to take out.
+func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
+	e := c.sentSecrets()
+	if e == nil {
+		return true
+	}
+	for _, values := range head {
+		if slices.ContainsFunc(values, func(v string) bool { return e.hidden(v) != v }) {
+			return false
+		}
+	}
+	for i := range e.forms {
+		if e.forms[i].in(body) {
+			return false
+		}
+	}
+	return true
 }
 
 // transmit sends the request to the service.

@@ -199,6 +199,10 @@ func (b *keptBody) Read(p []byte) (int, error) {
 	case int64(len(b.held)) > b.rule.MaxBytes:
 		b.end(nil, false)
 	case errors.Is(err, io.EOF):
+		if b.rule.Whole != nil && !b.rule.Whole(b.entry.header, b.held) {
+			b.end(nil, false)
+			break
+		}
 		b.entry.fill(b.held)
 		b.end(b.entry, false)
 	case err != nil:

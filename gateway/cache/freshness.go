@@ -18,6 +18,8 @@ type Rule struct {
 	MaxBytes int64
 	// Keep tells whether an answer may be kept, by its head, besides what HTTP says. Nil: each may.
 	Keep func(*http.Response) bool
+	// Whole tells whether an answer may be kept, when its body is there. Nil: each may.
+	Whole func(head http.Header, body []byte) bool
 	// Count is told what became of each request, and of each answer that was kept. Nil: nobody is.
 	Count func(Outcome)
 }
