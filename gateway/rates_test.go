@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -257,11 +258,15 @@ func TestRatesCostLittle(t *testing.T) {
 		g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+limits, service.URL)
 		h := from(g.Handler(), "192.0.2.1:1")
 		c := newClient(t, h, "2026-07-28", token)
-		return testing.AllocsPerRun(200, func() {
-			if w := c.send("tools/list", "", ""); w.Code != 200 {
-				t.Fatal(w.Code, w.Body)
-			}
-		})
+		least := math.Inf(1) // what else the runtime allocates comes and goes
+		for range 5 {
+			least = min(least, testing.AllocsPerRun(200, func() {
+				if w := c.send("tools/list", "", ""); w.Code != 200 {
+					t.Fatal(w.Code, w.Body)
+				}
+			}))
+		}
+		return least
 	}
 	without := measure("limits: {address_rate: off, principal_rate: off}\n")
 	with := measure("limits: {address_rate: {rate: 1000000/s}, principal_rate: {rate: 1000000/s}}\n")

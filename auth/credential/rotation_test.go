@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,7 +170,8 @@ func TestCertificateRotationUnderLoad(t *testing.T) {
 	writer.Go(func() {
 		for n := 1; !stop.Load(); n++ {
 			clients.write(t, dir, fmt.Sprintf("gateway%d", n%3), time.Now().Add(time.Hour))
-			put(t, caFile, append(newAuthority(t).pem, servers.pem...))
+			// The authority in use comes first: the file is written in place, and half of it may be read.
+			put(t, caFile, slices.Concat(servers.pem, newAuthority(t).pem))
 		}
 	})
 	for range 4 {

@@ -65,7 +65,7 @@ func newHost(t *testing.T) *host {
 		t.Fatal(err)
 	}
 	h.config, h.document = filepath.Join(dir, "gateway.yaml"), filepath.Join(dir, "things.yaml")
-	config := fmt.Sprintf("limits: {first_byte_timeout: 1m, timeout: 1m}\napis: [{spec: things.yaml, base_url: %q}]\n", service.URL)
+	config := fmt.Sprintf("limits: {first_byte_timeout: 1m, timeout: 1m, max_queued: 100000, queue_timeout: 1m}\napis: [{spec: things.yaml, base_url: %q}]\n", service.URL)
 	for file, text := range map[string]string{h.config: config, h.document: thingsDocument} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
