@@ -62,7 +62,7 @@ func registered(t *testing.T) map[string]measured {
 	all := map[string]measured{}
 	descs := make(chan *prometheus.Desc)
 	go func() { r.Describe(descs); close(descs) }()
-	form := regexp.MustCompile(`^Desc{fqName: "([^"]+)", help: "(.*)", constLabels: {([^}]*)}, variableLabels: {([^}]*)}}$`)
+	form := regexp.MustCompile(`^Desc{fqName: "([^"]+)", help: "(.*)", unit: "[^"]*", constLabels: {([^}]*)}, variableLabels: {([^}]*)}}$`)
 	for d := range descs {
 		m := form.FindStringSubmatch(d.String())
 		if m == nil {

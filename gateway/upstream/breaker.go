@@ -64,7 +64,7 @@ const (
 // steps of a tenth.
 const windowParts = 10
 
-// breaker is a [Breaker] in use, of one host. ADR 0013 tells why it is our own.
+// breaker is a [Breaker] in use, of one host. ADR 0015 tells why it is our own.
 //
 // It moves from closed to open when the share of failures in the window is
 // reached, from open to half open when the pause is over and a call comes, and
