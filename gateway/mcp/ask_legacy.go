@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +57,12 @@ func (qs *questions) add(session [16]byte) (id string, answer chan clientAnswer)
 	}
 	qs.open[id] = q
 	return id, q.answer
+}
+
+// isQuestionID tells whether an id may be one that add has made, here or on another replica: what is none need not be passed on.
+func isQuestionID(id []byte) bool {
+	name, ok := text(id)
+	return ok && len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 func (qs *questions) drop(id string) {
@@ -207,7 +214,7 @@ func (x *exchange) answered(message []byte) *Error {
 
 // answers hands on the response of the request's session.
 func (x *exchange) answers(message []byte) {
-	if !x.h.questions.deliver(x.session.id, message) {
+	if !x.h.questions.deliver(x.session.id, message) && isQuestionID(jsonscan.Lookup(message, "id")) {
 		x.relay(relayed{Kind: relayAnswer, Message: message})
 	}
 }

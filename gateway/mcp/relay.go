@@ -14,6 +14,10 @@ const relayLabel = "drawbridge mcp relay 1"
 // relayLife is how long a message between replicas counts.
 const relayLife = time.Minute
 
+// maxRelayed is the size of the largest message of a client that other replicas are told of, in bytes. What users answer is
+// far smaller, and what is larger would make the way between replicas slow for everybody.
+const maxRelayed = 64 << 10
+
 // relayed is what one replica has learned of a legacy session and another may have to
 // know, since that one holds a stream or a call of the session.
 type relayed struct {
@@ -37,7 +41,7 @@ const (
 // client is answered as if there were one replica.
 func (x *exchange) relay(m relayed) {
 	h := x.h
-	if h.o.Relay == nil {
+	if h.o.Relay == nil || len(m.Message) > maxRelayed {
 		return
 	}
 	m.Session = x.session.id

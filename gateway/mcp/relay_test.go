@@ -77,6 +77,11 @@ func TestReplicas(t *testing.T) {
 			if got := strings.Contains(said(logged), "notifications/message"); got != together {
 				t.Errorf("together %v: logged %v", together, got)
 			}
+			// What nobody can have asked for, and what is too large, is not told the others: their way is shared.
+			post(1, `{"jsonrpc":"2.0","id":"x","result":{}}`)
+			post(1, `{"jsonrpc":"2.0","id":7,"result":{}}`)
+			post(1, `{"jsonrpc":"2.0","id":"`+m[1]+`","result":{"a":"`+strings.Repeat("a", 70<<10)+`"}}`)
+			post(1, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`+strings.Repeat("a", 70<<10)+`"}}`)
 			stream := open(0, http.MethodGet, "")
 			open(1, http.MethodDelete, "")
 			stream.mu.Lock()
