@@ -28,10 +28,17 @@ func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.
 		var wrong []*jobError
 		for _, use := range j.uses() {
 			r := *use.at
-			if r == nil || r.named {
+			var err error
+			switch {
+			case r == nil:
 				continue
+			case r.operation != nil && gen.unapproved[r.operation] != "":
+				err = errors.New(gen.unapproved[r.operation] + ", and is held back until it is approved")
+			case r.named:
+				continue
+			default:
+				err = p.overreach(r, use.look, plans)
 			}
-			err := p.overreach(r, use.look, plans)
 			switch {
 			case err == nil:
 			case r.linked:

@@ -116,3 +116,32 @@ rules: [{match: {operation: two}, set: {resource: {uri: "a:two", tool: true}}}]
 		t.Errorf("a bad file: %v", err)
 	}
 }
+
+// TestLockOfJobs: what a rule names for a job is not requested while it is held back, since its method and path are the document's.
+func TestLockOfJobs(t *testing.T) {
+	r := started(t, "- a.yaml\n")
+	cfg := `
+tools: {lock: approved.lock}
+apis: [{name: a, spec: a.yaml, base_url: "http://127.0.0.1:1"}]
+rules: [{match: {operation: begin}, set: {job: {status: {operation: look}}}}]
+`
+	files := map[string]string{"a.yaml": document("A", "begin", "look"), "drawbridge.yaml": strings.Replace(cfg, "tools: {lock: approved.lock}", "", 1)}
+	r.write(files)
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := r.Lock().Tools()
+	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.job == r.guessed {
+		t.Fatalf("%s has no job of its own", p.Tool.Name)
+	}
+	r.write(map[string]string{"drawbridge.yaml": cfg, "approved.lock": string(config.NewLock(all[:1]).Encode())})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.job != r.guessed {
+		t.Errorf("%s has a job that asks what is held back", p.Tool.Name)
+	}
+	if want := "the tool look is new, and is held back until it is approved"; r.logged(want) == 0 {
+		t.Errorf("%q is not told: %s", want, r.log)
+	}
+}
