@@ -146,12 +146,13 @@ func (l *Log) await(ctx context.Context) error {
 var lineRoom = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
 
 // Write puts the line of a call into the buffer. It never waits: a call that was made has its line, whatever the buffer holds,
-// but where lines are dropped.
+// but where lines are dropped. When there is no room, the line of a call that asked no service, and told nothing, is dropped and
+// counted in any case: as many of these come as callers send, and nobody waits for room before them.
 func (l *Log) Write(line *Line) {
 	b := lineRoom.Get().(*[]byte) //nolint:errcheck // nothing else is in it
 	*b = line.append((*b)[:0], &l.o, l.hashes)
 	l.mu.Lock()
-	if l.o.Drop && l.lines >= l.o.Buffer {
+	if l.lines >= l.o.Buffer && (l.o.Drop || line.Requests == 0 && line.Cache == "") {
 		l.mu.Unlock()
 		l.metrics.dropped.Inc()
 	} else {

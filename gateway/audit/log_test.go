@@ -74,7 +74,7 @@ func start(t *testing.T, o Options) (*Log, func() error) {
 }
 
 func line(n int) *Line {
-	return &Line{Time: begun, Request: fmt.Sprintf("R%d", n), RPC: "tools/call", Tool: "t", Decision: Allowed, Outcome: "ok"}
+	return &Line{Requests: 1, Time: begun, Request: fmt.Sprintf("R%d", n), RPC: "tools/call", Tool: "t", Decision: Allowed, Outcome: "ok"}
 }
 
 // requests are the requests that lines are of; each must be a whole line.
@@ -144,6 +144,12 @@ func TestFullDisk(t *testing.T) {
 		l, end := start(t, Options{Output: out, Metrics: r, Buffer: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		for n := range 12 { // two more than the buffer, which had begun
 			l.Write(line(n))
+		}
+		idle := line(99)
+		idle.Requests = 0
+		l.Write(idle) // of a call that asked nobody: there may be any number of these
+		if n := value(t, r, "drawbridge_audit_dropped_total"); n != 1 {
+			t.Errorf("%v lines of calls that asked nobody were dropped, want 1", n)
 		}
 		time.Sleep(time.Minute)
 		before := time.Now()
