@@ -69,6 +69,7 @@ func FuzzIDFinder(f *testing.F) {
 	f.Add([]byte(`{"id":{"id":1},"idx":[1,2]}`), uint(9))
 	f.Add([]byte(`[{"id":1}]`), uint(1))
 	f.Add([]byte(`{"id":[1]}{"id":2}`), uint(1))
+	f.Add([]byte(`{"id":"]}"}`), uint(8))
 	f.Fuzz(func(t *testing.T, message []byte, cut uint) {
 		var finder idFinder
 		at := int(cut % uint(len(message)+1))

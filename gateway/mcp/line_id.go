@@ -98,7 +98,7 @@ func (f *idFinder) keep(c byte) {
 			f.key = append(f.key, c)
 		}
 	case f.place == inValue && f.isID() && len(f.value) <= maxID:
-		if f.depth == 1 && (c == '}' || c == ']') {
+		if f.depth == 1 && !f.inString && (c == '}' || c == ']') {
 			return // the end of the message, not of the value
 		}
 		f.value = append(f.value, c)

@@ -151,7 +151,8 @@ func FuzzSharedRecord(f *testing.F) {
 	f.Add("", []byte{})
 	f.Add(sealed[1:], r.head(nil, time.Now()))
 	f.Fuzz(func(t *testing.T, text string, plain []byte) {
-		if rec, ok := r.open(record, text); ok && text != sealed {
+		// The fuzzer's own process sealed the same value another time.
+		if rec, ok := r.open(record, text); ok && string(rec.value) != "value" {
 			t.Errorf("taken for a record: %q", rec.value)
 		}
 		if rec, ok := parseRecord(plain); ok && (len(rec.value) != len(plain)-recordHead || rec.until.Year() > 1<<20) {
