@@ -80,18 +80,20 @@ const (
 // ErrAway is the error of what only the shared state knows, while it can't be reached.
 var ErrAway = errors.New("the state that replicas share can't be reached")
 
-// Shared is a Redis that replicas share, with one breaker for all uses: after the first operation that fails or takes too long
-// none is tried, until a probe of [Shared.Run] has found that it works again. Until Run begins nothing is shared. It is safe
-// for concurrent use.
+// Shared is a Redis that replicas share. There is one breaker for all uses: after the first operation that fails for what concerns all,
+// such as its connection, none is tried until a probe of [Shared.Run] has found that it works again. What takes too long pauses its own
+// use, and has Redis probed at once, which decides for the others. Until Run begins nothing is shared. It is safe for concurrent use.
 type Shared struct {
 	o        SharedOptions
 	id       string // of this replica, for as long as the process lives
 	phase    atomic.Int32
 	client   atomic.Pointer[redis.Client]
 	key      atomic.Pointer[[]byte]
-	broken   chan struct{}
+	broken   chan struct{} // it was left
+	suspect  chan struct{} // something was late
 	replicas replicaCount
 	failures map[use]prometheus.Counter
+	judges   map[use]*judge
 	bus      Bus
 
 	mu     sync.Mutex
@@ -112,7 +114,11 @@ func NewShared(o SharedOptions) *Shared {
 		o.Now = time.Now
 	}
 	logging.Disable() // it writes to standard error, for all of the process; what it would say comes back as an error
-	s := &Shared{o: o, id: rand.Text(), broken: make(chan struct{}, 1), failures: make(map[use]prometheus.Counter), since: o.Now()}
+	s := &Shared{o: o, id: rand.Text(), broken: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
+		failures: make(map[use]prometheus.Counter), judges: make(map[use]*judge), since: o.Now()}
+	for _, u := range uses {
+		s.judges[u] = &judge{}
+	}
 	s.bus = Bus{s: s, takers: make(map[string]func([]byte))}
 	s.replicas.n.Store(1)
 	s.Rename(o.Key)
@@ -153,8 +159,8 @@ func (s *Shared) newClient() *redis.Client {
 	})
 }
 
-// do does one operation, if Redis is there. The error is redis.Nil for what is not there; else the use goes on without, which is
-// counted.
+// do does one operation, if Redis is there and was in time for its use. The error is redis.Nil for what is not there; else the use goes
+// on without, which is counted.
 func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.Client) error) error {
 	switch phase(s.phase.Load()) {
 	case up:
@@ -164,21 +170,45 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 	case idle:
 		return ErrAway
 	}
+	j := s.judges[u]
+	if !j.lets(time.Now()) {
+		s.failures[u].Inc()
+		return ErrAway
+	}
 	bounded, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
 	c := s.client.Load()
 	err := f(bounded, c)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil):
+		j.answered()
 		return err
 	case ctx.Err() != nil:
+		j.left()
 		return ctx.Err() // nobody waits any more, which says nothing of Redis
 	}
 	s.failures[u].Inc()
-	if isAway(err) && s.client.Load() == c {
-		s.leave(err)
+	switch {
+	case isLate(err):
+		if j.late(time.Now()) {
+			s.o.Logger.Warn("the state that replicas share is too slow for a use of it", "use", string(u), "error", err)
+		}
+		signal(s.suspect)
+	case isAway(err):
+		j.left()
+		if s.client.Load() == c {
+			s.leave(err)
+		}
+	default:
+		j.answered()
 	}
 	return err
+}
+
+// isLate tells errors of an operation that took too long from all others. Whether Redis as a whole is slow, a probe finds out.
+func isLate(err error) bool {
+	var late interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &late) && late.Timeout()
 }
 
 // isAway tells errors of a Redis that can't be used from those of one operation.
@@ -195,6 +225,14 @@ func isAway(err error) bool {
 	return false
 }
 
+// signal wakes whoever waits at a channel with room for one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // alone tells whether nothing was ever to be shared: Run has not begun.
 func (s *Shared) alone() bool { return phase(s.phase.Load()) == idle }
 
@@ -205,10 +243,7 @@ func (s *Shared) leave(err error) {
 	}
 	s.note(err.Error())
 	s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
-	select {
-	case s.broken <- struct{}{}:
-	default:
-	}
+	signal(s.broken)
 }
 
 func (s *Shared) note(reason string) {

@@ -21,6 +21,9 @@ const (
 	lastProbe  = time.Second
 	// probeTimeout is what a probe may take, and all that is no part of a call, such as connecting for the first time.
 	probeTimeout = 2 * time.Second
+	// suspectTimes is by how much more a probe may take than a call, in making sure that Redis is there at all after something was late: it
+	// may have to connect.
+	suspectTimes = 5
 	// maxReplicas bounds what is believed of their number.
 	maxReplicas = 1000
 )
@@ -97,14 +100,19 @@ func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 // watch gives signs of life, and notices when Redis goes and comes.
 func (s *Shared) watch(ctx context.Context) {
 	pause, told := firstProbe, false
+	most := probeTimeout
 	for {
-		err := s.beat(ctx)
+		err := s.beat(ctx, most)
+		most = probeTimeout
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
 			if s.phase.CompareAndSwap(int32(away), int32(up)) {
 				s.note("")
+				for _, j := range s.judges {
+					j.answered()
+				}
 				s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
 			}
 			pause, told = firstProbe, true
@@ -125,6 +133,10 @@ func (s *Shared) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
+		case <-s.suspect:
+			if phase(s.phase.Load()) == up {
+				most = suspectTimes * s.o.Timeout
+			}
 		case <-s.broken:
 			s.renew()
 			pause = firstProbe
@@ -149,10 +161,10 @@ func (s *Shared) renew() {
 	_ = s.client.Swap(s.newClient()).Close()
 }
 
-// beat gives a sign of life. Connecting may take its time; then Redis has to answer as fast as a call needs it.
-func (s *Shared) beat(ctx context.Context) error {
+// beat gives a sign of life. Connecting may take its time, so much at most; then Redis has to answer as fast as a call needs it.
+func (s *Shared) beat(ctx context.Context, most time.Duration) error {
 	c := s.client.Load()
-	slow, cancel := context.WithTimeout(ctx, probeTimeout)
+	slow, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if err := c.Ping(slow).Err(); err != nil {
 		return err

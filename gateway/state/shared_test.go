@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -168,12 +169,85 @@ func TestSlowRedis(t *testing.T) {
 	eventually(t, "it is reached again", func() bool { return s.Status().Up })
 }
 
-// hole is a proxy that can stop passing anything on.
+// TestOneSlowUse: a command that is late pauses the use that it is for, and no other; the log tells once, and the use comes back.
+func TestOneSlowUse(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	hole, log := newHole(t, m.Addr()), &logged{}
+	seal, _ := mcp.NewSealer([][]byte{[]byte("common")}, "test")
+	s := begin(t, NewShared(SharedOptions{Network: "tcp", Address: hole.address(), Prefix: "gate", Timeout: 300 * time.Millisecond, Seal: seal,
+		Logger: slog.New(slog.NewTextHandler(log, nil))}))
+	eventually(t, "it is reached", func() bool { return s.Status().Up })
+	rates := s.Rates(NewLocalRates(0, nil), true) // closed: what Redis is not asked is refused
+	counted := func() bool {
+		d, _ := rates.Take(t.Context(), "k", Limit{time.Millisecond, 1_000_000}, 1)
+		return d.Allowed
+	}
+	lost := func() float64 { return testutil.ToFloat64(s.failures[useMessages]) }
+	hole.delay("publish")
+	waited, published := 0, 0
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+		before := time.Now()
+		s.Bus().Publish(t.Context(), "topic", []byte("message"))
+		if published++; time.Since(before) > 250*time.Millisecond {
+			waited++
+		}
+		if !counted() || !s.Status().Up {
+			t.Fatal("a slow command has taken another use with it")
+		}
+	}
+	if waited > 5 || published < 2*waited || lost() != float64(published) {
+		t.Errorf("%d of %d messages have waited, %v are counted", waited, published, lost())
+	}
+	if n := strings.Count(log.String(), "too slow for a use of it"); n != 1 || !strings.Contains(log.String(), "use=messages") {
+		t.Errorf("the log tells %d times:\n%s", n, log)
+	}
+	hole.delay("")
+	eventually(t, "messages go again", func() bool {
+		before := lost()
+		s.Bus().Publish(t.Context(), "topic", []byte("message"))
+		return lost() == before
+	})
+}
+
+// TestJudge: after a pause one operation tries, the pause grows to a second, and one in time ends it.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	j, now := &judge{}, time.Unix(1_800_000_000, 0)
+	lets := func(after time.Duration, want bool) {
+		t.Helper()
+		now = now.Add(after)
+		if got := j.lets(now); got != want {
+			t.Errorf("lets %v, want %v", got, want)
+		}
+	}
+	lets(0, true)
+	lets(0, true) // many at a time
+	if !j.late(now) || j.late(now) {
+		t.Error("the log is told once")
+	}
+	for _, pause := range []time.Duration{50, 100, 200, 400, 800, 1000, 1000} {
+		lets(pause*time.Millisecond-1, false)
+		lets(1, true)
+		lets(time.Hour, false) // one tries already
+		now = now.Add(-time.Hour)
+		j.late(now)
+	}
+	lets(time.Second, true)
+	j.left() // nobody knows: another tries
+	lets(0, true)
+	j.answered()
+	lets(0, true)
+	lets(0, true)
+}
+
+// hole is a proxy that can stop passing anything on, or one command.
 type hole struct {
 	l    net.Listener
 	mu   sync.Mutex
 	cond *sync.Cond
 	shut bool
+	slow string // the command, as the client writes it
 	over bool
 }
 
@@ -206,7 +280,7 @@ func newHole(t *testing.T, to string) *hole {
 							return
 						}
 						h.mu.Lock()
-						for h.shut && !h.over {
+						for (h.shut || h.slow != "" && bytes.Contains(b[:n], []byte("\r\n"+h.slow+"\r\n"))) && !h.over {
 							h.cond.Wait()
 						}
 						h.mu.Unlock()
@@ -235,6 +309,13 @@ func (h *hole) swallow(shut bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.shut = shut
+	h.cond.Broadcast()
+}
+
+func (h *hole) delay(command string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.slow = command
 	h.cond.Broadcast()
 }
 
