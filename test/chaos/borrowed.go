@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"drawbridge/test/figures"
 )
 
 // What other programs and tests of this module measure: they are run, and their figures are taken from what they print.
@@ -32,32 +34,23 @@ func (s *suite) borrow(ctx context.Context, name string, args ...string) (printe
 	return string(out), err == nil, nil
 }
 
-// columns are separated by two spaces at least.
-var columns = regexp.MustCompile(`\s{2,}`)
-
-// tableRows takes the rows of a table of name, goal and measured, which a program prints below a line that begins with figure.
+// tableRows takes the rows of the table that a program has printed. It may fail for a goal that is missed, and for nothing else.
 func tableRows(printed string, well bool) ([]row, error) {
-	_, body, found := strings.Cut(printed, "\nfigure ")
-	if !found {
-		if body, found = strings.CutPrefix(printed, "figure "); !found {
-			return nil, fmt.Errorf("there is no table in what was printed:\n%s", printed)
-		}
+	all, err := figures.Parse(printed)
+	if err != nil {
+		return nil, err
 	}
 	var rows []row
-	for line := range strings.Lines(body) {
-		parts := columns.Split(strings.TrimSpace(line), -1)
-		v := ok
-		if last := len(parts) - 1; last > 0 && parts[last] == string(missed) {
-			v, parts = missed, parts[:last]
+	failed := false
+	for _, f := range all {
+		v := verdictOf(f.Met)
+		if f.Goal == "" && f.Met {
+			v = shown
 		}
-		switch {
-		case len(parts) == 3 && parts[1] != "goal":
-			rows = append(rows, row{parts[0], parts[1], parts[2], v})
-		case len(parts) == 2 && parts[0] != "goal" && !strings.Contains(line, "figures were missed"):
-			rows = append(rows, row{parts[0], "", parts[1], shown})
-		}
+		failed = failed || !f.Met
+		rows = append(rows, row{f.Name, f.Goal, f.Measured, v})
 	}
-	if !well && !strings.Contains(printed, string(missed)) {
+	if !well && !failed {
 		return nil, fmt.Errorf("it failed:\n%s", printed)
 	}
 	return rows, nil

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFiguresAreNumberedOnce(t *testing.T) {
 	last := 0
-	for _, f := range figures() {
+	for _, f := range allFigures() {
 		if f.number <= last || f.number > 30 {
 			t.Errorf("figure %d stands behind %d", f.number, last)
 		}
@@ -34,7 +34,7 @@ func TestEachFigureIsInThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range figures() {
+	for _, f := range allFigures() {
 		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| (\d+, )?%d(, \d+)? \| `, f.number))
 		if !row.Match(page) {
 			t.Errorf("docs/chaos.md has no row for figure %d", f.number)

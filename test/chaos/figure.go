@@ -50,7 +50,7 @@ type notRun struct{ reason string }
 func (n *notRun) Error() string { return "not run: " + n.reason }
 
 // figures is the table of contents, in the order in which they are numbered.
-func figures() []figure {
+func allFigures() []figure {
 	return []figure{
 		printedBy(1, "payloads that lead out of a path", "make paths: nginx, Apache, Tomcat, Node, Go and Python behind the gateway", "0 lead to another route", `\d+ payloads, \d+ stacks, \d+ calls`, "paths"),
 		rolling,
@@ -71,7 +71,7 @@ func figures() []figure {
 		proven(17, "secrets in what can be seen", "each secret looked for in answers, logs, traces, metrics and pages, at debug, with faults", "Canar", "./gateway", "./auth/..."),
 		apart,
 		proven(19, "who may do what", "5 revisions × single and batch × methods × tokens, against the table", "^TestAuthorizationMatrix$", "./gateway"),
-		proven(20, "addresses that must not be called", "spellings of addresses, names that change, redirects", "^(TestAddresses|TestGuardedDial|.*Redirect.*|.*Rebind.*)$", "./gateway/upstream"),
+		proven(20, "addresses that must not be called", "spellings of addresses, names that change, redirects", "^(TestAddressTable|TestAddresses|TestGuardedDial|.*Redirect.*|.*Rebind.*)$", "./gateway/upstream"),
 		fuzzing,
 		mutation,
 		leaks,

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case *whole:
 		s.size = full
 	}
-	selected, err := choose(figures(), *chosen, s.size)
+	selected, err := choose(allFigures(), *chosen, s.size)
 	if err != nil {
 		return err
 	}

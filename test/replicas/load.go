@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/test/figures"
 	"drawbridge/test/wire"
 )
 
@@ -109,8 +110,8 @@ func share(all []made, of float64) time.Duration {
 }
 
 // judge holds what was measured against the goals.
-func (c *cluster) judge(l *load, parts []part) []figure {
-	var figures []figure
+func (c *cluster) judge(l *load, parts []part) []figures.Figure {
+	var all []figures.Figure
 	failed, words := 0, ""
 	for _, m := range slices.Concat(l.plain, l.limited) {
 		if m.err != nil || m.status != 200 && m.status != 429 {
@@ -118,15 +119,15 @@ func (c *cluster) judge(l *load, parts []part) []figure {
 			words = fmt.Sprintf(", the last with status %d, %v", m.status, m.err)
 		}
 	}
-	figures = append(figures, figure{"failed calls, Redis killed and stopped under load", "0", fmt.Sprintf("%d of %d%s", failed, len(l.plain)+len(l.limited), words), failed == 0})
+	all = append(all, figures.New("failed calls, Redis killed and stopped under load", "0", fmt.Sprintf("%d of %d%s", failed, len(l.plain)+len(l.limited), words), failed == 0))
 	before := within(l.plain, parts[0].began, parts[0].ended)
 	for _, p := range parts {
 		calls := within(l.plain, p.began, p.ended)
 		first := within(l.plain, p.began, p.began.Add(time.Second))
 		slow := share(first, 1) - share(before, 1)
-		f := figure{"slowest call in the first second of: " + p.name, "+20 ms at most", fmt.Sprintf("%+.1f ms (%.1f ms)", ms(slow), ms(share(first, 1))), slow <= 20*time.Millisecond}
+		f := figures.New("slowest call in the first second of: "+p.name, "+20 ms at most", fmt.Sprintf("%+.1f ms (%.1f ms)", ms(slow), ms(share(first, 1))), slow <= 20*time.Millisecond)
 		if !p.up {
-			figures = append(figures, f)
+			all = append(all, f)
 		}
 		limited := within(l.limited, p.began, p.ended)
 		allowed := 0
@@ -136,14 +137,14 @@ func (c *cluster) judge(l *load, parts []part) []figure {
 			}
 		}
 		nominal := float64(c.limit) * (p.ended.Sub(p.began).Seconds() + 1) // the burst is a second of it
-		figures = append(figures,
-			figure{"calls of a limited API: " + p.name, "2.0 × at most", fmt.Sprintf("%.2f × (%d of %d tried)", float64(allowed)/nominal, allowed, len(limited)), float64(allowed) <= 2*nominal},
-			figure{"99 of 100 calls: " + p.name, "+20 ms at most", fmt.Sprintf("%.1f ms (%d calls)", ms(share(calls, .99)), len(calls)), share(calls, .99) <= share(before, .99)+20*time.Millisecond})
+		all = append(all,
+			figures.New("calls of a limited API: "+p.name, "2.0 × at most", fmt.Sprintf("%.2f × (%d of %d tried)", float64(allowed)/nominal, allowed, len(limited)), float64(allowed) <= 2*nominal),
+			figures.New("99 of 100 calls: "+p.name, "+20 ms at most", fmt.Sprintf("%.1f ms (%d calls)", ms(share(calls, .99)), len(calls)), share(calls, .99) <= share(before, .99)+20*time.Millisecond))
 		if p.begin != nil {
-			figures = append(figures, figure{"until all replicas have noticed: " + p.name, "2.5 s at most", fmt.Sprintf("%.2f s", p.noticed.Seconds()), p.noticed <= 2500*time.Millisecond})
+			all = append(all, figures.New("until all replicas have noticed: "+p.name, "2.5 s at most", fmt.Sprintf("%.2f s", p.noticed.Seconds()), p.noticed <= 2500*time.Millisecond))
 		}
 	}
-	return figures
+	return all
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

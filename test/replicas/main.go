@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"time"
 
+	"drawbridge/test/figures"
 	"drawbridge/test/process"
 )
 
@@ -51,12 +52,6 @@ var phases = []phase{
 	{"going on", func(_ context.Context, c *cluster) error { return c.continueRedis() }, true},
 }
 
-// figure is one line of the table.
-type figure struct {
-	name, goal, measured string
-	met                  bool
-}
-
 func run(ctx context.Context, o options) error {
 	if o.duration < 5*time.Second || o.rps < 3 || o.limit < 1 {
 		return errors.New("-duration must be at least 5s, -rps 3 and -limit 1")
@@ -68,27 +63,17 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	figures, err := c.measure(ctx)
+	measured, err := c.measure(ctx)
 	if err := errors.Join(err, c.close()); err != nil {
 		return err
 	}
-	fmt.Printf("%-62s %-16s %s\n", "figure", "goal", "measured")
-	missed := 0
-	for _, f := range figures {
-		mark := ""
-		if !f.met {
-			mark, missed = "  MISSED", missed+1
-		}
-		fmt.Printf("%-62s %-16s %s%s\n", f.name, f.goal, f.measured, mark)
-	}
-	if missed > 0 {
-		return fmt.Errorf("%d figures were missed", missed)
-	}
-	return nil
+	table := figures.NewTable(os.Stdout)
+	table.Add(measured...)
+	return table.Err()
 }
 
 // measure makes the calls of all phases, and says what came of them.
-func (c *cluster) measure(ctx context.Context) ([]figure, error) {
+func (c *cluster) measure(ctx context.Context) ([]figures.Figure, error) {
 	l := c.load(ctx)
 	length := c.duration / time.Duration(len(phases))
 	var parts []part

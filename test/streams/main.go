@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"drawbridge/test/figures"
 )
 
 // settings are the flags.
@@ -37,12 +39,6 @@ func main() {
 	}
 }
 
-// figure is one line of the table.
-type figure struct {
-	name, goal, measured string
-	met                  bool
-}
-
 func run(ctx context.Context, s settings) error {
 	if s.streams < 1 || s.reloads < 1 || s.few < 1 || s.rps < 1 {
 		return errors.New("-streams, -reloads, -few and -rps must be at least 1")
@@ -52,15 +48,18 @@ func run(ctx context.Context, s settings) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil && limit.Max < uint64(s.streams)+100 {
 		return fmt.Errorf("%d streams need %d descriptors, and the hard limit is %d (ulimit -Hn)", s.streams, s.streams+100, limit.Max)
 	}
-	fmt.Printf("%-50s  %-14s  %s\n", "figure", "goal", "measured")
-	missed := 0
+	table := figures.NewTable(os.Stdout)
 	for _, part := range []struct {
 		name string
-		run  func(context.Context, *world) ([]figure, error)
+		run  func(context.Context, *world) ([]figures.Figure, error)
 	}{
-		{"http1", func(ctx context.Context, w *world) ([]figure, error) { return w.many(ctx, "HTTP/1.1", dialStream) }},
-		{"http2", func(ctx context.Context, w *world) ([]figure, error) { return w.many(ctx, "HTTP/2", newHTTP2().open) }},
-		{"reloads", func(ctx context.Context, w *world) ([]figure, error) { return w.manyChanges(ctx) }},
+		{"http1", func(ctx context.Context, w *world) ([]figures.Figure, error) {
+			return w.many(ctx, "HTTP/1.1", dialStream)
+		}},
+		{"http2", func(ctx context.Context, w *world) ([]figures.Figure, error) {
+			return w.many(ctx, "HTTP/2", newHTTP2().open)
+		}},
+		{"reloads", func(ctx context.Context, w *world) ([]figures.Figure, error) { return w.manyChanges(ctx) }},
 	} {
 		if s.only != "" && s.only != part.name {
 			continue
@@ -69,23 +68,14 @@ func run(ctx context.Context, s settings) error {
 		if err != nil {
 			return err
 		}
-		figures, err := part.run(ctx, w)
+		measured, err := part.run(ctx, w)
 		if err != nil {
 			err = fmt.Errorf("%w\n%s", err, w.gateway.Log())
 		}
 		if err := errors.Join(err, w.close()); err != nil {
 			return err
 		}
-		for _, f := range figures {
-			mark := ""
-			if !f.met {
-				mark, missed = "  MISSED", missed+1
-			}
-			fmt.Printf("%-50s  %-14s  %s%s\n", f.name, f.goal, f.measured, mark)
-		}
+		table.Add(measured...)
 	}
-	if missed > 0 {
-		return fmt.Errorf("%d figures were missed", missed)
-	}
-	return nil
+	return table.Err()
 }

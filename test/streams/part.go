@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/test/figures"
 	"drawbridge/test/process"
 )
 
@@ -18,7 +19,7 @@ const rounds = 5
 
 // many opens many streams, and looks at what they cost, how soon all of them know of a change, and how they end when the gateway
 // does.
-func (w *world) many(ctx context.Context, protocol string, open opener) ([]figure, error) {
+func (w *world) many(ctx context.Context, protocol string, open opener) ([]figures.Figure, error) {
 	warm, err := listen(ctx, w.host, 1, open)
 	if err != nil {
 		return nil, err
@@ -62,20 +63,20 @@ func (w *world) many(ctx context.Context, protocol string, open opener) ([]figur
 	slices.Sort(times)
 	name := fmt.Sprintf("%s, %d streams: ", protocol, w.streams)
 	live := max(each(idle.live, before.live), each(after.live, before.live))
-	return []figure{
-		{name + "heap and stacks of each", "<= 25 KiB", fmt.Sprintf("%.1f KiB", live), live <= 25},
+	return []figures.Figure{
+		figures.New(name+"heap and stacks of each", "<= 25 KiB", fmt.Sprintf("%.1f KiB", live), live <= 25),
 		// How much of what is garbage is resident is for the collector, and for those who set its pace.
-		{name + "resident memory of each", "", fmt.Sprintf("%.1f KiB", each(idle.resident, before.resident)), true},
-		{
-			name + "all know of a change", "< 1 s", fmt.Sprintf("%s (%s to %s)", times[rounds/2].Round(time.Millisecond),
+		figures.New(name+"resident memory of each", "", fmt.Sprintf("%.1f KiB", each(idle.resident, before.resident)), true),
+		figures.New(
+			name+"all know of a change", "< 1 s", fmt.Sprintf("%s (%s to %s)", times[rounds/2].Round(time.Millisecond),
 				times[0].Round(time.Millisecond), times[rounds-1].Round(time.Millisecond)), times[rounds/2] < time.Second,
-		},
-		{name + "cut at the end", "0", fmt.Sprintf("%d, in %s", cut, drained.Round(time.Millisecond)), cut == 0},
+		),
+		figures.New(name+"cut at the end", "0", fmt.Sprintf("%d, in %s", cut, drained.Round(time.Millisecond)), cut == 0),
 	}, nil
 }
 
 // manyChanges changes the tools many times while calls are made, each time when all streams know of the change before.
-func (w *world) manyChanges(ctx context.Context) ([]figure, error) {
+func (w *world) manyChanges(ctx context.Context) ([]figures.Figure, error) {
 	calls := w.startCalls(ctx)
 	defer calls.stop()
 	if err := w.change(ctx); err != nil { // with it all is warm
@@ -108,13 +109,13 @@ func (w *world) manyChanges(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	failed, made := calls.stop()
-	return []figure{
-		{
+	return []figures.Figure{
+		figures.New(
 			fmt.Sprintf("%d changes, %d streams: not told of each once", w.reloads, w.few), "0",
 			fmt.Sprintf("%d streams, in %s", uneven, took.Round(time.Second)), uneven == 0,
-		},
-		{"calls made meanwhile that failed", "0", fmt.Sprintf("%d of %d", failed, made), failed == 0 && made > 0},
-		{"goroutines left when the streams have gone", "0", fmt.Sprintf("%.0f", left), left <= 0},
+		),
+		figures.New("calls made meanwhile that failed", "0", fmt.Sprintf("%d of %d", failed, made), failed == 0 && made > 0),
+		figures.New("goroutines left when the streams have gone", "0", fmt.Sprintf("%.0f", left), left <= 0),
 	}, nil
 }
 

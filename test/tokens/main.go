@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/figures"
 	"drawbridge/test/process"
 )
 
@@ -53,37 +54,21 @@ func run(ctx context.Context, s settings) error {
 	}
 	defer w.close()
 	fmt.Printf("%d calls/s with good tokens, keys rotate every %s, %s for each part\n\n", s.rps, s.rotate, s.phase)
-	fmt.Printf("%-50s  %-35s  %s\n", "figure", "goal", "measured")
-	missed := 0
+	table := figures.NewTable(os.Stdout)
 	for _, part := range []struct {
 		name string
-		run  func(context.Context) ([]figure, error)
+		run  func(context.Context) ([]figures.Figure, error)
 	}{{"rotation", w.rotation}, {"keys", w.unknownKeys}, {"outage", w.outage}} {
 		if s.only != "" && s.only != part.name {
 			continue
 		}
-		figures, err := part.run(ctx)
+		measured, err := part.run(ctx)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, w.gateway.Log())
 		}
-		for _, f := range figures {
-			mark := ""
-			if !f.met {
-				mark, missed = "  MISSED", missed+1
-			}
-			fmt.Printf("%-50s  %-35s  %s%s\n", f.name, f.goal, f.measured, mark)
-		}
+		table.Add(measured...)
 	}
-	if missed > 0 {
-		return fmt.Errorf("%d figures were missed", missed)
-	}
-	return nil
-}
-
-// figure is one line of the table.
-type figure struct {
-	name, goal, measured string
-	met                  bool
+	return table.Err()
 }
 
 // world is the gateway with what stands around it.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/figures"
 	"drawbridge/test/process"
 )
 
@@ -22,7 +23,7 @@ func (w *world) issue() (string, error) {
 }
 
 // rotation changes keys under load. A key stays published for one more turn, and its tokens are used for half of that.
-func (w *world) rotation(ctx context.Context) ([]figure, error) {
+func (w *world) rotation(ctx context.Context) ([]figures.Figure, error) {
 	before := w.issuer.Requests(authtest.KeySet)
 	l, err := w.startLoad(ctx)
 	if err != nil {
@@ -54,18 +55,18 @@ func (w *world) rotation(ctx context.Context) ([]figure, error) {
 	failed, words := failures(counts)
 	fetches := w.issuer.Requests(authtest.KeySet) - before
 	refreshes := int(w.phase/(5*time.Minute)) + 1
-	return []figure{
-		{
+	return []figures.Figure{
+		figures.New(
 			"rotation: good tokens refused", "0", fmt.Sprintf("%d of %d calls, %d rotations%s", failed, failed+counts["ok"], rotations, words),
 			failed == 0 && counts["ok"] > 0,
-		},
-		{"rotation: fetches of keys", fmt.Sprintf("at most %d (rotations and refreshes)", rotations+refreshes), fmt.Sprint(fetches), fetches <= rotations+refreshes},
-		{"rotation: time of a call", "", fmt.Sprintf("p50 %s, p99 %s", round(p50), round(p99)), true},
+		),
+		figures.New("rotation: fetches of keys", fmt.Sprintf("at most %d (rotations and refreshes)", rotations+refreshes), fmt.Sprint(fetches), fetches <= rotations+refreshes),
+		figures.New("rotation: time of a call", "", fmt.Sprintf("p50 %s, p99 %s", round(p50), round(p99)), true),
 	}, nil
 }
 
 // unknownKeys floods the gateway with tokens that name keys nobody has, while good tokens are used.
-func (w *world) unknownKeys(ctx context.Context) ([]figure, error) {
+func (w *world) unknownKeys(ctx context.Context) ([]figures.Figure, error) {
 	calm, err := w.startLoad(ctx)
 	if err != nil {
 		return nil, err
@@ -118,11 +119,11 @@ func (w *world) unknownKeys(ctx context.Context) ([]figure, error) {
 	client.CloseIdleConnections()
 	failed, words := failures(counts)
 	_, refused := failures(outcomes)
-	return []figure{
-		{"random key ids: fetches in the first 10 s", "at most 6", fmt.Sprintf("%d, of %d tokens:%s", first, w.kids, refused), first <= 6 && outcomes["ok"] == 0},
-		{"random key ids: fetches after that", fmt.Sprintf("at most %d (1 in 10 s)", rest+1), fmt.Sprint(all - first), all-first <= rest+1},
-		{"random key ids: good tokens refused", "0", fmt.Sprintf("%d of %d%s", failed, failed+counts["ok"], words), failed == 0 && counts["ok"] > 0},
-		{"random key ids: p99 of good tokens", "before and meanwhile", fmt.Sprintf("%s, %s", round(calmP99), round(p99)), true},
+	return []figures.Figure{
+		figures.New("random key ids: fetches in the first 10 s", "at most 6", fmt.Sprintf("%d, of %d tokens:%s", first, w.kids, refused), first <= 6 && outcomes["ok"] == 0),
+		figures.New("random key ids: fetches after that", fmt.Sprintf("at most %d (1 in 10 s)", rest+1), fmt.Sprint(all-first), all-first <= rest+1),
+		figures.New("random key ids: good tokens refused", "0", fmt.Sprintf("%d of %d%s", failed, failed+counts["ok"], words), failed == 0 && counts["ok"] > 0),
+		figures.New("random key ids: p99 of good tokens", "before and meanwhile", fmt.Sprintf("%s, %s", round(calmP99), round(p99)), true),
 	}, nil
 }
 
@@ -161,7 +162,7 @@ func (w *world) strangers(n int) ([]string, error) {
 }
 
 // outage makes the authorization server hang: known keys go on, others are told to come again.
-func (w *world) outage(ctx context.Context) ([]figure, error) {
+func (w *world) outage(ctx context.Context) ([]figures.Figure, error) {
 	l, err := w.startLoad(ctx)
 	if err != nil {
 		return nil, err
@@ -190,10 +191,10 @@ func (w *world) outage(ctx context.Context) ([]figure, error) {
 	counts, _, p99 := l.stop()
 	failed, words := failures(counts)
 	_, told := failures(outcomes)
-	return []figure{
-		{"outage: tokens of known keys refused", "0", fmt.Sprintf("%d of %d, p99 %s%s", failed, failed+counts["ok"], round(p99), words), failed == 0 && counts["ok"] > 0},
-		{"outage: tokens of unknown keys", "503 with Retry-After", "of 20:" + told, outcomes["503+retry"] == len(strangers)},
-		{"outage: not ready", "0", fmt.Sprintf("%d of %d times", unready, len(strangers)), unready == 0},
+	return []figures.Figure{
+		figures.New("outage: tokens of known keys refused", "0", fmt.Sprintf("%d of %d, p99 %s%s", failed, failed+counts["ok"], round(p99), words), failed == 0 && counts["ok"] > 0),
+		figures.New("outage: tokens of unknown keys", "503 with Retry-After", "of 20:"+told, outcomes["503+retry"] == len(strangers)),
+		figures.New("outage: not ready", "0", fmt.Sprintf("%d of %d times", unready, len(strangers)), unready == 0),
 	}, nil
 }
 
