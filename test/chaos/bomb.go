@@ -64,11 +64,7 @@ func runGzipBomb(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer upstream.close()
-	spec, err := s.write("things.json", things)
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host)})
+	g, err := s.serveThings(ctx, upstream.host, "", setup{})
 	if err != nil {
 		return nil, err
 	}

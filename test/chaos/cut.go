@@ -62,11 +62,7 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, relay.Close()) }()
-	spec, err := s.write("things.json", things)
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, breaker: off}]", spec, "http://"+relay.Addr())})
+	g, err := s.serveThings(ctx, relay.Addr(), ", breaker: off", setup{})
 	if err != nil {
 		return nil, err
 	}

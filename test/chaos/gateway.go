@@ -107,6 +107,16 @@ func (s *suite) serve(ctx context.Context, u setup) (*gateway, error) {
 	return g, nil
 }
 
+// serveThings serves things as the one API, from a host, with further keys of the API that each begin with a comma.
+func (s *suite) serveThings(ctx context.Context, host, keys string, u setup) (*gateway, error) {
+	spec, err := s.write("things.json", things)
+	if err != nil {
+		return nil, err
+	}
+	u.apis = fmt.Sprintf("[{spec: %q, name: things, base_url: %q%s}]", spec, "http://"+host, keys)
+	return s.serve(ctx, u)
+}
+
 // stopInto ends a gateway and adds what went wrong to the error of the caller.
 func (g *gateway) stopInto(err *error) {
 	*err = errors.Join(*err, g.child.Stop())

@@ -50,13 +50,9 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := s.write("things.json", things)
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.serve(ctx, setup{
-		addresses: []string{host, admin}, apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host),
-		more: fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", issuer.Issuer()),
+	g, err := s.serveThings(ctx, upstream.host, "", setup{
+		addresses: []string{host, admin},
+		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", issuer.Issuer()),
 	})
 	if err != nil {
 		return nil, err

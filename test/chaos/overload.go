@@ -46,12 +46,7 @@ func runOverload(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer upstream.close()
-	spec, err := s.write("things.json", things)
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.serve(ctx, setup{
-		apis:        fmt.Sprintf("[{spec: %q, name: things, base_url: %q, max_in_flight: %d, max_queued: %d}]", spec, "http://"+upstream.host, slots, 2*slots),
+	g, err := s.serveThings(ctx, upstream.host, fmt.Sprintf(", max_in_flight: %d, max_queued: %d", slots, 2*slots), setup{
 		environment: []string{"GOMEMLIMIT=230MiB"},
 	})
 	if err != nil {

@@ -61,20 +61,15 @@ func runRolling(ctx context.Context, s *suite) (rows []row, err error) {
 }
 
 func (s *suite) roll(ctx context.Context, upstream *service, name string, start func(context.Context, *suite, string, []*gateway) (balancer, error)) (rows []row, err error) {
-	spec, err := s.write("things.json", things)
-	if err != nil {
-		return nil, err
-	}
 	front, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	// What deploy/ has, with less time to wait: HAProxy looks every second, and needs one look.
 	serve := func(addresses []string) (*gateway, error) {
-		return s.serve(ctx, setup{
+		return s.serveThings(ctx, upstream.host, "", setup{
 			addresses: addresses,
 			server:    fmt.Sprintf(`, public_url: "http://%s", trusted_proxies: [127.0.0.1], seal_keys: ["${KEY:-the-same-key-for-all-of-the-replicas}"], shutdown_delay: 2s, drain_timeout: 10s`, front),
-			apis:      fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host),
 		})
 	}
 	replicas := make([]*gateway, 3)
