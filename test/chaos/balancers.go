@@ -128,20 +128,7 @@ func startNginx(ctx context.Context, s *suite, front string, replicas []*gateway
 	if err != nil {
 		return nil, fmt.Errorf("deploy/nginx/drawbridge.conf: %w", err)
 	}
-	n := &nginx{s: s, replicas: replicas, text: fmt.Sprintf(`daemon off;
-worker_processes 1;
-pid %[1]s/nginx.pid;
-error_log stderr warn;
-events { worker_connections 4096; }
-http {
-    access_log off;
-    client_body_temp_path %[1]s/body;
-    proxy_temp_path %[1]s/proxy;
-    fastcgi_temp_path %[1]s/fastcgi;
-    uwsgi_temp_path %[1]s/uwsgi;
-    scgi_temp_path %[1]s/scgi;
-%[2]s}
-`, s.dir, text)}
+	n := &nginx{s: s, replicas: replicas, text: process.NginxConfig(s.dir, text)}
 	if n.file, err = s.write("nginx.conf", n.text); err != nil {
 		return nil, err
 	}

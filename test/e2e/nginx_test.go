@@ -161,20 +161,7 @@ func startNginx(ctx context.Context, t *testing.T, nginx string, ca *authority, 
 		text = strings.Replace(text, was, is, 1)
 	}
 	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(fmt.Sprintf(`daemon off;
-worker_processes 1;
-pid %[1]s/nginx.pid;
-error_log stderr warn;
-events {}
-http {
-    access_log off;
-    client_body_temp_path %[1]s/body;
-    proxy_temp_path %[1]s/proxy;
-    fastcgi_temp_path %[1]s/fastcgi;
-    uwsgi_temp_path %[1]s/uwsgi;
-    scgi_temp_path %[1]s/scgi;
-%[2]s}
-`, dir, text)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(process.NginxConfig(dir, text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	proxy, err := process.Start(context.WithoutCancel(ctx), nginx, "-p", dir, "-e", "stderr", "-c", file)
