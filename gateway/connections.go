@@ -47,10 +47,11 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		key := l.all.keyOf(conn.RemoteAddr())
-		if l.all.take(key, &l.all.g.Config().Limits) {
+		because := l.all.take(key, &l.all.g.Config().Limits)
+		if because == "" {
 			return &boundedConn{Conn: conn, all: l.all, key: key}, nil
 		}
-		l.all.g.metrics.refused[refusedConnections].Inc()
+		l.all.g.metrics.refused[because].Inc()
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // nothing is left behind for it
 		}
@@ -71,17 +72,22 @@ func (c *connections) keyOf(a net.Addr) addressKey {
 	return addressKey{}
 }
 
-func (c *connections) take(key addressKey, limits *config.Limits) bool {
+// take counts a connection, or tells why there is no room for it; "": it was counted. One address that has all of its own is told
+// apart from too many of all: the one is somebody's fault, the other wants more replicas.
+func (c *connections) take(key addressKey, limits *config.Limits) refusalReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open >= limits.MaxConnections || key != (addressKey{}) && c.of[key] >= limits.MaxConnectionsPerAddress {
-		return false
+	switch {
+	case key != (addressKey{}) && c.of[key] >= limits.MaxConnectionsPerAddress:
+		return refusedOfAddress
+	case c.open >= limits.MaxConnections:
+		return refusedConnections
 	}
 	c.open++
 	if key != (addressKey{}) {
 		c.of[key]++
 	}
-	return true
+	return ""
 }
 
 func (c *connections) giveBack(key addressKey) {

@@ -15,10 +15,11 @@ const (
 	refusedPrincipalRate refusalReason = "principal_rate"
 	refusedToolRate      refusalReason = "tool_rate"
 	refusedAPIRate       refusalReason = "api_rate"
-	refusedBadTokens     refusalReason = "bad_tokens"  // of one address: its tokens are not looked at for a while
-	refusedOverload      refusalReason = "overload"    // too many calls run
-	refusedMemory        refusalReason = "memory"      // there is no room for more
-	refusedConnections   refusalReason = "connections" // too many are open
+	refusedBadTokens     refusalReason = "bad_tokens"          // of one address: its tokens are not looked at for a while
+	refusedOverload      refusalReason = "overload"            // too many calls run
+	refusedMemory        refusalReason = "memory"              // there is no room for more
+	refusedConnections   refusalReason = "connections"         // too many are open
+	refusedOfAddress     refusalReason = "address_connections" // too many of one address are
 )
 
 // newRefused makes the counters of refusals by their reasons, all of which are there from the start.
@@ -28,7 +29,7 @@ func newRefused(r prometheus.Registerer) map[refusalReason]prometheus.Counter {
 	r.MustRegister(vec)
 	all := map[refusalReason]prometheus.Counter{}
 	for _, because := range []refusalReason{refusedAddressRate, refusedPrincipalRate, refusedToolRate, refusedAPIRate, refusedBadTokens,
-		refusedOverload, refusedMemory, refusedConnections} {
+		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress} {
 		all[because] = vec.WithLabelValues(string(because))
 	}
 	return all

@@ -207,8 +207,10 @@ func TestConnections(t *testing.T) {
 	_ = open[0].Close() // which counts once
 	come("192.0.2.1:4", true)
 	come("192.0.2.1:5", false)
-	if n := counted(t, g.metrics.refused[refusedConnections]); n != 4 {
-		t.Errorf("%v refusals counted", n)
+	for because, want := range map[refusalReason]float64{refusedOfAddress: 3, refusedConnections: 1} {
+		if n := counted(t, g.metrics.refused[because]); n != want {
+			t.Errorf("%v refusals counted for %s, want %v", n, because, want)
+		}
 	}
 	for _, c := range open {
 		_ = c.Close()
