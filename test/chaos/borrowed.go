@@ -94,10 +94,13 @@ func (s *suite) target(ctx context.Context, what, goal, line string, args ...str
 
 // tokens runs a part of test/tokens.
 func tokens(number int, name, only string) figure {
+	beside := map[string]string{
+		"rotation": "keys rotate every %s", "keys": "beside 1,000 tokens of unknown keys a second", "outage": "the server does not answer; a day in virtual time",
+	}[only]
 	return figure{
 		number: number, name: name,
 		conditions: [3]string{
-			scaled: "test/tokens, 500 calls/s, 20 s, keys rotate every 5 s", full: "test/tokens, 1,000 calls/s, 10 min, keys rotate every 30 s; an hour in virtual time",
+			scaled: "test/tokens, 500 calls/s, 20 s, " + strings.ReplaceAll(beside, "%s", "5 s"), full: "test/tokens, 1,000 calls/s, 10 min, " + strings.ReplaceAll(beside, "%s", "30 s"),
 		},
 		run: func(ctx context.Context, s *suite) ([]row, error) {
 			args := []string{"run", "./test/tokens", "-gateway", s.program, "-only", only, "-rps", "500"}

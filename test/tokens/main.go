@@ -24,6 +24,7 @@ type settings struct {
 	rotate  time.Duration // from one new key to the next
 	phase   time.Duration // how long each part takes
 	kids    int           // tokens with unknown key ids
+	others  int           // calls a second with them
 	only    string        // the one part to run; "": all
 }
 
@@ -33,7 +34,8 @@ func main() {
 	flag.IntVar(&s.rps, "rps", 1000, "calls a second with good tokens")
 	flag.DurationVar(&s.rotate, "rotate", 5*time.Second, "time from one new key to the next")
 	flag.DurationVar(&s.phase, "phase", 20*time.Second, "how long each part takes, at least 20s")
-	flag.IntVar(&s.kids, "kids", 10_000, "tokens with unknown key ids, sent within half a phase")
+	flag.IntVar(&s.kids, "kids", 10_000, "tokens with unknown key ids")
+	flag.IntVar(&s.others, "others", 1000, "calls a second with tokens of unknown key ids")
 	flag.StringVar(&s.only, "only", "", "run one part: rotation, keys or outage")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -45,8 +47,8 @@ func main() {
 }
 
 func run(ctx context.Context, s settings) error {
-	if s.phase < 20*time.Second || s.rotate < 2*time.Second || s.rps < 1 {
-		return errors.New("-phase must be at least 20s, -rotate at least 2s, -rps at least 1")
+	if s.phase < 20*time.Second || s.rotate < 2*time.Second || s.rps < 1 || s.kids < 2 || s.others < 1 {
+		return errors.New("-phase must be at least 20s, -rotate at least 2s, -kids at least 2, -rps and -others at least 1")
 	}
 	w, err := newWorld(ctx, s)
 	if err != nil {
