@@ -26,6 +26,7 @@ type Handler struct {
 	tuning    atomic.Pointer[Tuning]
 	questions questions
 	buffers   buffers
+	lean      buffers // small ones
 	fixed     *fixedHeaders
 	stall     time.Duration // how long reading a body or writing an answer may stand still (H7)
 
@@ -58,6 +59,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 		fixed:  newFixedHeaders(),
 		stall:  10 * time.Second,
 	}
+	h.buffers.size, h.lean.size = bufferSize, leanSize
 	if h.o.Spent == nil {
 		h.o.Spent = &spentHere{now: h.now, used: make(map[string]time.Time)}
 	}

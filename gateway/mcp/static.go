@@ -109,6 +109,7 @@ func (r *Reply) Static(s *Static) error {
 	r.answered = true
 	x := r.x
 	out := &x.out
+	out.pool = &x.h.lean
 	out.settle()
 	if h := x.req.HTTP.Header; !out.event && !x.batched {
 		head := out.w.Header()

@@ -14,6 +14,9 @@ import (
 const (
 	// bufferSize is what a write buffer holds at first. It grows with the answer.
 	bufferSize = 64 << 10
+	// leanSize is the same for an answer that is borrowed but for a few bytes: who reads it
+	// slowly holds the buffer as long.
+	leanSize = 1 << 10
 	// holdLimit bounds what is held of one answer. One that fits is sent with its
 	// length, in few writes; a longer one is sent in chunks as it is made.
 	holdLimit = 1 << 20
@@ -33,14 +36,17 @@ const (
 	eventEnd   = "\n\n"
 )
 
-// buffers hands out write buffers. Its zero value is ready; safe for concurrent use.
-type buffers struct{ pool sync.Pool }
+// buffers hands out write buffers. Safe for concurrent use.
+type buffers struct {
+	size int // of a new one
+	pool sync.Pool
+}
 
 func (b *buffers) get() *[]byte {
 	if p, ok := b.pool.Get().(*[]byte); ok {
 		return p
 	}
-	p := make([]byte, 0, bufferSize)
+	p := make([]byte, 0, b.size)
 	return &p
 }
 
