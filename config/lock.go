@@ -21,7 +21,12 @@ const (
 )
 
 // Lock is the file of approved tools (tools.lock, S10).
-type Lock struct{ tools map[string]LockedTool }
+type Lock struct {
+	// Old tells that the file is of version 1, which knows nothing of requests and access: it approves no tool, and only tells
+	// what else has changed.
+	Old   bool
+	tools map[string]LockedTool
+}
 
 // LockedTool is an approved tool. Digests are hexadecimal.
 type LockedTool struct {
@@ -31,6 +36,11 @@ type LockedTool struct {
 	Path   string
 	Words  string // digest of title and description
 	Schema string // digest of schemas and annotations
+	// Request is a digest of what calls send and where to, as far as the document decides it: server, places and forms of the
+	// arguments, media types.
+	Request string
+	// Access is a digest of what decides who may call and by which rules: tags, security requirements, extensions.
+	Access string
 	// Title and Description are for readers of the file. A part of them is kept, and not compared.
 	Title, Description string
 }
@@ -61,14 +71,16 @@ func (l *Lock) Of(name string) (LockedTool, bool) {
 	return t, ok
 }
 
-// Differs lists in what a tool is another than the approved one: method, path, API, words, schema.
+// Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access.
+// An approved tool of an old lock has neither of the last two, which then are no difference.
 func (t LockedTool) Differs(approved LockedTool) []string {
 	var names []string
 	for _, part := range [][3]string{
 		{"API", t.API, approved.API}, {"method", t.Method, approved.Method}, {"path", t.Path, approved.Path},
 		{"title or description", t.Words, approved.Words}, {"schema", t.Schema, approved.Schema},
+		{"request", t.Request, approved.Request}, {"access", t.Access, approved.Access},
 	} {
-		if part[1] != part[2] {
+		if unknown := part[2] == ""; part[1] != part[2] && !unknown {
 			names = append(names, part[0])
 		}
 	}
@@ -82,6 +94,7 @@ func (t *LockedTool) fields() []lockField {
 	return []lockField{
 		{"api", &t.API, true}, {"method", &t.Method, true}, {"path", &t.Path, true}, {"title", &t.Title, false},
 		{"description", &t.Description, false}, {"words", &t.Words, true}, {"schema", &t.Schema, true},
+		{"request", &t.Request, true}, {"access", &t.Access, true},
 	}
 }
 
@@ -94,7 +107,7 @@ type lockField struct {
 // Encode writes the file: the same tools always give the same bytes, and a tool is a few lines of its own.
 func (l *Lock) Encode() []byte {
 	var b bytes.Buffer
-	b.WriteString("# The tools that drawbridge serves (tools.lock). \"drawbridge lock\" writes this file; look at what it changes before you keep it.\nversion: 1\ntools:\n")
+	b.WriteString("# The tools that drawbridge serves (tools.lock). \"drawbridge lock\" writes this file; look at what it changes before you keep it.\nversion: 2\ntools:\n")
 	for _, t := range l.Tools() {
 		fmt.Fprintf(&b, "  %s:\n", lockString(t.Name))
 		for _, f := range t.fields() {
@@ -148,11 +161,14 @@ func parseLock(path string, data []byte) (*Lock, error) {
 		return nil, wrong(second, "begins a second YAML document (---)")
 	}
 	l := &Lock{tools: map[string]LockedTool{}}
-	version := ""
+	version := versionOf(root)
+	if version != "1" && version != lockVersion {
+		return nil, fmt.Errorf("%s: has neither version 2 nor 1, which this version of drawbridge reads", path)
+	}
+	l.Old = version == "1"
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		switch key, value := root.Content[i], root.Content[i+1]; key.Value {
 		case "version":
-			version = value.Value
 		case "tools":
 			if err := l.read(value, wrong); err != nil {
 				return nil, err
@@ -161,10 +177,19 @@ func parseLock(path string, data []byte) (*Lock, error) {
 			return nil, wrong(key, "%s: unknown key", oneLine(key.Value, 60))
 		}
 	}
-	if version != "1" {
-		return nil, fmt.Errorf("%s: has not version 1, which this version of drawbridge reads", path)
-	}
 	return l, nil
+}
+
+// lockVersion is the version of the files that are written.
+const lockVersion = "2"
+
+func versionOf(root *yaml.Node) string {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "version" {
+			return root.Content[i+1].Value
+		}
+	}
+	return ""
 }
 
 // read reads the tools.
@@ -183,6 +208,9 @@ func (l *Lock) read(n *yaml.Node, wrong func(*yaml.Node, string, ...any) error) 
 		}
 		t := LockedTool{Name: key.Value}
 		fields := t.fields()
+		if l.Old {
+			fields = slices.DeleteFunc(fields, func(f lockField) bool { return f.key == "request" || f.key == "access" })
+		}
 		for j := 0; j+1 < len(value.Content); j += 2 {
 			k, v := value.Content[j], value.Content[j+1]
 			at := slices.IndexFunc(fields, func(f lockField) bool { return f.key == k.Value })

@@ -94,11 +94,11 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.catalog = catalog.Build(apis, catalog.Options{
 		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName,
 	})
-	gen.holdBack(d.lock)
 	sources := map[string]*source{}
 	for _, s := range d.sources {
 		sources[s.name] = s
 	}
+	gen.holdBack(d.lock, sources)
 	var defaults []string
 	if d.guard != nil {
 		defaults = d.config.Auth.DefaultScopes

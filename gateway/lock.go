@@ -27,19 +27,62 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; drawbridge lock --config FILE writes it", err)
 	}
+	if err == nil && l.Old {
+		err = fmt.Errorf("%s: is of version 1, which does not approve how arguments are sent and who may call; see what has changed with "+
+			"\"drawbridge lock --config FILE --check\", then approve it with \"drawbridge lock --config FILE\"", c.Tools.Lock)
+	}
 	if err != nil {
 		return nil, c.Wrong("tools.lock", err)
 	}
 	return l, nil
 }
 
-// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it.
-func locked(t *catalog.Tool) config.LockedTool {
+// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it, of what a call sends, and of what
+// rules and tokens are held against. What the configuration decides is in none of them: an operator has no need to approve it.
+func (s *source) locked(t *catalog.Tool) config.LockedTool {
 	input, output := t.Published(openapi.ProfileFull)
 	return config.LockedTool{
 		Name: t.Name, API: t.API, Method: t.Operation.Method, Path: t.Operation.Path, Title: t.Title, Description: t.Description,
 		Words: fingerprint(t.Title, t.Description), Schema: fingerprint(string(input), string(output), fmt.Sprintf("%+v", t.Annotations)),
+		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation),
 	}
+}
+
+// requestPrint is a digest of what the document says of requests.
+func (s *source) requestPrint(op *openapi.Operation) string {
+	sent, whole := op.AppendSent(nil)
+	texts := []string{string(sent)}
+	if !whole {
+		digest := s.loaded.stamp.Digest
+		texts = append(texts, string(digest[:]))
+	}
+	if s.config.BaseURL == nil && op.Base != nil {
+		texts = append(texts, op.Base.String())
+	}
+	return fingerprint(texts...)
+}
+
+// accessPrint is a digest of what the document says that selectors of rules, scopes, the choice of a credential, and settings
+// come from.
+func (s *source) accessPrint(op *openapi.Operation) string {
+	texts := append([]string{op.ID, "tags"}, op.Tags...)
+	for _, alternative := range op.Security {
+		texts = append(texts, "or")
+		for _, use := range alternative {
+			texts = append(texts, append([]string{"with", use.Scheme}, use.Scopes...)...)
+			for _, scheme := range s.loaded.api.Schemes {
+				if scheme.Name == use.Scheme {
+					texts = append(texts, scheme.Type, scheme.HTTP, scheme.In, scheme.Key)
+				}
+			}
+		}
+	}
+	for _, extension := range op.Extensions { // those of documents that are trusted with them
+		if extension.Value != nil {
+			texts = append(texts, extension.Name, string(extension.Value))
+		}
+	}
+	return fingerprint(texts...)
 }
 
 // fingerprint tells lists of texts apart.
@@ -52,12 +95,12 @@ func fingerprint(texts ...string) string {
 }
 
 // unapproved tells why a tool is held back; "" if it is approved.
-func unapproved(l *config.Lock, t *catalog.Tool) string {
+func (s *source) unapproved(l *config.Lock, t *catalog.Tool) string {
 	approved, ok := l.Of(t.Name)
 	if !ok {
 		return "the tool " + t.Name + " is new"
 	}
-	if differs := locked(t).Differs(approved); len(differs) > 0 {
+	if differs := s.locked(t).Differs(approved); len(differs) > 0 {
 		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
 	}
 	return ""
@@ -65,13 +108,13 @@ func unapproved(l *config.Lock, t *catalog.Tool) string {
 
 // holdBack takes the tools out of the catalog that are not approved. No plan is made of them, so that nothing leads there: no
 // call, resource, prompt, completion or task.
-func (gen *generation) holdBack(l *config.Lock) {
+func (gen *generation) holdBack(l *config.Lock, sources map[string]*source) {
 	if l == nil {
 		return
 	}
 	gen.unapproved = map[*openapi.Operation]string{}
 	gen.catalog = gen.catalog.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, t)
+		why := sources[t.API].unapproved(l, t)
 		if why == "" {
 			return true
 		}
@@ -107,7 +150,7 @@ func (g *Gateway) Lock() *config.Lock {
 	var tools []config.LockedTool
 	if gen := g.current.Load(); gen != nil {
 		for _, t := range gen.catalog.All() {
-			tools = append(tools, locked(t))
+			tools = append(tools, gen.whole.plans[t.Name].source.locked(t))
 		}
 	}
 	return config.NewLock(tools)

@@ -103,7 +103,7 @@ rules: [{match: {operation: two}, set: {resource: {uri: "a:two", tool: true}}}]
 	// The document changes behind the back of who approved it.
 	r.write(map[string]string{"a.yaml": strings.Replace(document("A", "one", "two", "three"), "get: {operationId: one", "post: {operationId: one", 1)})
 	r.eventually("the document is read", func() bool { return len(r.tools()) == 2 })
-	held("one is another", []string{"three", "two"}, 1, "the tool one has another method, title or description, schema than was approved")
+	held("one is another", []string{"three", "two"}, 1, "the tool one has another method, title or description, schema, request than was approved")
 	approve()
 	r.eventually("nothing is approved", func() bool { return len(r.tools()) == 0 })
 	if !r.Status().Ready {
@@ -143,5 +143,87 @@ rules: [{match: {operation: begin}, set: {job: {status: {operation: look}}}}]
 	}
 	if want := "the tool look is new, and is held back until it is approved"; r.logged(want) == 0 {
 		t.Errorf("%q is not told: %s", want, r.log)
+	}
+}
+
+// TestLockOfTheWire: whoever changes where arguments go, where requests go, or what rules and tokens are held against, changes
+// nothing that a model reads; the tool is held back all the same (S10). What the operator decides needs no approval.
+func TestLockOfTheWire(t *testing.T) {
+	const original = `openapi: 3.1.0
+info: {title: A, version: "1"}
+servers: [{url: "http://127.0.0.1:1/v1"}]
+security: [{key: []}]
+components:
+  securitySchemes: {key: {type: apiKey, in: header, name: X-Key}, login: {type: openIdConnect, openIdConnectUrl: "http://127.0.0.1:1"}}
+  schemas: {Pet: {type: object, properties: {name: {type: string, xml: {attribute: true}}}, xml: {name: pet}}}
+paths:
+  /one:
+    post:
+      operationId: one
+      tags: [read]
+      x-mcp-confirm: true
+      parameters: [{name: ids, in: query, explode: false, schema: {type: array, items: {type: string}}}]
+      requestBody: {content: {"application/x-www-form-urlencoded": {schema: {type: object, properties: {x: {type: array, items: {type: string}}}}, encoding: {x: {style: form, explode: false}}}}}
+      responses: {"200": {description: ok}}
+    put:
+      operationId: two
+      requestBody: {content: {"application/xml": {schema: {$ref: "#/components/schemas/Pet"}}}}
+      responses: {"200": {description: ok}}
+`
+	r := started(t, "- a.yaml\n")
+	cfg := `
+tools: {lock: approved.lock}
+apis: [{name: a, spec: a.yaml, trust_extensions: true, allow_servers: ["http://127.0.0.1:1"]}]
+`
+	r.write(map[string]string{"a.yaml": original, "drawbridge.yaml": strings.Replace(cfg, "tools: {lock: approved.lock}", "", 1)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.write(map[string]string{"approved.lock": string(r.Lock().Encode())})
+	r.write(map[string]string{"drawbridge.yaml": cfg})
+	for _, tt := range []struct{ old, now, want string }{
+		{"", "", ""},
+		{"127.0.0.1:1/v1", "127.0.0.1:1/admin", "the tool one has another request than was approved"},
+		{"in: query, explode: false", "in: query, explode: true", "the tool one has another request than was approved"},
+		{"name: ids, in: query", "name: ids, in: header", "the tool one has another request than was approved"},
+		{"style: form, explode: false", "style: spaceDelimited, explode: false", "the tool one has another request than was approved"},
+		{"xml: {attribute: true}", "xml: {name: admin}", "the tool two has another request than was approved"},
+		{"tags: [read]", "tags: [write]", "the tool one has another access than was approved"},
+		{"security: [{key: []}]", "security: [{}]", "the tool one has another access than was approved"},
+		{"security: [{key: []}]", "security: [{login: [admin]}]", "the tool one has another access than was approved"},
+		{"name: X-Key", "name: X-Other", "the tool one has another access than was approved"},
+		{"x-mcp-confirm: true", "x-other: true", "the tool one has another access than was approved"},
+	} {
+		r.write(map[string]string{"a.yaml": strings.Replace(original, tt.old, tt.now, 1)})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		report := do(r.Admin(), http.MethodGet, "/apis/a?fate=held", nil).Body.String()
+		if held := strings.Contains(report, "than was approved"); tt.want == "" && held || !strings.Contains(report, tt.want) {
+			t.Errorf("%q for %q: %q is not told: %s", tt.now, tt.old, tt.want, report)
+		}
+	}
+
+	// base_url takes the place of the document's servers.
+	own := strings.Replace(cfg, "spec: a.yaml", `spec: a.yaml, base_url: "http://127.0.0.1:2"`, 1)
+	r.write(map[string]string{"a.yaml": original, "drawbridge.yaml": strings.Replace(own, "tools: {lock: approved.lock}", "", 1)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.write(map[string]string{"approved.lock": string(r.Lock().Encode())})
+	r.write(map[string]string{"a.yaml": strings.Replace(original, "127.0.0.1:1/v1", "127.0.0.1:1/admin", 1), "drawbridge.yaml": strings.Replace(own, ":2", ":3", 1)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.tools(); len(got) != 2 {
+		t.Errorf("with another base_url: tools = %q", got)
+	}
+
+	// A file that knows less approves nothing.
+	r.write(map[string]string{"approved.lock": "version: 1\ntools: {}\n"})
+	want := r.dir + "/approved.lock: is of version 1, which does not approve how arguments are sent and who may call; see what has changed with " +
+		`"drawbridge lock --config FILE --check", then approve it with "drawbridge lock --config FILE"`
+	if err := r.Reload(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "tools.lock: "+want) {
+		t.Errorf("a file of version 1: %v, want %s", err, want)
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 // A body is the plan of the request body.
 type body struct {
+	kind     string // of the table
+	of       string // the media type as the document has it
 	media    string // Content-Type of the request
 	list     string // the same for a body that is an array, "" when it makes no difference
 	required bool
@@ -42,9 +44,11 @@ type codec struct {
 	begin func() (codec, string)
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
-	files bool  // some members are files
-	bytes int   // what it keeps, about; see Operation.size
-	err   error // why there is no such codec: the operation is skipped
+	files bool // some members are files
+	bytes int  // what it keeps, about; see Operation.size
+	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
+	plan func(dst []byte) ([]byte, bool)
+	err  error // why there is no such codec: the operation is skipped
 }
 
 // A bodyKind is a row of the table of request media types. New types need a row, nothing else.
@@ -190,6 +194,7 @@ func formCodec(c *compiler, ct *content) codec {
 	}
 	return codec{
 		bytes: partBytes * ct.node.Get("encoding").Len(),
+		plan:  func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
 		whole: func(dst, value []byte) ([]byte, error) {
 			switch jsonscan.KindOf(value) {
 			case jsonscan.Object:

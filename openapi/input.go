@@ -98,7 +98,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 		})
 	}
 	if kind != nil {
-		op.body = &body{media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
+		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
@@ -199,7 +199,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	}
 	nameArguments(names)
 	rename := make(map[string]string)
-	op.body = &body{media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
+	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
 	if op.body.codec.err != nil {
 		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 	}

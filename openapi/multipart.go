@@ -74,7 +74,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 	for _, p := range plan.Parts {
 		files = files || p.File
 	}
-	return codec{files: files, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
@@ -156,7 +156,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	}
 	value := c.follow(each)
 	if len(p.Types) > 0 && isXML(mediaType(p.Types[0])) && !p.File && !p.Styled && c.schema.IsObject(each) {
-		if p.Encode = c.partXML(name, each); p.Encode == nil {
+		if p.XML = c.partXML(name, each); p.XML == nil {
 			c.problems.at(encoding, codeStyle, "contentType %q of part %q is left out: the schema doesn't say what the elements are; JSON is sent", p.Types[0], name)
 			p.Types = nil
 		}
@@ -181,8 +181,8 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	return p
 }
 
-// partXML writes the objects of a part as XML. It is nil if the schema doesn't say how.
-func (c *compiler) partXML(name string, s *tree.Node) func(dst, v []byte) ([]byte, error) {
+// partXML plans the objects of a part as XML. It is nil if the schema doesn't say how.
+func (c *compiler) partXML(name string, s *tree.Node) *wire.XMLNode {
 	if c.xmlIsText(s) {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (c *compiler) partXML(name string, s *tree.Node) func(dst, v []byte) ([]byt
 	} else if plan.Name == "" {
 		plan.Name = defaultXMLRoot
 	}
-	return plan.Append
+	return plan
 }
 
 // contentTypes reads the contentType of an encoding object, which may list several. Parts within parts are not written.

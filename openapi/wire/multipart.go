@@ -26,8 +26,8 @@ type Part struct {
 	Styled  bool
 	Style   Style
 	Explode bool
-	// Encode writes an object in the media type of the part; nil: JSON.
-	Encode func(dst, v []byte) ([]byte, error)
+	// XML writes an object; nil: as JSON.
+	XML *XMLNode
 }
 
 // A PartHeader is a header of a part.
@@ -220,9 +220,9 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 		return err
 	}
 	switch {
-	case composite && p.Encode != nil:
+	case composite && p.XML != nil:
 		var err error
-		if w.dst, err = p.Encode(w.dst, v); err != nil {
+		if w.dst, err = p.XML.Append(w.dst, v); err != nil {
 			return err
 		}
 	case composite, mediaType != "" && isJSON(mediaType) && !holdsJSON(v):

@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// What encoders write depends on a document. AppendPlan of each appends a text that is the same for two of them that write the
+// same values alike, and another one otherwise: for who must know whether what is sent has changed.
+
+// AppendPlan appends what decides how values are written.
+func (e *Encoder) AppendPlan(dst []byte) []byte {
+	p := e.p
+	dst = fmt.Appendf(dst, "%s %q %s %q", p.In, p.Name, p.Style, p.ContentType)
+	dst = fmt.Appendf(dst, " %t %t %t %t %q", p.Explode, p.AllowReserved, p.AllowEmptyValue, p.AllowSlash, p.Nested)
+	if e.form != nil {
+		dst = e.form.AppendPlan(append(dst, ' '))
+	}
+	return append(dst, '\n')
+}
+
+// AppendPlan appends what decides how forms are written.
+func (f *FormEncoder) AppendPlan(dst []byte) []byte {
+	for _, name := range slices.Sorted(maps.Keys(f.properties)) {
+		dst = f.properties[name].AppendPlan(fmt.Appendf(dst, "%q ", name))
+	}
+	return f.other.AppendPlan(append(dst, "other "...))
+}
+
+// AppendPlan appends what decides how bodies are written. It is false where there is too much of it: see [XMLNode.AppendPlan].
+func (e *MultipartEncoder) AppendPlan(dst []byte) (_ []byte, whole bool) {
+	left := maxXMLPlan
+	part := func(name string, p *Part) {
+		dst = fmt.Appendf(dst, "%q %d %q %q %t %t %s %t", name, e.order[name], p.Types, p.Headers, p.File, p.Styled, p.Style, p.Explode)
+		if p.XML != nil && left >= 0 {
+			dst, left = p.XML.appendPlan(append(dst, ' '), left)
+		}
+		dst = append(dst, '\n')
+	}
+	dst = fmt.Appendf(dst, "%t\n", e.named)
+	for _, name := range slices.Sorted(maps.Keys(e.parts)) {
+		part(name, e.parts[name])
+	}
+	for _, p := range e.prefix {
+		part("", p)
+	}
+	part("", e.fallback)
+	return dst, left >= 0
+}
+
+// maxXMLPlan is how many nodes of the plans of one body are told: operations share plans, and each tells them again.
+const maxXMLPlan = 2000
+
+// AppendPlan appends what decides how values are written. It is false where that is more than can be told in sensible time, and
+// what is appended then does not tell plans apart.
+func (n *XMLNode) AppendPlan(dst []byte) (_ []byte, whole bool) {
+	dst, left := n.appendPlan(dst, maxXMLPlan)
+	return dst, left >= 0
+}
+
+// appendPlan returns how many nodes of left are left; fewer than none: it has ended half way.
+func (n *XMLNode) appendPlan(dst []byte, left int) ([]byte, int) {
+	places := map[*XMLNode]int{n: 0}
+	order := []*XMLNode{n}
+	place := func(n *XMLNode) int {
+		if n == nil {
+			return -1
+		}
+		at, known := places[n]
+		if !known {
+			at = len(order)
+			places[n], order = at, append(order, n)
+		}
+		return at
+	}
+	for i := 0; i < len(order); i++ {
+		n := order[i]
+		if len(order)+len(n.Members) > left {
+			return dst, -1
+		}
+		dst = fmt.Appendf(dst, "%q %q %q %d %t %d %d", n.Name, n.Namespace, n.Prefix, n.Kind, n.Wrapped, place(n.Item), place(n.Other))
+		for _, name := range slices.Sorted(maps.Keys(n.Members)) {
+			dst = fmt.Appendf(dst, " %q %d %d", name, n.Places[name], place(n.Members[name]))
+		}
+		dst = append(dst, '\n')
+	}
+	return dst, left - len(order)
+}
