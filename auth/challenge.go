@@ -22,6 +22,7 @@ const (
 	badProof    // RFC 9449 section 7.1
 	nonceNeeded // RFC 9449 section 9
 	tooMany     // 429: the caller's address sends too many tokens that are no good
+	manyProofs  // 429: the caller has used more proofs than can be remembered for one
 	unavailable // keys can't be fetched: 503, because 401 would log users out (T12)
 	outcomes    // their number
 )
@@ -35,7 +36,7 @@ func (o outcome) String() string {
 		return "not exactly one token"
 	case badProofs, badProof:
 		return "not exactly one proof"
-	case badToken, expiredToken, nonceNeeded, tooMany, unavailable, outcomes:
+	case badToken, expiredToken, nonceNeeded, tooMany, manyProofs, unavailable, outcomes:
 	}
 	return "other"
 }
@@ -98,6 +99,7 @@ func newChallenges(metadata string, scopes []string, p *proofs) challenges {
 	set(badProof, http.StatusUnauthorized, "invalid_dpop_proof", "the DPoP proof is not valid for this request")
 	set(nonceNeeded, http.StatusUnauthorized, "use_dpop_nonce", "the DPoP proof must carry the nonce of this answer")
 	set(tooMany, http.StatusTooManyRequests, "temporarily_unavailable", "too many access tokens that are not valid")
+	set(manyProofs, http.StatusTooManyRequests, "temporarily_unavailable", "too many DPoP proofs of this caller")
 	set(unavailable, http.StatusServiceUnavailable, "temporarily_unavailable", "the access token can not be checked at the moment")
 	return c
 }
@@ -135,7 +137,7 @@ func (c *challenges) write(w http.ResponseWriter, o outcome, dpop bool, retry ti
 	if a.challenge != nil {
 		h["Www-Authenticate"] = a.challenge
 	}
-	if o == unavailable || o == tooMany {
+	if o == unavailable || o == tooMany || o == manyProofs {
 		h["Retry-After"] = []string{strconv.Itoa(max(1, int((retry+time.Second-1)/time.Second)))}
 	}
 	w.WriteHeader(a.status)

@@ -142,8 +142,10 @@ func (p *proofs) check(ctx context.Context, c credential, v *verified, sum [sha2
 	}
 	// Last, so that only who has a good token and its key can fill the memory.
 	id := sha256.Sum256([]byte(proof.thumbprint + " " + proof.id))
-	seen, err := p.replays.Seen(ctx, id, proof.at.Add(proofTime+time.Second))
+	seen, err := p.replays.Seen(ctx, v.principal.ID(), id, proof.at.Add(proofTime+time.Second))
 	switch {
+	case errors.Is(err, ErrManyProofs):
+		return &refusal{outcome: manyProofs, reason: "proof: too many of one principal", retry: replaySweep}
 	case err != nil:
 		return &refusal{outcome: unavailable, reason: "proof: replays can't be told", retry: time.Second}
 	case seen:

@@ -421,7 +421,7 @@ func newHouseNear(t testing.TB, h *house, change func(*Options)) *house {
 
 type brokenReplays struct{}
 
-func (brokenReplays) Seen(context.Context, [32]byte, time.Time) (bool, error) {
+func (brokenReplays) Seen(context.Context, string, [32]byte, time.Time) (bool, error) {
 	return false, errors.New("down")
 }
 
@@ -433,7 +433,7 @@ func TestReplays(t *testing.T) {
 	seen := func(n int) string {
 		id := sha256.Sum256(fmt.Append(nil, n))
 		id[31] = 0
-		ok, err := m.Seen(t.Context(), id, now.Add(2*time.Minute))
+		ok, err := m.Seen(t.Context(), fmt.Sprint(n%1000), id, now.Add(2*time.Minute))
 		return fmt.Sprint(ok, " ", err)
 	}
 	for n := range replayShard {
@@ -452,8 +452,8 @@ func TestReplays(t *testing.T) {
 	if got := seen(7); got != "false <nil>" {
 		t.Errorf("a proof that is too old to count: %s", got)
 	}
-	if n := len(m.shards[0].ids); n != 1 {
-		t.Errorf("%d proofs are kept, want 1", n)
+	if s := &m.shards[0]; len(s.ids) != 1 || len(s.owners) != 1 {
+		t.Errorf("%d proofs of %d principals are kept, want 1", len(s.ids), len(s.owners))
 	}
 
 	h := newHouse(t, func(o *Options) { o.Issuers[0].DPoP, o.Replays = DPoPAccept, brokenReplays{} })
@@ -462,6 +462,59 @@ func TestReplays(t *testing.T) {
 	if w := h.prove(token, key.proof(token, "1", h.now, nil)); w.Code != 503 || w.Header().Get("Retry-After") != "1" {
 		t.Errorf("with a memory that is down: %d", w.Code)
 	}
+}
+
+// TestReplaysOfOne: who floods the memory of proofs, also with such as fall into one part of it, is told so, and others get in.
+func TestReplaysOfOne(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	m := NewReplayMemory(func() time.Time { return now })
+	n := 0
+	seen := func(owner string) error {
+		n++
+		id := sha256.Sum256(fmt.Append(nil, n))
+		id[31] = 0
+		_, err := m.Seen(t.Context(), owner, id, now.Add(2*time.Minute))
+		return err
+	}
+	flood := func(owner string) (let int) {
+		for ; let <= replayShard; let++ {
+			if err := seen(owner); err != nil {
+				if !errors.Is(err, ErrManyProofs) {
+					t.Errorf("%s: %v", owner, err)
+				}
+				return let
+			}
+		}
+		return let
+	}
+	if got := flood("mallory"); got != replayHalf {
+		t.Errorf("mallory has used %d proofs, want %d", got, replayHalf)
+	}
+	for _, owner := range []string{"eve", "trudy", "oscar"} {
+		if got := flood(owner); got != replayShare {
+			t.Errorf("%s has used %d proofs, want %d", owner, got, replayShare)
+		}
+	}
+	if err := seen("alice"); err != nil {
+		t.Errorf("alice: %v", err)
+	}
+	now = now.Add(2 * time.Minute)
+	if err := seen("mallory"); err != nil {
+		t.Errorf("later: %v", err)
+	}
+
+	h := newHouse(t, func(o *Options) { o.Issuers[0].DPoP, o.Replays = DPoPAccept, manyReplays{} })
+	key := newES256("device")
+	token := h.keyA.token(h.a.url, h.now, map[string]any{"cnf": map[string]any{"jkt": key.thumbprint()}})
+	if w := h.prove(token, key.proof(token, "1", h.now, nil)); w.Code != 429 || w.Header().Get("Retry-After") != "10" || !strings.Contains(w.Body.String(), `"too many DPoP proofs of this caller"`) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
+
+type manyReplays struct{}
+
+func (manyReplays) Seen(context.Context, string, [32]byte, time.Time) (bool, error) {
+	return false, ErrManyProofs
 }
 
 // TestProofMetadata is what RFC 9728 section 2 says of DPoP.
@@ -539,4 +592,4 @@ func BenchmarkProof(b *testing.B) {
 
 type forgetful struct{}
 
-func (forgetful) Seen(context.Context, [32]byte, time.Time) (bool, error) { return false, nil }
+func (forgetful) Seen(context.Context, string, [32]byte, time.Time) (bool, error) { return false, nil }

@@ -5,11 +5,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +35,7 @@ type shared struct {
 	seal    *mcp.Sealer   // of store
 	replays auth.ReplayCache
 	ended   mcp.Revocations
-	spent   mcp.Spent // nil: each endpoint has its own
+	spent   mcp.Spent
 	tasks   state.Records
 	holds   state.Holds
 	rates   state.Rates // of principals, tools and APIs
@@ -47,9 +45,10 @@ type shared struct {
 func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	replays, ended := auth.NewReplayMemory(nil), state.NewTombstones(0, nil)
 	tasks, holds, rates := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalHolds(), state.NewLocalRates(0, g.o.now)
+	spent := state.NewLocalOnce(nil)
 	r := c.State.Redis
 	if r == nil {
-		return &shared{replays: replays, ended: ended, tasks: tasks, holds: holds, rates: rates}, nil
+		return &shared{replays: replays, ended: ended, spent: spent, tasks: tasks, holds: holds, rates: rates}, nil
 	}
 	o := state.SharedOptions{
 		Network: r.URL.Network(), Address: r.URL.Address(), DB: r.URL.DB(), Prefix: r.Prefix, Timeout: time.Duration(r.Timeout), Pool: r.Connections,
@@ -63,7 +62,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 		o.Password = r.Password.Reveal()
 	}
 	if r.URL.TLS() {
-		roots, err := rootsOf(r.CAFile)
+		_, roots, err := rootsOf(r.CAFile)
 		if err != nil {
 			return nil, c.Wrong("state.redis.ca_file", err)
 		}
@@ -80,7 +79,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
 	return &shared{
 		store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
-		spent: s.Once(state.NewLocalOnce(nil), closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
+		spent: s.Once(spent, closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }
 
@@ -98,22 +97,6 @@ func (s *shared) rekey(keys [][]byte) error {
 	}
 	s.store.Rename(nameKey(keys))
 	return s.seal.Rekey(keys)
-}
-
-// rootsOf reads the certificates that are trusted; nil: the system's.
-func rootsOf(file config.File) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil //nolint:nilnil // those of the system
-	}
-	pem, err := os.ReadFile(file.String())
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%q holds no PEM certificate", file)
-	}
-	return roots, nil
 }
 
 // relay returns the way to the speakers of an endpoint in other replicas; nil: there is none.

@@ -91,18 +91,11 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	s.redact, s.longest = redactor(credentialsOf(c)...)
 	s.conceal = concealer(c.Spec.String(), credentialsOf(c)...)
 	s.echoes = newEchoes(credentialsOf(c)...)
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile.String())
-		if err != nil {
-			return nil, wrong("ca_file", err)
-		}
-		s.pem, s.roots = pem, x509.NewCertPool()
-		if !s.roots.AppendCertsFromPEM(pem) {
-			return nil, wrong("ca_file", fmt.Errorf("%q holds no PEM certificate", c.CAFile))
-		}
+	var err error
+	if s.pem, s.roots, err = rootsOf(c.CAFile); err != nil {
+		return nil, wrong("ca_file", err)
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
-	var err error
 	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {
 		return nil, err
 	}
@@ -116,6 +109,21 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 		s.refs = s.documentClient(nil, nil, hosts(c.AllowRefs))
 	}
 	return s, nil
+}
+
+// rootsOf reads the certificates that are trusted, as the file has them too; nil: the system's.
+func rootsOf(file config.File) (pem []byte, roots *x509.CertPool, err error) {
+	if file == "" {
+		return nil, nil, nil
+	}
+	if pem, err = os.ReadFile(file.String()); err != nil {
+		return nil, nil, err
+	}
+	roots = x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, nil, fmt.Errorf("%q holds no PEM certificate", file)
+	}
+	return pem, roots, nil
 }
 
 // documentClient makes a client that reads documents. Of the hosts only those may stand on private addresses that the

@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"drawbridge/openapi/jsonscan"
@@ -147,6 +147,9 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 		return nil, r.askAgain(&next, open)
 	}
 	if round.Once && st.presented && !st.used {
+		if x.h.o.Spent == nil {
+			return nil, errors.New("nothing remembers what may be used once (Options.Spent)")
+		}
 		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), st.Nonce, st.expiry)
 		switch {
 		case err != nil:
@@ -194,35 +197,4 @@ type Spent interface {
 	// remembered until the given time. The handler does not retry. An error refuses the
 	// request, since nobody knows then.
 	Spend(ctx context.Context, id string, until time.Time) (first bool, err error)
-}
-
-// maxSpent bounds what a process remembers by itself.
-const maxSpent = 1 << 16
-
-// spentHere is a Spent for one process.
-type spentHere struct {
-	now func() time.Time
-
-	mu   sync.Mutex
-	used map[string]time.Time
-}
-
-func (s *spentHere) Spend(_ context.Context, id string, until time.Time) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, again := s.used[id]; again {
-		return false, nil
-	}
-	if len(s.used) >= maxSpent {
-		for other, end := range s.used {
-			if s.now().After(end) {
-				delete(s.used, other)
-			}
-		}
-		if len(s.used) >= maxSpent {
-			return false, fmt.Errorf("more than %d states were used in %v", maxSpent, askLife)
-		}
-	}
-	s.used[id] = until
-	return true, nil
 }

@@ -2,11 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,33 +141,6 @@ func normal(v any) any {
 		return m
 	}
 	return v
-}
-
-// TestSpentIsBounded holds that a process remembers what was used as long as it must,
-// and refuses rather than forgets.
-func TestSpentIsBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0)
-	s := &spentHere{now: func() time.Time { return now }, used: make(map[string]time.Time)}
-	spend := func(id string) (bool, error) { return s.Spend(context.Background(), id, now.Add(askLife)) }
-	for i := range maxSpent {
-		if first, err := spend(strconv.Itoa(i)); !first || err != nil {
-			t.Fatal(i, first, err)
-		}
-	}
-	if first, err := spend("7"); first || err != nil {
-		t.Errorf("again: %v %v", first, err)
-	}
-	if first, err := spend("one too many"); first || err == nil {
-		t.Errorf("one too many: %v %v", first, err)
-	}
-	now = now.Add(askLife + time.Second)
-	if first, err := spend("later"); !first || err != nil {
-		t.Errorf("later: %v %v", first, err)
-	}
-	if len(s.used) != 1 {
-		t.Errorf("%d are remembered", len(s.used))
-	}
 }
 
 // TestAskTwice: who has answered can't ask, and who was asked gets nothing else.

@@ -1,6 +1,19 @@
 package mcp
 
-import "time"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // SetStall shortens what a client may stand still, for tests on real sockets.
 func (h *Handler) SetStall(d time.Duration) { h.stall = d }
+
+// UsedOnce is a [Spent] that forgets nothing.
+type UsedOnce struct{ used sync.Map }
+
+// Spend implements [Spent].
+func (u *UsedOnce) Spend(_ context.Context, id string, _ time.Time) (bool, error) {
+	_, again := u.used.LoadOrStore(id, true)
+	return !again, nil
+}

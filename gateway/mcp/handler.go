@@ -60,9 +60,6 @@ func NewHandler(methods Methods, o Options) *Handler {
 		stall:  10 * time.Second,
 	}
 	h.buffers.size, h.lean.size = bufferSize, leanSize
-	if h.o.Spent == nil {
-		h.o.Spent = &spentHere{now: h.now, used: make(map[string]time.Time)}
-	}
 	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive}.withDefaults()
 	h.tuning.Store(&t)
 	h.describe()

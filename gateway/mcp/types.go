@@ -78,8 +78,7 @@ type Options struct {
 	// to the same.
 	Relay RelayFunc
 	// Spent remembers the states of questions that are good for one use ([Round].Once).
-	// nil: this process does, which is not enough where several replicas have the same
-	// keys.
+	// Replicas with the same keys share one. nil: no method asks for such an answer.
 	Spent Spent
 	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
 	// legacy sessions, and with its Watch resources/subscribe and

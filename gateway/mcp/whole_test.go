@@ -111,6 +111,9 @@ func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) e
 func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
 	o.Hub = w.hub
+	if o.Spent == nil {
+		o.Spent = &mcp.UsedOnce{}
+	}
 	o.Batch = func(_ context.Context, requests []*mcp.Request) error {
 		var forbidden []string
 		for _, r := range requests {

@@ -98,7 +98,7 @@ func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.T
 
 // replayCache is auth.ReplayCache: what remembers proofs of possession that were used.
 type replayCache interface {
-	Seen(ctx context.Context, id [sha256.Size]byte, until time.Time) (bool, error)
+	Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error)
 }
 
 // SharedReplays remembers proofs of possession for all replicas.
@@ -114,9 +114,9 @@ func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
 	return &SharedReplays{s: s, local: local, closed: closed}
 }
 
-// Seen records an id until a time and reports whether it was recorded before.
-func (r *SharedReplays) Seen(ctx context.Context, id [sha256.Size]byte, until time.Time) (bool, error) {
-	seen, err := r.local.Seen(ctx, id, until)
+// Seen records an id of an owner until a time and reports whether it was recorded before.
+func (r *SharedReplays) Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error) {
+	seen, err := r.local.Seen(ctx, owner, id, until)
 	if err != nil || seen {
 		return seen, err
 	}

@@ -46,18 +46,6 @@ type Take struct {
 	N     int
 }
 
-// Refused returns the decision that makes a call wait the longest; false if all allow it.
-func Refused(decisions []Decision) (Decision, bool) {
-	var worst Decision
-	refused := false
-	for _, d := range decisions {
-		if !d.Allowed && (!refused || d.RetryAfter > worst.RetryAfter) {
-			worst, refused = d, true
-		}
-	}
-	return worst, refused
-}
-
 // Decide is the generic cell rate algorithm (ITU-T I.371, annex A), which spreads calls evenly and keeps one number for each
 // key: the time at which it has its whole burst again. due is that time as a distance from now; what is over counts as
 // 0. It returns the new distance, the same if nothing is counted.

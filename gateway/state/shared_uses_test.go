@@ -50,7 +50,7 @@ func TestSharedRates(t *testing.T) {
 }
 
 func refusedBy(d []Decision) bool {
-	_, refused := Refused(d)
+	_, refused := worstOf(d)
 	return refused
 }
 
@@ -138,19 +138,19 @@ func TestSharedOnce(t *testing.T) {
 	id := sha256.Sum256([]byte("proof"))
 	proofs := []auth.ReplayCache{a.Replays(auth.NewReplayMemory(nil), false), b.Replays(auth.NewReplayMemory(nil), true)}
 	for i, want := range []bool{false, true} {
-		if seen, err := proofs[i].Seen(t.Context(), id, until); seen != want || err != nil {
+		if seen, err := proofs[i].Seen(t.Context(), "alice", id, until); seen != want || err != nil {
 			t.Errorf("proof at %d: %v %v", i, seen, err)
 		}
 	}
 	m.Close()
 	id = sha256.Sum256([]byte("another"))
-	if seen, err := proofs[0].Seen(t.Context(), id, until); seen || err != nil {
+	if seen, err := proofs[0].Seen(t.Context(), "alice", id, until); seen || err != nil {
 		t.Errorf("without Redis: %v %v", seen, err)
 	}
-	if seen, err := proofs[0].Seen(t.Context(), id, until); !seen || err != nil {
+	if seen, err := proofs[0].Seen(t.Context(), "alice", id, until); !seen || err != nil {
 		t.Errorf("and again: %v %v", seen, err)
 	}
-	if _, err := proofs[1].Seen(t.Context(), id, until); !errors.Is(err, ErrAway) {
+	if _, err := proofs[1].Seen(t.Context(), "alice", id, until); !errors.Is(err, ErrAway) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -175,6 +175,10 @@ func TestLocalOnce(t *testing.T) {
 	now = now.Add(time.Minute)
 	if first, err := spend("a"); !first || err != nil {
 		t.Errorf("after its time: %v %v", first, err)
+	}
+	_, _ = spend("another")
+	if len(o.used) != 2 {
+		t.Errorf("%d are remembered", len(o.used))
 	}
 }
 
