@@ -41,10 +41,10 @@ type body struct {
 	err     error // what all further reads return
 }
 
-// setBody replaces the body of resp by a decoded and capped one.
-func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits, call judged) error {
+// setBody replaces the body of resp by a decoded and capped one; inside tells whether the call has a place in the room.
+func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits, call judged, inside bool) error {
 	b := &body{
-		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l, call: call,
+		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l, call: call, ended: !inside,
 		declared: resp.ContentLength, success: resp.StatusCode < http.StatusBadRequest,
 	}
 	if sent.Method == http.MethodHead { // the length is that of an answer to GET

@@ -171,8 +171,10 @@ func (r *retrier) pause(n int, resp *http.Response, took, left time.Duration) (t
 }
 
 // send sends a request within a place of the room, and again as far as the
-// policy goes. What it returns is the outcome of the last attempt.
-func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged, *Error) {
+// policy goes. What it returns is the outcome of the last attempt. A call that
+// waits to be sent again has no place meanwhile, and gets one like all others
+// do, by the queue; inside tells whether it has one at the end.
+func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Response, judged, *Error) {
 	var b *breaker
 	if c.health != nil {
 		b = c.health.of(req.URL.Host)
@@ -202,12 +204,16 @@ func (c *Client) send(req *http.Request, repeat Repeat) (*http.Response, judged,
 		if !ok || !c.mayTry(b) || !c.retries.spend() {
 			return resp, call, err
 		}
-		if !sleep(ctx, wait) {
+		c.leave()
+		if *inside = sleep(ctx, wait) && c.enter(req) == nil; ctx.Err() != nil {
 			if err != nil {
 				err = c.headError(ctx, context.Cause(ctx))
 				err.seen = seen
 			}
 			return resp, call, err
+		}
+		if !*inside {
+			return resp, call, err // which says more than that there is no room
 		}
 		again, failed := repeated(req, n)
 		if failed != nil {

@@ -154,7 +154,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.Send(r
 // type [*Error]. It takes the request over: the header gets Accept-Encoding and
 // User-Agent. A redirect is an answer like any other (E3). Reading the body, which is decoded and
 // capped, fails with [*Error] too; the caller must close it, and that ends the
-// call, which has its place in the room until then. resp.Request is req without
+// call, which has its place in the room until then, but for the time that it waits
+// to be sent again. resp.Request is req without
 // what the credential added.
 //
 // A request with a body can only be sent again if it has GetBody.
@@ -195,19 +196,22 @@ func (c *Client) do(req *http.Request, l limits, repeat Repeat) (*http.Response,
 		cancel()
 		return nil, err
 	}
-	given := false
+	given, inside := false, true
 	defer func() {
-		if !given {
-			c.leave()
-			cancel()
+		if given {
+			return
 		}
+		if inside {
+			c.leave()
+		}
+		cancel()
 	}()
-	resp, call, err := c.send(sent, repeat)
+	resp, call, err := c.send(sent, repeat, &inside)
 	if err != nil {
 		return nil, err
 	}
 	resp.Request = req
-	if err := c.setBody(sent, cancel, resp, l, call); err != nil {
+	if err := c.setBody(sent, cancel, resp, l, call, inside); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
