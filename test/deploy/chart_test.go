@@ -125,7 +125,8 @@ func TestRefused(t *testing.T) {
 		{"config.admin.listen=127.0.0.1:9090", `config.admin.listen is "127.0.0.1:9090", which nothing outside of the pod reaches: write 0.0.0.0 and the port`},
 		{"config.server.listen=0.0.0.0", `config.server.listen is "0.0.0.0": it needs a port, as in 0.0.0.0:8080`},
 		{"resources.limits.memory=1.5Gi", `resources.limits.memory is "1.5Gi": write whole numbers of Ki, Mi, Gi, k, M or G, as in 256Mi`},
-		{"httpRoute.enabled=true", "httpRoute.parentRefs is empty: name the Gateway"},
+		{"ingress.enabled=true", "config.server.trusted_proxies is empty, and ingress or httpRoute puts a proxy before the pods: name the network of its pods, as in [10.4.0.0/16]"},
+		{"httpRoute.enabled=true,config.server.trusted_proxies={10.4.0.0/16}", "httpRoute.parentRefs is empty: name the Gateway"},
 		{"replicas=3", "additional properties 'replicas' not allowed"},
 		{"image.digest=sha256:1", "at '/image/digest'"},
 		{"secrets={../x}", "at '/secrets/0'"},
@@ -134,6 +135,39 @@ func TestRefused(t *testing.T) {
 			t.Errorf("--set %s: %s", c.set, text)
 		}
 	}
+}
+
+// TestTrusted: nobody is believed by default when it says who called, and the chart says so of networks that are not a proxy's own.
+func TestTrusted(t *testing.T) {
+	helm := tool(t, "HELM")
+	for _, c := range []struct{ set, want, never string }{
+		{"replicaCount=3", "! config.server.trusted_proxies is empty.", ""},
+		{"config.server.trusted_proxies={10.0.0.0/8}", "! config.server.trusted_proxies has 10.0.0.0/8: every pod and host in it", "is empty"},
+		{"config.server.trusted_proxies={10.4.0.0/16},ingress.enabled=true", "", "trusted_proxies"},
+	} {
+		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) || c.never != "" && strings.Contains(text, c.never) {
+			t.Errorf("--set %s: %s", c.set, text)
+		}
+	}
+	text := render(t, helm, "testdata/values/defaults.yaml")
+	if c := load(t, parse(t, text)); len(c.Server.TrustedProxies) != 0 {
+		t.Errorf("trusted by default: %v", c.Server.TrustedProxies)
+	}
+}
+
+// notes returns what helm install says at its end. Helm shows it to those who have a cluster alone, so a ConfigMap takes it.
+func notes(t *testing.T, helm, set string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(chart)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "templates/notes.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: notes}, data: {notes: {{ include (print .Template.BasePath "/NOTES.txt") . | toJson }}}}`)
+	text, ok := output(t, nil, helm, "template", "mcp", dir, "--kube-version", cluster, "--set", set, "--show-only", "templates/notes.yaml")
+	if !ok {
+		t.Fatalf("--set %s: %s", set, text)
+	}
+	return parse(t, text)[0].Data["notes"]
 }
 
 // TestRestart: a changed rule restarts no pod, a changed listener does.

@@ -115,6 +115,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and $many (not (dig "server" "seal_keys" "" .Values.config)) -}}
 {{- fail "several replicas need the same config.server.seal_keys: without them a session of one pod is unknown to the others" -}}
 {{- end -}}
+{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "trusted_proxies" "" .Values.config)) -}}
+{{- fail "config.server.trusted_proxies is empty, and ingress or httpRoute puts a proxy before the pods: name the network of its pods, as in [10.4.0.0/16] (kubectl get pods -n INGRESS-NAMESPACE -o wide shows their addresses); without it all callers are one address and share its rate" -}}
+{{- end -}}
 {{- if hasKey .Values.files "drawbridge.yaml" -}}
 {{- fail "files holds drawbridge.yaml, which is made of config" -}}
 {{- end -}}
