@@ -289,6 +289,9 @@ type Status struct {
 	// Fetched is the time of the last successful fetch of keys or, for opaque
 	// tokens, of metadata; zero: there was none.
 	Fetched time.Time
+	// Fixed tells that nothing is ever fetched: the configuration says where to ask
+	// about tokens.
+	Fixed bool
 	// Err is why the last fetch failed; nil if it did not.
 	Err error
 }

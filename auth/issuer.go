@@ -192,7 +192,7 @@ func (i *issuer) current(now time.Time) *keySet {
 }
 
 func (i *issuer) status() Status {
-	s := Status{Issuer: i.url}
+	s := Status{Issuer: i.url, Fixed: i.asks != nil && i.asks.fixed}
 	if keys := i.keys.Load(); keys != nil {
 		s.Keys = len(keys.keys)
 	}

@@ -162,7 +162,7 @@ func newIssuerMetrics(g *Gateway) *issuerMetrics {
 	return &issuerMetrics{g: g,
 		keys: prometheus.NewDesc("drawbridge_issuer_keys", "Usable keys of an issuer of tokens; opaque tokens need none.", []string{"issuer"}, nil),
 		fetched: prometheus.NewDesc("drawbridge_issuer_fetched_timestamp_seconds",
-			"When an issuer's keys, or for opaque tokens its metadata, were last fetched; 0: never.", []string{"issuer"}, nil)}
+			"When an issuer's keys, or for opaque tokens its metadata, were last fetched; 0: never. There is none where the configuration says where to ask.", []string{"issuer"}, nil)}
 }
 
 // Describe implements [prometheus.Collector].
@@ -175,11 +175,14 @@ func (m *issuerMetrics) Collect(c chan<- prometheus.Metric) {
 		return
 	}
 	for _, s := range gen.whole.guard.Status() {
+		c <- prometheus.MustNewConstMetric(m.keys, prometheus.GaugeValue, float64(s.Keys), s.Issuer)
+		if s.Fixed { // an age of something that is never fetched would be an alert that never ends
+			continue
+		}
 		at := 0.0
 		if !s.Fetched.IsZero() {
 			at = float64(s.Fetched.UnixMilli()) / 1000
 		}
-		c <- prometheus.MustNewConstMetric(m.keys, prometheus.GaugeValue, float64(s.Keys), s.Issuer)
 		c <- prometheus.MustNewConstMetric(m.fetched, prometheus.GaugeValue, at, s.Issuer)
 	}
 }
