@@ -106,6 +106,10 @@ func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
 	return e
 }
 
+// saidRate is what a caller says without wanting an answer is counted under: answers to questions, cancellations, the ends of sessions.
+// It has as much room as the requests have, and its own, so that who calls too often does not lose what the user has answered.
+const saidRate = "said|"
+
 // admit counts a request of a caller that is known, and, of a batch, all but the first for the address as well.
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := visitFrom(ctx)
@@ -118,8 +122,12 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 	if rates.principal == nil || req.Principal == "" {
 		return nil
 	}
+	key := rateKey(req.Principal)
+	if req.ID == nil {
+		key = saidRate + key
+	}
 	// The decision holds also where the counter could not be asked.
-	d, _ := g.shared.rates.Take(ctx, rateKey(req.Principal), rates.principal.limit, 1)
+	d, _ := g.shared.rates.Take(ctx, key, rates.principal.limit, 1)
 	if !d.Allowed {
 		return rates.principal.refuse(g, d)
 	}

@@ -201,6 +201,9 @@ func (x *exchange) answered(message []byte) *Error {
 		return err
 	}
 	x.req.Principal = x.h.o.Principal(r.Context())
+	if err := x.hear("response"); err != nil {
+		return err
+	}
 	ss, err := x.h.resume(r.Context(), r.Header, x.req.Principal)
 	if err != nil {
 		return err

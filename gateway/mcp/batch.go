@@ -74,6 +74,9 @@ func (x *exchange) batch(body []byte) *Error {
 		}
 		return x.internal("a batch could not be decided on", 0, slog.Any("error", err))
 	}
+	if err := x.hearAll(messages, len(parts)); err != nil {
+		return err
+	}
 	for i := range messages {
 		x.take(&messages[i])
 	}
@@ -130,6 +133,24 @@ func unpack(body []byte) (messages []envelope, fault *Error) {
 		return nil, invalidRequest("a batch has at least one message")
 	}
 	return messages, nil
+}
+
+// hearAll asks for the messages that want no answer, as those behind the requests.
+func (x *exchange) hearAll(messages []envelope, requests int) *Error {
+	defer func() { x.req.Part = 0 }()
+	n := requests
+	for i := range messages {
+		e := &messages[i]
+		if e.id != nil && !e.response {
+			continue
+		}
+		n++
+		x.req.Part = uint8(n) //nolint:gosec // there are maxBatch at most
+		if err := x.hear(e.said()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take takes a message that wants no answer.

@@ -150,6 +150,21 @@ func (x *exchange) admit(ctx context.Context, m entry) error {
 	return x.h.o.Admit(ctx, &x.req, &x.reply)
 }
 
+// hear asks whether what wants no answer may be taken: a notification, a response, the
+// end of a session. It is called before anything is looked up for it.
+func (x *exchange) hear(what string) *Error {
+	if x.h.o.Admit == nil || IsHandshake(what) {
+		return nil
+	}
+	x.req.Method = what
+	err := x.h.o.Admit(x.req.HTTP.Context(), &x.req, &x.reply)
+	var e *Error
+	if err == nil || errors.As(err, &e) {
+		return e
+	}
+	return x.internal("a message could not be admitted", 0, slog.Any("error", err))
+}
+
 // panicked makes the answer to a panic, in the goroutine in which it is recovered.
 func (x *exchange) panicked(what string, v any) *Error {
 	x.event.Panicked = true

@@ -201,7 +201,11 @@ func (x *exchange) delete() *Error {
 	if err := checkLegacyVersion(r.Header); err != nil {
 		return err
 	}
-	ss, fault := x.h.resume(r.Context(), r.Header, x.h.o.Principal(r.Context()))
+	x.req.Principal = x.h.o.Principal(r.Context())
+	if err := x.hear(http.MethodDelete); err != nil {
+		return err
+	}
+	ss, fault := x.h.resume(r.Context(), r.Header, x.req.Principal)
 	if fault != nil {
 		return fault
 	}
@@ -260,6 +264,10 @@ func (x *exchange) modern(e *envelope) *Error {
 		if err := checkMirrors(h, e); err != nil {
 			return err
 		}
+		x.req.Principal = x.h.o.Principal(x.req.HTTP.Context())
+		if err := x.hear(e.said()); err != nil {
+			return err
+		}
 		return x.notification(e)
 	}
 	if err := checkModern(h, e); err != nil {
@@ -290,6 +298,11 @@ func (x *exchange) legacy(e *envelope) *Error {
 	x.req.Principal = x.h.o.Principal(r.Context())
 	if string(e.method) == `"initialize"` && e.id != nil {
 		return x.begin(e)
+	}
+	if e.id == nil {
+		if err := x.hear(e.said()); err != nil {
+			return err
+		}
 	}
 	ss, err := x.h.resume(r.Context(), r.Header, x.req.Principal)
 	if err != nil {

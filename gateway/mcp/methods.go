@@ -94,6 +94,14 @@ func knownNotification(method []byte) string {
 	return ""
 }
 
+// said names a message that wants no answer, as [Options].Admit is told of it.
+func (e *envelope) said() string {
+	if e.response {
+		return "response"
+	}
+	return knownNotification(e.method)
+}
+
 // pong answers ping, which the modern era has no more.
 func pong(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }
 

@@ -201,6 +201,11 @@ func (t *OldTransport) post(x *exchange) *Error {
 		x.req.ID = e.id
 		return fault
 	}
+	if e.response || e.id == nil {
+		if err := x.hear(e.said()); err != nil {
+			return err
+		}
+	}
 	if err := st.begin(&e); err != nil {
 		return err
 	}

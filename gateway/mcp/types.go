@@ -67,7 +67,9 @@ type Options struct {
 	Batch BatchFunc
 	// Admit is asked before each method but those of the handshake: initialize, ping and
 	// server/discover. An error refuses the request, as if the method had returned it; an
-	// *Error made by [Later] says when to come again. nil: all are admitted.
+	// *Error made by [Later] says when to come again. It is asked too, with a request that
+	// has no ID, before notifications but notifications/initialized, responses and DELETE
+	// are taken. nil: all are admitted.
 	Admit Method
 	// Crowded tells whether memory is short: then bodies of more than 64 KiB are refused
 	// with 503. nil: it never is.
