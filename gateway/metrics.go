@@ -109,6 +109,9 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
 	}
+	for _, o := range []string{"ok", "failed"} { // the first failure is an increase, not a new series
+		m.reloads.WithLabelValues(o)
+	}
 	m.refused = newRefused(r)
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})

@@ -6,14 +6,41 @@ import (
 	"drawbridge/gateway/admin"
 )
 
-// newReadyMetric says as a metric what /readyz says to probes: whoever looks at graphs sees a replica that drains, or serves nothing yet,
-// apart from one that can't be reached.
-func newReadyMetric(status func() admin.Status) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_ready",
-		Help: "1 if the gateway is ready, as /readyz says; 0 before an API is served and while it drains."}, func() float64 {
-		if status().Ready {
+// toldMetrics say to Prometheus what the gateway says of itself elsewhere: to probes, to operators, and to callers that it sends away.
+// An alert that reckons by itself would differ from what is done.
+type toldMetrics struct {
+	status                 func() admin.Status
+	ready, refused, memory *prometheus.Desc
+}
+
+func newToldMetrics(status func() admin.Status) *toldMetrics {
+	return &toldMetrics{status: status,
+		ready: prometheus.NewDesc("drawbridge_ready",
+			"1 if the gateway is ready, as /readyz says; 0 before an API is served and while it drains.", nil, nil),
+		refused: prometheus.NewDesc("drawbridge_config_refused",
+			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
+		memory: prometheus.NewDesc("drawbridge_memory_used_ratio",
+			"What the process needs of its limit of memory (GOMEMLIMIT), as it reckons itself; above 0.85 it refuses calls. 0: it has no limit.", nil, nil),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (m *toldMetrics) Describe(c chan<- *prometheus.Desc) {
+	c <- m.ready
+	c <- m.refused
+	c <- m.memory
+}
+
+// Collect implements [prometheus.Collector].
+func (m *toldMetrics) Collect(c chan<- prometheus.Metric) {
+	s := m.status()
+	is := func(b bool) float64 {
+		if b {
 			return 1
 		}
 		return 0
-	})
+	}
+	c <- prometheus.MustNewConstMetric(m.ready, prometheus.GaugeValue, is(s.Ready))
+	c <- prometheus.MustNewConstMetric(m.refused, prometheus.GaugeValue, is(s.Config.Error != ""))
+	c <- prometheus.MustNewConstMetric(m.memory, prometheus.GaugeValue, readMemory().share())
 }

@@ -1,26 +1,53 @@
 package gateway
 
 import (
+	"math"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestReadyMetric: the metric says what /readyz says, before an API is served, while one is, and while the gateway drains.
-func TestReadyMetric(t *testing.T) {
+// TestToldMetrics: readiness before an API is served, while one is, and while the gateway drains; a configuration that was refused, until
+// another is good; and memory against its limit.
+func TestToldMetrics(t *testing.T) {
 	want := func(g *Gateway, line string) {
 		t.Helper()
-		if got := metricLines(g, "drawbridge_ready "); len(got) == 0 || got[len(got)-1] != line {
+		name, _, _ := strings.Cut(line, " ")
+		if got := metricLines(g, name+" "); len(got) == 0 || got[len(got)-1] != line {
 			t.Errorf("%q, want %q", got, line)
 		}
 	}
 	o := newChanging(t, "")
-	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\n"})
+	good := "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": good})
 	want(r.Gateway, "drawbridge_ready 0")
 	o.set(document("A", "list"))
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want(r.Gateway, "drawbridge_ready 1")
+	want(r.Gateway, "drawbridge_config_refused 0")
+	r.write(map[string]string{"drawbridge.yaml": "apis: []"})
+	if err := r.Reload(t.Context()); err == nil {
+		t.Fatal("a bad configuration is in use")
+	}
+	want(r.Gateway, "drawbridge_config_refused 1")
+	r.write(map[string]string{"drawbridge.yaml": good})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(r.Gateway, "drawbridge_config_refused 0")
+
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	want(r.Gateway, "drawbridge_memory_used_ratio 0")
+	debug.SetMemoryLimit(1 << 20)
+	got := metricLines(r.Gateway, "drawbridge_memory_used_ratio ")
+	if n, err := strconv.ParseFloat(strings.Fields(got[len(got)-1])[1], 64); err != nil || n < 1 {
+		t.Errorf("%q with a limit of 1 MiB", got)
+	}
+
 	r.Drain()
 	want(r.Gateway, "drawbridge_ready 0")
 }

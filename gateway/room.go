@@ -152,10 +152,15 @@ type memoryUse struct {
 	cycles             uint64
 }
 
-// tight reckons with a quarter more than what the last collection has found alive. All of the heap up to the limit may be garbage: the collector
-// uses the room that it has, so the heap's size says nothing.
-func (u memoryUse) tight() bool {
-	return u.limit < math.MaxInt64 && float64(u.live)*1.25+float64(u.other) > memoryShare*float64(u.limit)
+func (u memoryUse) tight() bool { return u.share() > memoryShare }
+
+// share is what the process needs as a part of its limit; 0: it has none. It reckons with a quarter more than what the last collection has
+// found alive. All of the heap up to the limit may be garbage: the collector uses the room that it has, so the heap's size says nothing.
+func (u memoryUse) share() float64 {
+	if u.limit >= math.MaxInt64 {
+		return 0
+	}
+	return (float64(u.live)*1.25 + float64(u.other)) / float64(u.limit)
 }
 
 func readMemory() memoryUse {
