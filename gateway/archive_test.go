@@ -192,11 +192,11 @@ func TestHoldSurvivesARestart(t *testing.T) {
 	}
 	p := started(t, cfg)
 	p.eventually("it is held", func() bool { return p.state(0).State == admin.Held })
-	if err := p.Accept(t.Context(), "a"); err != nil {
+	if err := p.Accept(t.Context(), "a", ""); err != nil {
 		t.Fatal(err)
 	}
 	p.end()
-	if err := p.Accept(t.Context(), "a"); err == nil {
+	if err := p.Accept(t.Context(), "a", ""); err == nil {
 		t.Error("a gateway that has ended accepts a document")
 	}
 	p = started(t, cfg)

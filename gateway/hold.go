@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -24,8 +25,9 @@ type held struct {
 
 // acceptance is an operator's word that what is held is right.
 type acceptance struct {
-	name string
-	done chan error
+	name   string
+	digest string // of the document that is meant; "": the one that is held
+	done   chan error
 }
 
 // operations are those of a document that the API exposes, as method and path. Both documents that are compared are looked at
@@ -77,7 +79,7 @@ func (r *runner) holds(s *source, u update) bool {
 	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
 	r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
 		"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
-		"accept", "POST /apis/"+s.name+"/accept")
+		"accept", "POST /apis/"+s.name+"/accept", "digest", s.held.digest())
 	return true
 }
 
@@ -99,16 +101,21 @@ func (r *runner) accept(a acceptance) {
 		a.done <- admin.ErrNotHeld
 		return
 	}
-	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "lost", len(s.held.lost), "of", s.held.of)
+	if a.digest != "" && a.digest != s.held.digest() {
+		a.done <- admin.ErrChanged
+		return
+	}
+	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "digest", s.held.digest(), "lost", len(s.held.lost), "of", s.held.of)
 	r.accepted(s, s.held.update)
 	r.publish()
 	a.done <- nil
 }
 
-// Accept puts the document of an API into use that is held because it lacks too many operations, and returns when it is. The name is
-// that of [Gateway.Status]. The error is [admin.ErrNoAPI] or [admin.ErrNotHeld] where there is nothing to accept. It needs [Gateway.Run].
-func (g *Gateway) Accept(ctx context.Context, name string) error {
-	a := acceptance{name: name, done: make(chan error, 2)}
+// Accept puts the document of an API into use that is held because it lacks too many operations, and returns when it is. The name, and
+// the digest of the document that is meant, are those of [Gateway.Status]; without a digest it is whichever is held by then. The error is
+// [admin.ErrNoAPI] or [admin.ErrNotHeld] where there is nothing to accept, [admin.ErrChanged] where another is held. It needs [Gateway.Run].
+func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
+	a := acceptance{name: name, digest: digest, done: make(chan error, 2)}
 	select {
 	case g.accepts <- a:
 		return <-a.done // the runner answers at once
@@ -119,6 +126,9 @@ func (g *Gateway) Accept(ctx context.Context, name string) error {
 	}
 }
 
+// digest names the document among all others.
+func (h *held) digest() string { return hex.EncodeToString(h.update.loaded.stamp.Digest[:]) }
+
 // maxHeldNames is how many lost operations are told.
 const maxHeldNames = 20
 
@@ -127,7 +137,7 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	if h == nil {
 		return nil
 	}
-	told := &admin.HeldDocument{Since: h.since, Version: clip(conceal(s.conceal, h.update.loaded.version)), Lost: len(h.lost), Of: h.of}
+	told := &admin.HeldDocument{Since: h.since, Digest: h.digest(), Version: clip(conceal(s.conceal, h.update.loaded.version)), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
 		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
 	}

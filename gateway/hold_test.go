@@ -63,8 +63,12 @@ func TestHold(t *testing.T) {
 			t.Errorf("%s: %s with %d tools, want %s with %d: %+v", what, s.State, len(r.tools()), state, tools, s)
 		}
 	}
-	accept := func(name string) (int, string) {
-		w := do(r.Admin(), http.MethodPost, "/apis/"+name+"/accept", http.Header{"Authorization": {"Bearer 0123456789abcdef"}})
+	accept := func(name string, match ...string) (int, string) {
+		h := http.Header{"Authorization": {"Bearer 0123456789abcdef"}}
+		if len(match) > 0 {
+			h["If-Match"] = match
+		}
+		w := do(r.Admin(), http.MethodPost, "/apis/"+name+"/accept", h)
 		return w.Code, w.Body.String()
 	}
 	want("at first", admin.Ready, 10)
@@ -109,14 +113,38 @@ func TestHold(t *testing.T) {
 	o.set(document("A", operations(2)...))
 	reload()
 	want("lost again", admin.Held, 8)
+	seen := `"` + r.state(0).Held.Digest + `"`
+	o.set(document("A", operations(1)...)) // behind the back of who looks at it
+	reload()
+	want("even more is lost", admin.Held, 8)
+	const changed = "another document is held than the one that If-Match names; look at /apis/NAME again, whose held.digest it wants\n"
+	const malformed = "If-Match must be one digest in quotation marks, the held.digest of /apis/NAME, or *\n"
+	if status, body := accept("a", seen); status != 412 || body != changed {
+		t.Errorf("accept what is not held any more = %d %q", status, body)
+	}
+	want("refused", admin.Held, 8)
+	o.set(document("A", operations(2)...))
+	reload()
+	if again := `"` + r.state(0).Held.Digest + `"`; again != seen || len(seen) != 66 {
+		t.Errorf("the same document has the digest %s, and had %s", again, seen)
+	}
 	for _, tt := range []struct {
 		name   string
+		match  []string
 		status int
 		body   string
 	}{
-		{"b", 404, "there is no API of that name; /apis lists them\n"}, {"a", 200, "accepted\n"}, {"a", 409, "no document of this API is held\n"},
+		{"b", nil, 404, "there is no API of that name; /apis lists them\n"},
+		{"a", []string{`"0"`}, 412, changed},
+		{"a", []string{strings.Trim(seen, `"`)}, 400, malformed},
+		{"a", []string{seen, seen}, 400, malformed},
+		{"a", []string{`"0", ` + seen}, 400, malformed},
+		{"a", []string{`""`}, 400, malformed},
+		{"a", []string{seen}, 200, "accepted\n"},
+		{"a", nil, 409, "no document of this API is held\n"},
+		{"a", []string{"*"}, 409, "no document of this API is held\n"},
 	} {
-		if status, body := accept(tt.name); status != tt.status || body != tt.body {
+		if status, body := accept(tt.name, tt.match...); status != tt.status || body != tt.body {
 			t.Errorf("accept %s = %d %q, want %d %q", tt.name, status, body, tt.status, tt.body)
 		}
 	}

@@ -26,9 +26,9 @@ type Options struct {
 	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
 	// goes to the caller, who has shown the token.
 	Reload func(context.Context) error
-	// Accept puts the document of an API into use that is held, by the name of the API. The error is ErrNoAPI or ErrNotHeld where
-	// there is nothing to accept.
-	Accept func(ctx context.Context, name string) error
+	// Accept puts the document of an API into use that is held, by the name of the API. digest is that of the document that is
+	// meant; "": any. The error is ErrNoAPI or ErrNotHeld where there is nothing to accept, ErrChanged where it is another document.
+	Accept func(ctx context.Context, name, digest string) error
 	// Access returns the rules that hold for the request that has come.
 	Access func() *Access
 }
@@ -161,15 +161,34 @@ func reload(o Options) http.HandlerFunc {
 // accepted answers POST /apis/{name}/accept.
 func accepted(o Options) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		switch err := o.Accept(r.Context(), r.PathValue("name")); {
+		digest, ok := matched(r.Header)
+		if !ok {
+			writeText(w, http.StatusBadRequest, "If-Match must be one digest in quotation marks, the held.digest of /apis/NAME, or *\n")
+			return
+		}
+		switch err := o.Accept(r.Context(), r.PathValue("name"), digest); {
 		case err == nil:
 			writeText(w, http.StatusOK, "accepted\n")
 		case errors.Is(err, ErrNoAPI):
 			writeText(w, http.StatusNotFound, err.Error()+"\n")
 		case errors.Is(err, ErrNotHeld):
 			writeText(w, http.StatusConflict, err.Error()+"\n")
+		case errors.Is(err, ErrChanged):
+			writeText(w, http.StatusPreconditionFailed, err.Error()+"\n")
 		default:
 			writeText(w, http.StatusServiceUnavailable, err.Error()+"\n")
 		}
 	}
+}
+
+// matched returns what If-Match names (RFC 9110 section 13.1.1); "": nothing, or "*". Of several that may be meant an operator
+// has not seen all, so they are refused.
+func matched(h http.Header) (digest string, ok bool) {
+	values := h.Values("If-Match")
+	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "*" {
+		return "", true
+	}
+	digest, opened := strings.CutPrefix(strings.TrimSpace(values[0]), `"`)
+	digest, closed := strings.CutSuffix(digest, `"`)
+	return digest, len(values) == 1 && opened && closed && digest != "" && !strings.Contains(digest, `"`)
 }

@@ -39,6 +39,7 @@ type Shared struct {
 // HeldDocument is a document that lacks too many operations of the one that is served.
 type HeldDocument struct {
 	Since      time.Time `json:"since"`
+	Digest     string    `json:"digest"`            // SHA-256 of its files, hexadecimal: the If-Match of who accepts it
 	Version    string    `json:"version,omitempty"` // of the API, from the document
 	Lost       int       `json:"lost"`              // operations that it lacks
 	Of         int       `json:"of"`                // operations of the document in use
@@ -49,6 +50,7 @@ type HeldDocument struct {
 var (
 	ErrNoAPI   = errors.New("there is no API of that name; /apis lists them")
 	ErrNotHeld = errors.New("no document of this API is held")
+	ErrChanged = errors.New("another document is held than the one that If-Match names; look at /apis/NAME again, whose held.digest it wants")
 )
 
 // Config is the state of the configuration.
