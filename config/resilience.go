@@ -10,7 +10,7 @@ import (
 
 // Breaker says when a service that fails is left alone.
 type Breaker struct {
-	// The share of calls that must fail, in per cent: that time out, find no connection, are broken off or answered with 5xx.
+	// The share of calls that must fail, in per cent: that time out, find no connection, are broken off or answered with what `errors` has.
 	Failures int `yaml:"failures" default:"50" min:"1" max:"100"`
 	// How many calls must have ended within the window before the share counts.
 	Calls int `yaml:"calls" default:"20" min:"1" max:"100000"`
@@ -20,9 +20,22 @@ type Breaker struct {
 	Pause Duration `yaml:"pause" default:"5s" min:"100ms" max:"10m"`
 	// How many calls are sent after that, and must go well before all are sent again.
 	Probes int `yaml:"probes" default:"3" min:"1" max:"1000"`
+	// Which answers are failures: gateway those of 5xx but 500 and 501, which a caller's arguments may be the cause of; all every 5xx.
+	Errors BreakerErrors `yaml:"errors" default:"gateway"`
 
 	off bool // written as off
 }
+
+// BreakerErrors says which answers are failures of a service.
+type BreakerErrors string
+
+// The values of [BreakerErrors].
+const (
+	ErrorsGateway BreakerErrors = "gateway" // 5xx but 500 and 501
+	ErrorsAll     BreakerErrors = "all"     // 5xx
+)
+
+func (BreakerErrors) values() []string { return []string{"gateway", "all"} }
 
 func (b *Breaker) stop() { b.off = true }
 

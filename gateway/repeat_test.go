@@ -188,7 +188,7 @@ func TestBlackHole(t *testing.T) {
 func TestBreakerIsShown(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	defer service.Close()
-	g := start(t, document("Shop", "getOrders"), "apis: [{spec: $SPEC, name: shop, base_url: $BASE, breaker: {calls: 3, pause: 10m}}, {spec: $SPEC, name: other, base_url: $BASE, breaker: off}]\n", service.URL)
+	g := start(t, document("Shop", "getOrders"), "apis: [{spec: $SPEC, name: shop, base_url: $BASE, breaker: {calls: 3, pause: 10m, errors: all}}, {spec: $SPEC, name: other, base_url: $BASE, breaker: off}]\n", service.URL)
 	for _, name := range []string{"shop_getOrders", "other_getOrders"} {
 		for range 4 {
 			ask(t, g.Handler(), "", "tools/call", name, fmt.Sprintf(`"name":%q,"arguments":{}`, name))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
 )
@@ -16,7 +17,7 @@ func (s *source) protect(o *upstream.Options) {
 	if !c.Breaker.Off() {
 		o.Breaker = upstream.Breaker{
 			Failures: c.Breaker.Failures, Calls: c.Breaker.Calls, Window: time.Duration(c.Breaker.Window),
-			Pause: time.Duration(c.Breaker.Pause), Probes: c.Breaker.Probes,
+			Pause: time.Duration(c.Breaker.Pause), Probes: c.Breaker.Probes, AllErrors: c.Breaker.Errors == config.ErrorsAll,
 		}
 	}
 	if !c.Retries.Off() {

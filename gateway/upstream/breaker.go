@@ -17,6 +17,9 @@ type Breaker struct {
 	Window time.Duration
 	// Pause is how long nothing is sent.
 	Pause time.Duration
+	// AllErrors counts every answer of 5xx as a failure. Without it those count
+	// that tell that nobody was there to answer: see verdictOn.
+	AllErrors bool
 	// Probes is how many calls are sent after that, and must succeed before all
 	// are sent again.
 	Probes int

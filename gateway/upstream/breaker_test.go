@@ -79,6 +79,23 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// TestBreakerOfAllErrors: who wants so has every 5xx count.
+func TestBreakerOfAllErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := usual
+		o.AllErrors = true
+		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
+			Wrap: service(func(*http.Request) (*http.Response, error) { return reply(500), nil })})
+		defer client.Close()
+		for range 20 {
+			outcome(client, get(t, parse(t, "http://orders.internal/")))
+		}
+		if got := client.State(); got != Open {
+			t.Errorf("after 20 answers of 500 the breaker is %s", got)
+		}
+	})
+}
+
 // TestBreakerOfClient: which outcomes count, and what a call reads that is not sent.
 func TestBreakerOfClient(t *testing.T) {
 	fail := func(k Kind) func(*http.Request) (*http.Response, error) {
@@ -102,7 +119,11 @@ func TestBreakerOfClient(t *testing.T) {
 		{"200", status(200), false},
 		{"404", status(404), false},
 		{"429", status(429), false},
-		{"500", status(500), true},
+		{"500", status(500), false}, // which one caller's arguments may be the cause of
+		{"501", status(501), false},
+		{"502", status(502), true},
+		{"504", status(504), true},
+		{"520", status(520), true}, // of a proxy that found nobody
 		{"503", status(503), true},
 		{"timeout", fail(Timeout), true},
 		{"connect", fail(Connect), true},

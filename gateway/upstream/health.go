@@ -103,14 +103,19 @@ func verdictOf(kind Kind) verdict {
 	return silent
 }
 
-// verdictOn says what the head of an answer tells: 5xx are failures, 4xx are the
-// caller's business (L6), and a stream lasts as long as it likes. The rest is
-// told by the body's end, and has no word here.
-func verdictOn(resp *http.Response) (v verdict, certain bool) {
-	switch {
-	case resp.StatusCode >= http.StatusInternalServerError:
+// verdictOn says what the head of an answer tells. 4xx are the caller's business
+// (L6), and so may 500 and 501 be: a service that answers them has taken the
+// request, and may fail over its arguments alone, which must not shut out all
+// others (ADR 0015). The other 5xx come from who couldn't reach it, or had no
+// room. A stream lasts as long as it likes. The rest is told by the body's end,
+// and has no word here.
+func verdictOn(resp *http.Response, all bool) (v verdict, certain bool) {
+	switch code := resp.StatusCode; {
+	case (code == http.StatusInternalServerError || code == http.StatusNotImplemented) && !all:
+		return well, true
+	case code >= http.StatusInternalServerError:
 		return failing, true
-	case resp.StatusCode >= http.StatusBadRequest, isStream(resp.Header.Get("Content-Type")):
+	case code >= http.StatusBadRequest, isStream(resp.Header.Get("Content-Type")):
 		return well, true
 	}
 	return silent, false

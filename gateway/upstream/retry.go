@@ -249,7 +249,7 @@ func (c *Client) try(req *http.Request, call judged) (*http.Response, judged, *E
 		call.end(silent)
 		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err}
 	}
-	if v, certain := verdictOn(resp); certain {
+	if v, certain := verdictOn(resp, c.allErrors); certain {
 		call.end(v)
 	}
 	return resp, call, nil

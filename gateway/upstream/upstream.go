@@ -96,16 +96,17 @@ const (
 
 // Client calls one API. It is safe for concurrent use.
 type Client struct {
-	name     string
-	timeout  time.Duration
-	limits   limits
-	room     *room    // nil: no bounds
-	health   *health  // nil: no breaker
-	retries  *retrier // nil: nothing is sent again
-	guard    *guard
-	pool     *pool
-	chain    http.RoundTripper // tracing, then credential, then pool
-	decoders decoderPool
+	name      string
+	timeout   time.Duration
+	limits    limits
+	room      *room    // nil: no bounds
+	health    *health  // nil: no breaker
+	allErrors bool     // Breaker.AllErrors
+	retries   *retrier // nil: nothing is sent again
+	guard     *guard
+	pool      *pool
+	chain     http.RoundTripper // tracing, then credential, then pool
+	decoders  decoderPool
 
 	baseHost string   // Host of BaseURL
 	encoding []string // value of Accept-Encoding for baseHost
@@ -131,6 +132,7 @@ func NewClient(o Options) *Client {
 		c.baseHost = o.BaseURL.Host
 		c.encoding = c.acceptEncoding(o.BaseURL)
 	}
+	c.allErrors = o.Breaker.AllErrors
 	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
 	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second))
 	c.guard = g
