@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +21,11 @@ type group struct {
 	dir   string   // of the package that is changed, relative to the module
 	files []string // of it; none: all
 	tests []string // directories of the packages whose tests have to notice
+}
+
+// has tells whether a file, named from the module's root, is one of the group.
+func (g group) has(file string) bool {
+	return path.Dir(file) == g.dir && (g.files == nil || slices.Contains(g.files, path.Base(file)))
 }
 
 // groups are what requirement 22 of the figures names: authentication, the building of requests, the dial guard.
@@ -31,6 +39,7 @@ var groups = []group{
 
 type settings struct {
 	only      string
+	match     string
 	goal      float64
 	sample    int
 	workers   int
@@ -41,6 +50,7 @@ type settings struct {
 func main() {
 	var s settings
 	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, wire, request, guard; all if empty")
+	flag.StringVar(&s.match, "match", "", "take only the changes whose names match this pattern: 'uploads.go', 'building.url'")
 	flag.Float64Var(&s.goal, "goal", 85, "the least share of changes that tests have to notice in each group, in per cent")
 	flag.IntVar(&s.sample, "sample", 1, "take every n-th change only")
 	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "test processes at the same time")
@@ -59,9 +69,16 @@ func run(ctx context.Context, s settings) error {
 	if s.sample < 1 || s.workers < 1 {
 		return errors.New("-sample and -workers must be at least 1")
 	}
+	chosen, err := regexp.Compile(s.match)
+	if err != nil {
+		return fmt.Errorf("-match: %w", err)
+	}
 	known, err := readReasons(s.survivors)
 	if err != nil {
 		return err
+	}
+	if err := known.placed(groups); err != nil {
+		return fmt.Errorf("%s: %w", s.survivors, err)
 	}
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -74,7 +91,7 @@ func run(ctx context.Context, s settings) error {
 			continue
 		}
 		began := time.Now()
-		r, err := try(ctx, s, g, dir)
+		r, err := try(ctx, s, chosen, g, dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
@@ -84,5 +101,8 @@ func run(ctx context.Context, s settings) error {
 	if len(results) == 0 {
 		return fmt.Errorf("-only %q names no group", s.only)
 	}
-	return report(os.Stdout, results, known, s.goal)
+	if s.sample > 1 {
+		chosen = nil // nobody knows which reasons are of changes that were taken
+	}
+	return report(os.Stdout, results, known, chosen, s.goal)
 }

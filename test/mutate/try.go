@@ -53,12 +53,13 @@ const (
 	leastPatience = 10 * time.Second
 )
 
-func try(ctx context.Context, s settings, g group, dir string) (result, error) {
+func try(ctx context.Context, s settings, chosen *regexp.Regexp, g group, dir string) (result, error) {
 	r := result{group: g}
 	file, points, err := overlay(ctx, g, dir, s.sample)
 	if err != nil {
 		return r, err
 	}
+	points = slices.DeleteFunc(points, func(p *point) bool { return !chosen.MatchString(p.name()) })
 	r.points = len(points)
 	var tests []testCase
 	for _, pkg := range g.tests {
