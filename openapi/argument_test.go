@@ -19,6 +19,7 @@ paths:
         - {name: line no, in: path, required: true, schema: {type: string}}
         - {name: id, in: query, schema: {$ref: "#/components/schemas/ids"}}
         - {name: tags, in: query, schema: {type: [array, "null"], items: {type: string}}}
+        - {name: word, in: query, schema: {type: [string, "null"]}}
         - {name: X-Who, in: header, required: true, schema: {type: string}}
       responses: {"200": {description: ok, content: {text/csv: {}}}}
   /search?kind=a:
@@ -49,6 +50,7 @@ func TestArguments(t *testing.T) {
 		"line_no path required=true list=false",
 		"id_query query required=false list=true",
 		"tags query required=false list=true",
+		"word query required=false list=false",
 		"X-Who header required=true list=false",
 		"search /search?kind=a ",
 	}

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -223,7 +222,7 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
 	if p.media != "" {
 		w.ContentType = mediaType(p.media)
-		if isWildcard(w.ContentType) {
+		if isWildcard(w.ContentType) && w.ContentType != "text/*" { // as of bodies
 			w.ContentType = "application/json"
 		}
 		if isForm(w.ContentType) {
@@ -233,7 +232,6 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 			}
 			w.Form = form
 		}
-		w.Explode = w.Style.Explode()
 		return wire.NewEncoder(w)
 	}
 	method, err := p.typed.SerializationMethod()
@@ -243,13 +241,8 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 	style, ok := wire.ParseStyle(method.Style)
 	if ok {
 		w.Style, w.Explode = style, method.Explode
-		encoder, err := wire.NewEncoder(w)
-		if err == nil {
+		if encoder, err := wire.NewEncoder(w); err == nil {
 			return encoder, nil
-		}
-		var v *wire.ValueError
-		if errors.As(err, &v) {
-			return nil, err
 		}
 	}
 	w.Style = b.location.Style()

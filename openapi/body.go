@@ -69,7 +69,7 @@ type bodyKind struct {
 // bodyKinds returns the table. The order is the order of preference among the media types of one body.
 func bodyKinds() []bodyKind {
 	return []bodyKind{
-		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" }, members: true, codec: jsonCodec},
+		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" && !isMultipart(m) }, members: true, codec: jsonCodec},
 		{name: "form", matches: isForm, members: true, codec: formCodec},
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
 		{name: "xml", matches: isXML, members: true, prepare: xmlSchema, codec: xmlCodec},

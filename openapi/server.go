@@ -190,7 +190,6 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 		return nil, fmt.Errorf("the server %s has another origin than the document, %s, and is not listed in allow_servers",
 			originOf(u), originOf(s.origin))
 	}
-	u.Scheme = strings.ToLower(u.Scheme)
 	return u, nil
 }
 

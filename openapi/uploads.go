@@ -81,6 +81,13 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 			set(key, parts)
 		}
 	}
+	for _, key := range []string{"then", "else"} {
+		if part := n.Get(key); part != nil {
+			if replaced := w.object(part); replaced != part {
+				set(key, replaced)
+			}
+		}
+	}
 	if kinds != nil { // a copy is no base any more
 		list, _ := replaced(kinds, w.kind)
 		set("anyOf", list)
