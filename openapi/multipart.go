@@ -138,7 +138,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	p.File = c.holdsFile(s, p.Types)
 	if style := encoding.Get("style"); !p.File && (style != nil || encoding.Get("explode") != nil) {
 		p.Styled = true
-		known := false
+		var known bool
 		if p.Style, known = wire.ParseStyle(style.Text()); !known {
 			p.Style = wire.Form
 			if style != nil {

@@ -133,8 +133,8 @@ func (s *servers) checkVariables(root *tree.Node, operations []found) error {
 }
 
 // templateVariables yields the names in braces.
-func templateVariables(url string) map[string]bool {
-	names := make(map[string]bool)
+func templateVariables(url string) map[string]struct{} {
+	names := make(map[string]struct{})
 	for {
 		_, after, found := strings.Cut(url, "{")
 		if !found {
@@ -144,7 +144,7 @@ func templateVariables(url string) map[string]bool {
 		if !closed {
 			return names
 		}
-		names[name], url = true, tail
+		names[name], url = struct{}{}, tail
 	}
 }
 

@@ -54,7 +54,7 @@ func main() {
 	flag.Float64Var(&s.goal, "goal", 85, "the least share of changes that tests have to notice in each group, in per cent")
 	flag.IntVar(&s.sample, "sample", 1, "take every n-th change only")
 	flag.IntVar(&s.workers, "workers", runtime.NumCPU(), "test processes at the same time")
-	flag.DurationVar(&s.slow, "slow", 4*time.Second, "tests that take longer than this are not asked: those of bounds of time and memory")
+	flag.DurationVar(&s.slow, "slow", 4*time.Second, "tests that take more time of processors than this are not asked: those of bounds of time and memory")
 	flag.StringVar(&s.survivors, "survivors", "test/mutate/survivors.txt", "the reasons of survivors that are known")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

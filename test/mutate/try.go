@@ -47,6 +47,9 @@ type testCase struct {
 	took  time.Duration
 }
 
+// maxWait is how much longer than the time of processors that a test may take it is waited for: other work may go on beside it.
+const maxWait = 15
+
 // patience is how much longer tests may take with a change than without it, and what they may always take.
 const (
 	patience      = 10
@@ -148,7 +151,7 @@ func record(ctx context.Context, s settings, tests []testCase, dir string) (reac
 			file := filepath.Join(dir, "reached-"+strconv.Itoa(i))
 			defer func() { _ = os.Remove(file) }()
 			began := time.Now()
-			ok, err := t.suite.run(wctx, 2*s.slow, []string{t.name}, "MUTANT_REACHED="+file)
+			ok, used, err := t.suite.run(wctx, maxWait*s.slow, []string{t.name}, "MUTANT_REACHED="+file)
 			t.took = time.Since(began)
 			if err != nil && !errors.Is(err, errLate) {
 				return err
@@ -156,8 +159,8 @@ func record(ctx context.Context, s settings, tests []testCase, dir string) (reac
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case t.took > s.slow:
-				left = append(left, fmt.Sprintf("%s %s: it takes more than %v", t.suite.dir, t.name, s.slow))
+			case used > s.slow || err != nil:
+				left = append(left, fmt.Sprintf("%s %s: it takes more than %v of a processor", t.suite.dir, t.name, s.slow))
 				return nil
 			case !ok:
 				left = append(left, t.suite.dir+" "+t.name+": it fails with all changes asleep")
@@ -198,7 +201,7 @@ func noticed(ctx context.Context, p *point, tests []*testCase) (killed, late boo
 			usual[t.suite] += t.took
 		}
 		for su, names := range bySuite {
-			ok, err := su.run(ctx, max(patience*usual[su], leastPatience), names, "MUTANT="+strconv.Itoa(p.id))
+			ok, _, err := su.run(ctx, max(patience*usual[su], leastPatience), names, "MUTANT="+strconv.Itoa(p.id))
 			if errors.Is(err, errLate) {
 				return true, true, nil
 			}
@@ -216,25 +219,28 @@ func noticed(ctx context.Context, p *point, tests []*testCase) (killed, late boo
 // errLate tells that tests did not end in time.
 var errLate = errors.New("the tests did not end")
 
-// run runs tests and tells whether all passed.
-func (su *suite) run(ctx context.Context, limit time.Duration, names []string, env string) (bool, error) {
+// run runs tests and tells whether all passed, and how much time of processors they took, which is the same beside other work.
+func (su *suite) run(ctx context.Context, limit time.Duration, names []string, env string) (ok bool, used time.Duration, err error) {
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(timed, su.program, "-test.run", "^("+strings.Join(names, "|")+")$", "-test.failfast", "-test.short")
 	cmd.Dir = su.dir
 	cmd.Env = append(os.Environ(), env, "GOMAXPROCS=2")
 	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	err = cmd.Run()
+	if cmd.ProcessState != nil {
+		used = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return true, nil
+		return true, used, nil
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return false, used, ctx.Err()
 	case timed.Err() != nil:
-		return false, errLate
+		return false, used, errLate
 	case errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay):
-		return false, nil
+		return false, used, nil
 	}
-	return false, err
+	return false, used, err
 }
