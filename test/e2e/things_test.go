@@ -80,7 +80,7 @@ func (s *things) serve(ctx context.Context, t *testing.T, program, listen, serve
 	if err := os.WriteFile(file, []byte(fmt.Sprintf(`server: {listen: %q, %s}
 admin: {listen: %q}
 auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}
-apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
+apis: [{spec: "%s/openapi.yaml", refresh: 0s, max_in_flight: 200}]
 limits: {timeout: 5m, first_byte_timeout: 5m, principal_rate: off}
 telemetry: {log_level: debug}
 `, listen, server, admin, s.issuer.Issuer(), s.URL)), 0o600); err != nil {
