@@ -102,8 +102,8 @@ type Server struct {
 	// A directory for the last good document of each API, which is served if it can't be read when the gateway starts. It is
 	// made if it is missing, and processes may share it. Nothing in it is secret that is not in the documents.
 	StateDir File `yaml:"state_dir,omitempty" absent:"documents are kept in memory alone"`
-	// When the gateway reports itself as ready for the first time: any as soon as one API is served, all when each is. It stays ready
-	// whatever becomes of single APIs.
+	// When the gateway reports itself as ready for the first time: any as soon as one API is served, tried when one is and each document
+	// was tried once, well or not, all when each is served. It stays ready whatever becomes of single APIs.
 	Ready Ready `yaml:"ready" default:"any"`
 	// Makes a secret that stands in the file in clear an error instead of a warning.
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`

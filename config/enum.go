@@ -230,8 +230,9 @@ type Ready string
 
 // The values of [Ready].
 const (
-	ReadyAny Ready = "any" // one API is served
-	ReadyAll Ready = "all" // each is
+	ReadyAny   Ready = "any"   // one API is served
+	ReadyTried Ready = "tried" // one is, and each document was tried once
+	ReadyAll   Ready = "all"   // each is
 )
 
-func (Ready) values() []string { return []string{"any", "all"} }
+func (Ready) values() []string { return []string{"any", "tried", "all"} }

@@ -95,3 +95,27 @@ func TestReadyStays(t *testing.T) {
 		t.Errorf("status = %+v", p.Status())
 	}
 }
+
+// TestReadyTried: with server.ready: tried a gateway waits for the first attempt of each document, and not for its success (O6).
+func TestReadyTried(t *testing.T) {
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer slow.Close()
+	o := newChanging(t, document("A", "one"))
+	p := started(t, "server: {ready: tried}\napis: [{spec: '"+o.URL+"/a.yaml', name: a}, {spec: '"+slow.URL+"/b.yaml', name: b}]\n")
+	p.eventually("one is served", func() bool { return p.Status().Tools == 1 })
+	if p.Status().Ready {
+		t.Error("it is ready before the other was tried")
+	}
+	close(release)
+	p.eventually("it is ready with one that can't be read", func() bool { return p.Status().Ready })
+	if s := p.state(1); s.State != admin.Failed {
+		t.Errorf("the other: %+v", s)
+	}
+}

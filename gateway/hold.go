@@ -158,6 +158,15 @@ func (g *Gateway) ready(gen *generation, d *deployment) bool {
 	if gen == nil || g.becameReady {
 		return gen != nil
 	}
-	g.becameReady = d.config.Server.Ready != config.ReadyAll || !slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded == nil })
+	g.becameReady = !slices.ContainsFunc(d.sources, func(s *source) bool {
+		switch d.config.Server.Ready {
+		case config.ReadyAll:
+			return s.loaded == nil
+		case config.ReadyTried:
+			return s.loaded == nil && !s.tried
+		case config.ReadyAny:
+		}
+		return false
+	})
 	return g.becameReady
 }
