@@ -262,7 +262,7 @@ type revoked struct {
 
 func newRevoked() *revoked { return &revoked{names: make(map[string]time.Time)} }
 
-func (r *revoked) Revoke(_ context.Context, name string, until time.Time) error {
+func (r *revoked) Revoke(_ context.Context, _, name string, until time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.names[name] = until

@@ -209,7 +209,7 @@ func (x *exchange) delete() *Error {
 	if fault != nil {
 		return fault
 	}
-	if err := x.h.o.Revoked.Revoke(r.Context(), ss.key(), ss.expiry); err != nil {
+	if err := x.h.o.Revoked.Revoke(r.Context(), x.req.Principal, ss.key(), ss.expiry); err != nil {
 		return x.internal("ending a session failed", http.StatusServiceUnavailable, slog.Any("error", err))
 	}
 	x.h.forget(ss.id)

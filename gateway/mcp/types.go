@@ -153,9 +153,9 @@ type Capabilities struct {
 // Revocations remembers what was revoked before its time. Both methods are safe
 // for concurrent use; the handler does not retry. Ids are short binary strings.
 type Revocations interface {
-	// Revoke remembers id until the given time. An error is answered to the client,
-	// who may try again.
-	Revoke(ctx context.Context, id string, until time.Time) error
+	// Revoke remembers id until the given time; owner is the principal whose it is, who
+	// pays for it. An error is answered to the client, who may try again.
+	Revoke(ctx context.Context, owner, id string, until time.Time) error
 	// Revoked tells whether id was revoked and the time has not passed. It is asked
 	// for each legacy request; an implementation whose store is out of reach answers
 	// by its own policy.

@@ -136,6 +136,16 @@ func (r *LocalRecords) Get(_ context.Context, name string) (value []byte, ok boo
 	return rec.value, true, nil
 }
 
+// owner tells who pays for a record; "": nobody in particular, or there is none.
+func (r *LocalRecords) owner(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.names[name]; ok {
+		return e.Value.(*record).owner //nolint:errcheck // the list holds nothing else
+	}
+	return ""
+}
+
 // Len returns the number of records held, those included whose time has passed but that nobody has asked for since.
 func (r *LocalRecords) Len() int {
 	r.mu.Lock()

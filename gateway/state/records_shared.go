@@ -14,6 +14,12 @@ const (
 	maxSharedRecord = 2 << 20
 	// recordHead is the length of what stands before a value: when it was written, and when it ends, in milliseconds.
 	recordHead = 16
+	// sealedHead is more than what sealing adds to a value beside a third of it.
+	sealedHead = 64
+	// recordsPerOwner and recordsInAll bound the bytes that this process has in Redis of one owner, and of all. What is beyond stays in
+	// the replica that has put it.
+	recordsPerOwner = 16 << 20
+	recordsInAll    = 128 << 20
 )
 
 // putScript keeps a record, and has an owner with too many lose those that end first. It is given the value, when it ends, the most
@@ -46,12 +52,14 @@ type SharedRecords struct {
 	local    *LocalRecords
 	kind     string
 	perOwner int
+	ledger   *ledger
 }
 
 // Records returns records that replicas share; kind, a word, separates those of one use from all others. While Redis is away each
 // replica has those that it has put, in local, and can't tell of others: [ErrAway].
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
-	return &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner}
+	return &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner,
+		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now)}
 }
 
 // names are those of a record and of the list of its owner's; the second is "" for nobody's.
@@ -127,10 +135,10 @@ func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byt
 		return true, nil
 	}
 	record, owned := r.names(name, owner)
-	sealed := r.s.o.Seal.Seal(plain, []byte(record))
-	if len(sealed) > maxSharedRecord {
+	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.take(record, owner, size, until) {
 		return true, nil
 	}
+	sealed := r.s.o.Seal.Seal(plain, []byte(record))
 	keys := []string{record}
 	if owned != "" {
 		keys = append(keys, owned)
@@ -141,6 +149,9 @@ func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byt
 		kept, err = putScript.Run(ctx, c, keys, sealed, until.UnixMilli(), r.perOwner, record[len(prefix):], prefix, fresh).Int64()
 		return err
 	})
+	if err != nil || kept != 1 {
+		r.ledger.drop(record)
+	}
 	return kept == 1, err
 }
 
@@ -168,7 +179,7 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 		return theirs.value, true, nil
 	}
 	if here && (!there || mine.written.After(theirs.written)) {
-		_, _ = r.put(ctx, name, "", plain, mine.until, false) // Redis has lost it, or was away when it was put
+		_, _ = r.put(ctx, name, r.local.owner(name), plain, mine.until, false) // Redis has lost it, or was away when it was put
 	}
 	return mine.value, here, nil
 }

@@ -203,12 +203,12 @@ func TestSharedTombstones(t *testing.T) {
 	if n := m.CommandCount() - asked; n > 5 {
 		t.Errorf("Redis was asked %d times for what it has said", n)
 	}
-	_ = ends[0].Revoke(t.Context(), "session", until)
+	_ = ends[0].Revoke(t.Context(), "alice", "session", until)
 	eventually(t, "the other replica has heard of it", func() bool { return ends[1].Revoked(t.Context(), "session") })
 	if !ends[0].Revoked(t.Context(), "session") || ends[1].Revoked(t.Context(), "another") {
 		t.Error("it is the other way round")
 	}
-	_ = ends[0].Revoke(t.Context(), "past", time.Now().Add(-time.Second))
+	_ = ends[0].Revoke(t.Context(), "alice", "past", time.Now().Add(-time.Second))
 	late := newShared(t, m.Addr(), nil, nil)
 	lateEnds := late.Tombstones(NewTombstones(0, nil))
 	begin(t, late)
@@ -222,7 +222,7 @@ func TestSharedTombstones(t *testing.T) {
 	if !ends[1].Revoked(t.Context(), "session") || ends[1].Revoked(t.Context(), "unknown") {
 		t.Error("without Redis")
 	}
-	_ = ends[0].Revoke(t.Context(), "in between", until)
+	_ = ends[0].Revoke(t.Context(), "alice", "in between", until)
 	if !ends[0].Revoked(t.Context(), "in between") {
 		t.Error("what was ended without Redis goes on")
 	}

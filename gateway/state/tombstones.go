@@ -38,7 +38,7 @@ func NewTombstones(max int, now func() time.Time) *Tombstones {
 
 // Revoke remembers name until the given time. A name that is known already keeps
 // the later of both times. The error is always nil: memory does not fail.
-func (t *Tombstones) Revoke(_ context.Context, name string, until time.Time) error {
+func (t *Tombstones) Revoke(_ context.Context, _, name string, until time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !until.After(t.now()) {

@@ -17,6 +17,10 @@ const (
 	maxAsked = 1 << 16
 	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
 	maxTombstone = 24 * time.Hour
+	// endsPerOwner and endsInAll bound the bytes that this process has in Redis of one owner, and of all: the ends of 8,738 sessions and of
+	// 279,620. Those beyond are told to the replicas that run, and not kept for others.
+	endsPerOwner = 1 << 20
+	endsInAll    = 32 << 20
 )
 
 // SharedTombstones are tombstones that all replicas know. Redis is asked for a name once: from then on other replicas tell of new
@@ -25,6 +29,7 @@ const (
 type SharedTombstones struct {
 	s     *Shared
 	local *Tombstones
+	ledger *ledger
 
 	mu    sync.Mutex
 	asked map[string]int64 // the epoch of the bus in which a name had no tombstone
@@ -33,7 +38,7 @@ type SharedTombstones struct {
 // Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
 // each replica knows its own, in local, and those that it has heard of.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, asked: make(map[string]int64)}
+	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]int64)}
 	s.bus.Subscribe(topicEnds, t.heard)
 	return t
 }
@@ -42,20 +47,25 @@ func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
 func (t *SharedTombstones) heard(message []byte) {
 	if len(message) > 8 {
 		until := time.UnixMilli(int64(binary.BigEndian.Uint64(message))) //nolint:gosec // it was made of one
-		_ = t.local.Revoke(context.Background(), string(message[8:]), until)
+		_ = t.local.Revoke(context.Background(), "", string(message[8:]), until)
 	}
 }
 
-// Revoke remembers a name until the given time, here and, if Redis is there, everywhere. The error is always nil.
-func (t *SharedTombstones) Revoke(ctx context.Context, name string, until time.Time) error {
-	_ = t.local.Revoke(ctx, name, until)
+// Revoke remembers a name of an owner until the given time, here and, if Redis is there, everywhere. The error is always nil.
+func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until time.Time) error {
+	_ = t.local.Revoke(ctx, owner, name, until)
 	life := until.Sub(t.s.o.Now())
 	if life <= 0 {
 		return nil
 	}
-	_ = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
-		return c.Set(ctx, t.s.name("end", digest(name)), "1", max(life, time.Millisecond)).Err()
-	})
+	if key := t.s.name("end", digest(name)); t.ledger.take(key, owner, 1, until) {
+		err := t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+			return c.Set(ctx, key, "1", max(life, time.Millisecond)).Err()
+		})
+		if err != nil {
+			t.ledger.drop(key)
+		}
+	}
 	t.s.bus.Publish(ctx, topicEnds, append(binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli())), name...)) //nolint:gosec // after 1970
 	return nil
 }
@@ -85,7 +95,7 @@ func (t *SharedTombstones) Revoked(ctx context.Context, name string) bool {
 	case left <= 0 || left > maxTombstone:
 		left = maxTombstone
 	}
-	_ = t.local.Revoke(ctx, name, t.s.o.Now().Add(left))
+	_ = t.local.Revoke(ctx, "", name, t.s.o.Now().Add(left))
 	return true
 }
 

@@ -13,7 +13,7 @@ func TestTombstones(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	s := NewTombstones(0, func() time.Time { return now })
 	revoke := func(name string, d time.Duration) {
-		if err := s.Revoke(t.Context(), name, now.Add(d)); err != nil {
+		if err := s.Revoke(t.Context(), "alice", name, now.Add(d)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestTombstonesAreBounded(t *testing.T) {
 	s := NewTombstones(3, nil)
 	until := time.Now().Add(time.Hour)
 	for i := range 1000 {
-		if err := s.Revoke(t.Context(), fmt.Sprint(i), until); err != nil {
+		if err := s.Revoke(t.Context(), "alice", fmt.Sprint(i), until); err != nil {
 			t.Fatal(err)
 		}
 		if !s.Revoked(t.Context(), "0") {
@@ -71,7 +71,7 @@ func TestTombstonesConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				name := fmt.Sprint(i * g % 40)
-				_ = s.Revoke(t.Context(), name, time.Now().Add(time.Hour))
+				_ = s.Revoke(t.Context(), "alice", name, time.Now().Add(time.Hour))
 				s.Revoked(t.Context(), name)
 			}
 		})
