@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -29,6 +31,31 @@ func TestReady(t *testing.T) {
 	asked(exitOK, "OK\n")
 	asked(exitOK, "OK\n", "--alive")
 	asked(exitUsage, `unexpected argument "now"`, "now")
+
+	// The file has become bad since, or is another one: the gateway is as ready as before.
+	address := strings.TrimPrefix(s.admin, "http://")
+	good := filepath.Join(s.dir, "here.yaml")
+	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q, token: "${MISSING}"}, server: {listn: 1}, apis: []}`, address)})
+	asked(exitOK, "OK\n")
+	s.write(map[string]string{"here.yaml": "admin: {listen: "})
+	asked(exitOK, "OK\n", "--address", address)
+	if err := os.Remove(good); err != nil {
+		t.Fatal(err)
+	}
+	asked(exitOK, "OK\n", "--address", address, "--alive")
+	asked(exitUsage, `--address must be host:port, got "here"`, "--address", "here")
+	asked(exitUsage, `unexpected argument "now"`, "--address", address, "now")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: [{spec: openapi.yaml}]}`, closed.Addr())})
+	asked(exitFail, "connection refused; if it runs since before admin.listen was changed, give the earlier one with --address\n")
+	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: []}`, closed.Addr())})
+	asked(exitUsage, "here.yaml:1:")
+	asked(exitUsage, "connection refused; if a gateway runs with an earlier configuration, give its admin.listen with --address\n")
+	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: [{spec: openapi.yaml}]}`, address)})
 
 	s.signals <- syscall.SIGTERM // which is told at once, and serves on for a while
 	s.await("draining", 1)
