@@ -101,9 +101,11 @@ type call struct {
 	account  *account     // for the audit log; nil: there is none
 	body     io.Reader    // of the service's answer
 
-	sent  *credential.Sent // what was attached and is in no configuration; nil: nothing can be
-	large answerBody       // the body of the answer, where memory has a limit
-	place int64            // of the call among those with large answers, in bytes; 0: it has none
+	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
+	running bool             // it counts as one of limits.max_calls
+	large   answerBody       // the body of the answer, where memory has a limit
+	held    *places          // of the request among those with large answers; nil: not needed yet
+	alone   bool             // they are the call's own
 
 	sentEchoes *echoes // finds that in answers; nil: not made yet
 }
@@ -112,6 +114,7 @@ type call struct {
 func (c *call) begin() (end func()) {
 	p := c.plan
 	c.g.room.calls.Add(1)
+	c.running = true
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
 	if c.req.Era == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
@@ -132,7 +135,8 @@ func (c *call) begin() (end func()) {
 		}
 		stop()
 		cancel()
-		c.leaveRoom()
+		c.stopRunning()
+		c.leavePlaces()
 	}
 }
 
@@ -204,8 +208,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 		return nil, err
 	}
 	if c.g.room.answers != nil {
-		c.large = answerBody{ReadCloser: resp.Body, c: c}
-		resp.Body = &c.large
+		resp.Body = c.large.again(c, resp.Body)
 	}
 	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)
@@ -395,6 +398,7 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 		c.kept.take(meta, chunks)
 		return nil
 	}
+	c.stopRunning()
 	return c.reply.ResultMeta(meta, chunks...)
 }
 

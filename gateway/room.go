@@ -1,12 +1,13 @@
 package gateway
 
 import (
-	"io"
+	"context"
 	"math"
 	"net/http"
 	"runtime"
 	"runtime/debug"
 	rtmetrics "runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,10 +24,12 @@ type room struct {
 	// the documents have theirs.
 	answers  *semaphore.Weighted
 	capacity int64
+	mu       sync.Mutex
+	shares   map[sharer]*share // of who has large answers
 }
 
 func newRoom() *room {
-	r := &room{}
+	r := &room{shares: make(map[sharer]*share)}
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.capacity = limit / 4
 		r.answers = semaphore.NewWeighted(r.capacity)
@@ -72,38 +75,98 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, gen *generat
 	return true
 }
 
-// largeAnswer is how many bytes an answer may have before it needs a place among the large ones.
-const largeAnswer = 256 << 10
-
-// answerBody waits for a place as soon as an answer turns out to be large: the service waits too, and nothing is lost. A call has one place, of
-// as many bytes as its answer may have, so that no two calls wait for each other.
-type answerBody struct {
-	io.ReadCloser
-	c    *call
-	read int64
-}
-
-// Read reads the answer.
-func (b *answerBody) Read(p []byte) (int, error) {
-	if b.read > largeAnswer && b.c.place == 0 {
-		room := b.c.g.room
-		n := min(b.c.plan.maxAnswer, room.capacity)
-		if err := room.answers.Acquire(b.c.ctx, n); err != nil {
-			return 0, err
+// takePlace waits for n bytes of the room for large answers: first for those of the sharer's half, so that who has spent it holds up nobody else.
+func (r *room) takePlace(ctx context.Context, of sharer, n int64) error {
+	own := r.share(of)
+	if own != nil {
+		if err := own.Acquire(ctx, min(n, r.half())); err != nil {
+			r.leaveShare(of)
+			return err
 		}
-		b.c.place = n
 	}
-	n, err := b.ReadCloser.Read(p)
-	b.read += int64(n)
-	return n, err
+	if err := r.answers.Acquire(ctx, n); err != nil {
+		if own != nil {
+			own.Release(min(n, r.half()))
+			r.leaveShare(of)
+		}
+		return err
+	}
+	return nil
 }
 
-// leaveRoom gives back what the call has.
-func (c *call) leaveRoom() {
-	c.g.room.calls.Add(-1)
-	if c.place > 0 {
-		c.g.room.answers.Release(c.place)
-		c.place = 0
+// tryPlace makes n bytes of what a sharer holds, if they are there.
+func (r *room) tryPlace(of sharer, held, n int64) bool {
+	more := min(n, r.half()) - min(held, r.half())
+	s := r.shareOf(of)
+	if s != nil && !s.TryAcquire(more) {
+		return false
+	}
+	if r.answers.TryAcquire(n - held) {
+		return true
+	}
+	if s != nil {
+		s.Release(more)
+	}
+	return false
+}
+
+// shrinkPlace makes n bytes of what a sharer holds; 0: nothing.
+func (r *room) shrinkPlace(of sharer, held, n int64) {
+	if s := r.shareOf(of); s != nil {
+		s.Release(min(held, r.half()) - min(n, r.half()))
+		if n == 0 {
+			r.leaveShare(of)
+		}
+	}
+	r.answers.Release(held - n)
+}
+
+func (r *room) half() int64 { return r.capacity / 2 }
+
+// share is the half of one, as long as it is used.
+type share struct {
+	*semaphore.Weighted
+	users int
+}
+
+// share returns the half of a sharer, which must leave it; nil: it has none.
+func (r *room) share(of sharer) *share {
+	if of == (sharer{}) {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.shares[of]
+	if s == nil {
+		s = &share{Weighted: semaphore.NewWeighted(r.half())}
+		r.shares[of] = s
+	}
+	s.users++
+	return s
+}
+
+// shareOf returns the half that a sharer uses; nil: it has none.
+func (r *room) shareOf(of sharer) *share {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shares[of]
+}
+
+func (r *room) leaveShare(of sharer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.shares[of]; s != nil {
+		if s.users--; s.users == 0 {
+			delete(r.shares, of)
+		}
+	}
+}
+
+// stopRunning ends the call's part in limits.max_calls: it has its answer, or none. Who reads that slowly holds up no other call.
+func (c *call) stopRunning() {
+	if c.running {
+		c.running = false
+		c.g.room.calls.Add(-1)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"sync/atomic"
 )
 
 // visit is one request's: where it goes. It is of the request's goroutine.
@@ -19,6 +20,7 @@ type visit struct {
 	doored     bool        // somebody runs the rest
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
+	places     atomic.Pointer[places] // of the large answers of its calls; nil: it has none
 }
 
 type visitKey struct{}
@@ -35,11 +37,21 @@ type door struct{ next http.Handler }
 // enter serves a request. A stream of changes waits here, where the stack is not deep.
 func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 	v.doored = true
-	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	d.pass(w, r, v)
 	if v.rest != nil {
 		shed(r.Header)
 		v.rest()
 	}
+}
+
+// pass serves a request until it has its answer.
+func (d *door) pass(w http.ResponseWriter, r *http.Request, v *visit) {
+	defer func() {
+		if p := v.places.Load(); p != nil {
+			p.end()
+		}
+	}()
+	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 }
 
 // shed lets go of the headers of a request that may be open for long, tokens among them, but for those that tell where it

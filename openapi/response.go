@@ -55,7 +55,7 @@ type Part struct {
 	row row
 }
 
-// ReadResponse reads and closes resp.Body, and hands its parts to emit, in order. An empty answer has no part. The body is
+// ReadResponse reads and closes resp.Body, and then hands its parts to emit, in order. An empty answer has no part. The body is
 // expected to be decoded and limited by the client already; an error while reading it is wrapped and returned, and no
 // part is emitted of an answer that was cut off (P2). An answer that breaks the rules of its media type in such a way that
 // nothing whole is left of it is an [*AnswerError].
@@ -71,11 +71,13 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if o.Method == http.MethodHead {
 		length = 0 // it is that of an answer to GET
 	}
-	buffer := o.buffers.get(length)
+	buffer := o.buffers.expect(length)
 	defer o.buffers.put(buffer)
 	contentType := resp.Header.Get("Content-Type")
 	e := entity{contentType: contentType, media: mediaType(contentType), unended: !Delimited(resp)}
-	if err := buffer.readFrom(resp.Body); err != nil {
+	err := buffer.readFrom(resp.Body)
+	resp.Body.Close() // whoever takes the parts may take their time, and the service has done its work
+	if err != nil {
 		if e.cut = e.media == eventStream && isTimeout(err) && hasEvent(buffer.data); !e.cut {
 			return fmt.Errorf("read answer: %w", err)
 		}
@@ -165,7 +167,7 @@ func (r *answerReader) release() {
 
 // buffer returns a buffer that lasts as long as the reader.
 func (r *answerReader) buffer(length int) *buffer {
-	b := r.o.buffers.get(int64(length))
+	b := r.o.buffers.get(length)
 	r.spare = append(r.spare, b)
 	return b
 }
