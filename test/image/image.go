@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"crypto/x509"
 	"debug/buildinfo"
@@ -11,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,8 +23,8 @@ const (
 	user = "65532:65532"
 	// most is the size that the project promises, of what a machine fetches: the layers for its processor.
 	most = 25_000_000
-	// reference is what docker load calls it.
-	reference = "drawbridge:latest"
+	// repository is what docker load calls it, with the version as the tag.
+	repository = "drawbridge"
 )
 
 // image is a finished image, for one or more processors.
@@ -42,6 +45,12 @@ type variant struct {
 type origin struct {
 	version, revision string
 	created           time.Time
+}
+
+// tag is the version as registries take it. It never moves to another image, as "latest" would.
+func (o origin) tag() string {
+	t := strings.TrimLeft(regexp.MustCompile(`[^A-Za-z0-9_.-]`).ReplaceAllString(o.version, "-"), ".-")
+	return cmp.Or(t[:min(len(t), 128)], "dev")
 }
 
 // Media types and documents of the OCI image specification 1.1.
@@ -129,7 +138,7 @@ func build(programs [][]byte, roots []byte, from origin) (*image, error) {
 		im.variants = append(im.variants, v)
 		list.Manifests = append(list.Manifests, d)
 		if len(loads) == 0 {
-			loads = append(loads, dockerImageOf(m))
+			loads = append(loads, dockerImageOf(m, from.tag()))
 		}
 	}
 	top, err := b.addJSON(typeIndex, list)
@@ -138,8 +147,8 @@ func build(programs [][]byte, roots []byte, from origin) (*image, error) {
 	}
 	im.digest = top.Digest
 	top.Annotations = map[string]string{
-		"org.opencontainers.image.ref.name": "latest",
-		"io.containerd.image.name":          "docker.io/library/" + reference,
+		"org.opencontainers.image.ref.name": from.tag(),
+		"io.containerd.image.name":          "docker.io/library/" + repository + ":" + from.tag(),
 	}
 	im.archive, err = b.archive(index{SchemaVersion: 2, MediaType: typeIndex, Manifests: []descriptor{top}}, loads, from.created)
 	return im, err

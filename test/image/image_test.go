@@ -84,6 +84,15 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
+// TestTag: the image is called by its version, in the form that registries take.
+func TestTag(t *testing.T) {
+	for version, want := range map[string]string{"0.1.0": "0.1.0", "v1.2.3-4-gabc-dirty": "v1.2.3-4-gabc-dirty", "a/b+c": "a-b-c", ".x": "x", "": "dev"} {
+		if got := (origin{version: version}).tag(); got != want {
+			t.Errorf("%q: %q, want %q", version, got, want)
+		}
+	}
+}
+
 // TestLayout reads the archive as a container engine does: from the index by digests down to the files.
 func TestLayout(t *testing.T) {
 	path := dummy(t)
@@ -151,7 +160,7 @@ func TestLayout(t *testing.T) {
 	}
 	var loads []dockerImage
 	strict(t, entries["manifest.json"].data, &loads)
-	if diff := gocmp.Diff([]dockerImage{dockerImageOf(m)}, loads); diff != "" {
+	if diff := gocmp.Diff([]dockerImage{dockerImageOf(m, "v1.2.3")}, loads); diff != "" {
 		t.Errorf("manifest.json (-want +got):\n%s", diff)
 	}
 	if l := c.Config.Labels; l["org.opencontainers.image.version"] != "v1.2.3" || l["org.opencontainers.image.revision"] != "0123456789ab" {

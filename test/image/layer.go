@@ -76,9 +76,9 @@ type dockerImage struct {
 	Layers   []string
 }
 
-func dockerImageOf(m manifest) dockerImage {
+func dockerImageOf(m manifest, tag string) dockerImage {
 	path := func(d descriptor) string { return "blobs/sha256/" + strings.TrimPrefix(d.Digest, "sha256:") }
-	i := dockerImage{Config: path(m.Config), RepoTags: []string{reference}}
+	i := dockerImage{Config: path(m.Config), RepoTags: []string{repository + ":" + tag}}
 	for _, l := range m.Layers {
 		i.Layers = append(i.Layers, path(l))
 	}

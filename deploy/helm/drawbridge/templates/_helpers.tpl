@@ -51,12 +51,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- ceil $sum | int -}}
 {{- end -}}
 
-{{/* What the gateway may take to end, and a little more. */}}
+{{/* What the gateway may take to end: after the drain a second for the last answers, 5 for the lines of the audit log, 5 for spans, and some to spare. */}}
 {{- define "drawbridge.ending" -}}
 {{- $server := .Values.config.server | default dict -}}
 {{- $delay := include "drawbridge.seconds" ($server.shutdown_delay | default "5s") | int -}}
 {{- $drain := include "drawbridge.seconds" ($server.drain_timeout | default "25s") | int -}}
-{{- add $delay $drain 5 -}}
+{{- add $delay $drain 15 -}}
 {{- end -}}
 
 {{- define "drawbridge.grace" -}}
@@ -65,7 +65,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if kindIs "invalid" $given -}}
 {{- $needed -}}
 {{- else if lt (int $given) $needed -}}
-{{- fail (printf "terminationGracePeriodSeconds is %d, and config.server.shutdown_delay and drain_timeout with 5 s to spare are %d: calls would be cut" (int $given) $needed) -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d, and config.server.shutdown_delay and drain_timeout with 15 s for what is written at the end are %d: calls would be cut" (int $given) $needed) -}}
 {{- else -}}
 {{- int $given -}}
 {{- end -}}
