@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type service struct {
 	Ports       []string
 	Environment map[string]string
 	Secrets     []string
+	Networks    []string
+	Command     []string
 	Healthcheck struct{ Test []string }
 	Grace       string `yaml:"stop_grace_period"`
 	Deploy      struct{ Replicas int }
@@ -76,14 +79,24 @@ func TestCompose(t *testing.T) {
 	write(t, dir, "drawbridge.yaml", strings.NewReplacer("/run/secrets/", dir+"/", "/var/lib/drawbridge", dir+"/state").Replace(string(text)))
 	write(t, dir, "seal", strings.Repeat("0123456789", 5))
 	write(t, dir, "shop_key", "harbour-2009\n")
+	write(t, dir, "redis", "0123456789abcdef\n")
 	c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+	// The network has the gateways and the Redis in it, and nobody else.
+	problems = slices.DeleteFunc(problems, func(p config.Problem) bool {
+		return strings.HasSuffix(p.String(), "the password travels in clear; rediss protects it")
+	})
 	if c == nil || len(problems) > 0 {
 		t.Fatalf("the configuration can't be used, or not without a warning: %v", problems)
 	}
 	gateway := file.Services["gateway"]
 	grace, err := time.ParseDuration(gateway.Grace)
-	if err != nil || grace < time.Duration(c.Server.ShutdownDelay)+time.Duration(c.Server.DrainTimeout)+5*time.Second {
+	if err != nil || grace < time.Duration(c.Server.ShutdownDelay)+time.Duration(c.Server.DrainTimeout)+lastWords {
 		t.Errorf("stop_grace_period is %q, and the gateway may take %v + %v", gateway.Grace, c.Server.ShutdownDelay, c.Server.DrainTimeout)
+	}
+	for name, s := range file.Services {
+		if shares := slices.Contains(s.Networks, "state"); shares != (name == "gateway" || name == "redis") {
+			t.Errorf("%s is in the networks %q", name, s.Networks)
+		}
 	}
 	if gateway.Deploy.Replicas != 3 {
 		t.Errorf("%d replicas", gateway.Deploy.Replicas)
@@ -101,6 +114,56 @@ func TestComposeModel(t *testing.T) {
 		t.Errorf("a misspelled key is not found: %s", text)
 	}
 	t.Log("put together by compose-go: no unknown key, every network, secret and dependency is there")
+}
+
+// TestComposeRedis runs the Redis of compose.yaml with the configuration that it has there: the user of the gateways may what gateways do and
+// nothing else, everybody else nothing, and what is full refuses to write.
+func TestComposeRedis(t *testing.T) {
+	server, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not there")
+	}
+	data, err := os.ReadFile(filepath.Join(compose, "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Services map[string]service }
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "redis", "0123456789abcdef\n")
+	socket := filepath.Join(dir, "s")
+	script := strings.NewReplacer("$$", "$", "/run/secrets/", dir+"/", "redis-server -", server+" - --port 0 --unixsocket "+socket+" --dir "+dir).Replace(file.Services["redis"].Command[2])
+	c := exec.CommandContext(t.Context(), "sh", "-c", script)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	ask := func(user string, args ...string) string {
+		who := []string{"-s", socket}
+		if user != "" {
+			who = append(who, "--user", user, "--pass", "0123456789abcdef", "--no-auth-warning")
+		}
+		text, _ := output(t, nil, "redis-cli", append(who, args...)...)
+		return strings.TrimSpace(text)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ask("drawbridge", "ping") != "PONG"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the Redis does not come up: " + ask("drawbridge", "ping"))
+		}
+	}
+	for _, ask := range []struct{ got, want string }{
+		{ask("", "ping"), "NOAUTH"},
+		{ask("drawbridge", "set", "drawbridge:a", "1"), "OK"},
+		{ask("drawbridge", "set", "other:a", "1"), "NOPERM"},
+		{ask("drawbridge", "config", "get", "maxmemory"), "NOPERM"},
+		{ask("drawbridge", "eval", "return redis.call('KEYS', '*')", "0"), "ERR"},
+	} {
+		if !strings.HasPrefix(ask.got, ask.want) {
+			t.Errorf("%q, want %s", ask.got, ask.want)
+		}
+	}
 }
 
 // TestHAProxy has HAProxy check its configuration.
