@@ -177,6 +177,10 @@ paths: ## hostile path, query and header arguments to nginx, Apache, Tomcat, Nod
 helm: ## lint and render deploy/helm, validate the manifests and load their configuration
 	test/deploy/helm
 
+.PHONY: alerts
+alerts: ## check deploy/prometheus and play its cases with promtool, which it downloads by apt-get if it is not there
+	test/alerts/run
+
 .PHONY: compose
 compose: ## hold deploy/compose and deploy/haproxy against their readers and the gateway's loader
 	test/deploy/compose

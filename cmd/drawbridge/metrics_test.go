@@ -23,6 +23,7 @@ import (
 
 const (
 	observabilityPage = "../../docs/observability.md"
+	operationsPage    = "../../docs/operations.md"
 	alertsFile        = "../../deploy/prometheus/alerts.yaml"
 	chartAlertsFile   = "../../deploy/helm/drawbridge/files/alerts.yaml"
 	dashboardFile     = "../../deploy/grafana/drawbridge.json"
@@ -118,7 +119,7 @@ func TestMetricsTable(t *testing.T) {
 var metricNames = regexp.MustCompile(`\b((?:drawbridge|go|process)_[a-z0-9_]+)(?:\{([^}]*)\})?`)
 
 // fromOutside are labels that Prometheus adds, and le, which is that of histograms.
-var fromOutside = []string{"namespace", "instance", "le"}
+var fromOutside = []string{"namespace", "job", "instance", "le"}
 
 // checkExpression tells which metrics and labels of an expression do not exist.
 func checkExpression(all map[string]measured, expression string) (wrong []string) {
@@ -142,7 +143,7 @@ func checkExpression(all map[string]measured, expression string) (wrong []string
 			}
 		}
 	}
-	for _, by := range regexp.MustCompile(`\b(?:by|without)\s*\(([^)]*)\)`).FindAllStringSubmatch(expression, -1) {
+	for _, by := range regexp.MustCompile(`\b(?:by|without|on)\s*\(([^)]*)\)`).FindAllStringSubmatch(expression, -1) {
 		for label := range strings.SplitSeq(by[1], ",") {
 			if !slices.Contains(known, strings.TrimSpace(label)) {
 				wrong = append(wrong, "label "+label)
@@ -155,7 +156,7 @@ func checkExpression(all map[string]measured, expression string) (wrong []string
 	return wrong
 }
 
-// TestAlerts holds the alerts against what is registered, against the page, which says of each what to do, and against the chart,
+// TestAlerts holds the alerts against what is registered, against the page on operations, which says of each what to do, and against the chart,
 // which has the same. test/alerts/run plays them.
 func TestAlerts(t *testing.T) {
 	all := registered(t)
@@ -170,7 +171,7 @@ func TestAlerts(t *testing.T) {
 	if !bytes.Equal(text, chart) {
 		t.Errorf("%s and %s differ", alertsFile, chartAlertsFile)
 	}
-	page, err := os.ReadFile(observabilityPage)
+	page, err := os.ReadFile(operationsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,23 +181,40 @@ func TestAlerts(t *testing.T) {
 	}
 	var file struct {
 		Groups []struct {
-			Rules []struct{ Alert, Expr string }
+			Rules []struct {
+				Alert, Expr string
+				Annotations struct {
+					Runbook string `yaml:"runbook_url"`
+				}
+			}
 		}
 	}
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatal(err)
 	}
+	known := map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			for _, wrong := range checkExpression(all, r.Expr) {
 				t.Errorf("%s: no %s", r.Alert, wrong)
 			}
-			if !bytes.Contains(page, []byte("| `"+r.Alert+"` |")) {
-				t.Errorf("%s: the page does not say what to do", r.Alert)
+			_, section, ok := bytes.Cut(page, []byte("\n### "+r.Alert+"\n"))
+			section, _, _ = bytes.Cut(section, []byte("\n#"))
+			if !ok || !bytes.Contains(section, []byte("**Means:**")) || !bytes.Contains(section, []byte("o:**")) {
+				t.Errorf("%s: the page does not say what it means and what to do", r.Alert)
 			}
+			if want := "docs/operations.md#" + strings.ToLower(r.Alert); r.Annotations.Runbook != want {
+				t.Errorf("%s: runbook_url is %q, want %q", r.Alert, r.Annotations.Runbook, want)
+			}
+			known[r.Alert] = true
 			if !bytes.Contains(cases, []byte("alertname: "+r.Alert)) {
 				t.Errorf("%s: no case plays it", r.Alert)
 			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^### (Drawbridge.*)$`).FindAllSubmatch(page, -1) {
+		if !known[string(m[1])] {
+			t.Errorf("%s: the page has a section of it, and there is no such alert", m[1])
 		}
 	}
 }
