@@ -27,7 +27,7 @@ func (p *protocols) note(conn *tls.Conn) {
 // once returns a request that net/http does not send twice by itself, where that
 // would not be right.
 //
-// Over HTTP/1 its own repetitions are fine: of what is not idempotent it repeats
+// Over HTTP/1 its own repetitions are fine but for requests that are marked (exact.go): of what is not idempotent it repeats
 // only what was not written. Over HTTP/2 it also repeats a stream that the
 // service reset with PROTOCOL_ERROR (golang.org/issue/47635), whatever the
 // method, though only REFUSED_STREAM and GOAWAY say that a request was not looked
@@ -35,7 +35,15 @@ func (p *protocols) note(conn *tls.Conn) {
 // left alone then, and its error tells which of these it was; for one without a
 // body there is a watch on where it is written.
 func (p *protocols) once(req *http.Request) *http.Request {
-	if p == nil || Idempotent(req.Method) || req.URL.Scheme != "https" || p.http1.Load() && !p.http2.Load() {
+	marked := isExact(req.Context())
+	if p == nil || Idempotent(req.Method) && !marked {
+		return req
+	}
+	if marked {
+		// Before anything was spoken there is no connection in the pool, and so no repetition over HTTP/1.
+		req = unrepeated(req, req.URL.Scheme != "https" || p.http1.Load())
+	}
+	if req.URL.Scheme != "https" || p.http1.Load() && !p.http2.Load() {
 		return req
 	}
 	if _, keyed := req.Header["Idempotency-Key"]; keyed {

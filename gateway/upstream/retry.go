@@ -183,6 +183,7 @@ func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Res
 	if refused != nil {
 		return nil, judged{}, refused
 	}
+	req = exact(req, repeat)
 	if c.retries == nil || repeat == Once {
 		return c.try(req, judged{b, turn})
 	}

@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/http2"
+)
+
+// TestExact: net/http repeats by itself what it takes for replayable, on a connection that was used before and ends without an
+// answer. It does not where nobody may, and what is sent is what was sent without that (L5).
+func TestExact(t *testing.T) {
+	for _, c := range []struct {
+		method, key, body string
+		repeat            Repeat
+		want              int64 // requests, with the first, which warms the connection up
+	}{
+		{"GET", "", "", ByMethod, 3}, // by net/http
+		{"GET", "", "", Never, 2},
+		{"HEAD", "", "", Never, 2},
+		{"OPTIONS", "", "", Never, 2},
+		{"GET", "", "body", Never, 2},
+		{"PUT", "", "body", Never, 2},
+		{"POST", "", "body", ByMethod, 2},
+		{"POST", "Idempotency-Key", "body", ByMethod, 2},
+		{"POST", "Idempotency-Key", "", ByMethod, 2},
+		{"POST", "X-Idempotency-Key", "body", ByMethod, 2},
+		{"POST", "X-Idempotency-Key", "", Never, 2},
+		{"GET", "Idempotency-Key", "", Never, 2},
+		{"POST", "Idempotency-Key", "body", Always, 3},
+	} {
+		t.Run(fmt.Sprint(c.method, c.repeat, c.key, c.body), func(t *testing.T) {
+			var requests atomic.Int64
+			heads := make(chan string, 10)
+			address := listen(t, func(conn net.Conn) {
+				for {
+					head := readRequest(conn)
+					if head == "" {
+						return
+					}
+					if strings.Contains(head, "Content-Length: 4") {
+						_, _ = io.ReadFull(conn, make([]byte, 4))
+					}
+					n := requests.Add(1)
+					heads <- head
+					if n == 2 {
+						return // it was read, and the connection ends without a word
+					}
+					fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+				}
+			})
+			client := NewClient(Options{Name: "orders", BaseURL: address})
+			defer client.Close()
+			if got := outcome(client, get(t, address)); got != "204 \"\"\n" {
+				t.Fatal(got)
+			}
+			<-heads
+			var body io.Reader
+			if c.body != "" {
+				body = strings.NewReader(c.body)
+			}
+			req, err := http.NewRequestWithContext(t.Context(), c.method, address.String(), body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.key != "" {
+				req.Header.Set(c.key, "k1")
+			}
+			resp, err := client.Send(req, c.repeat)
+			if err == nil {
+				resp.Body.Close()
+			}
+			if (err == nil) != (c.want == 3) || requests.Load() != c.want {
+				t.Errorf("%d requests, want %d; %v", requests.Load(), c.want, err)
+			}
+			head := strings.ToLower(<-heads)
+			if strings.Contains(head, "transfer-encoding") || c.key != "" && !strings.Contains(head, strings.ToLower(c.key)+": k1\r\n") ||
+				strings.Contains(head, "content-length") != (c.body != "" || c.method == "POST") {
+				t.Errorf("sent:\n%s", head)
+			}
+		})
+	}
+}
+
+// TestExactHTTP2: over HTTP/2 a marked request is sent once, where the service does not say that it has not looked at it.
+func TestExactHTTP2(t *testing.T) {
+	for _, method := range []string{"GET", "PUT"} {
+		var requests atomic.Int64
+		server, pool := framed(t, &requests, func(f *http2.Framer, stream uint32) { _ = f.WriteRSTStream(stream, http2.ErrCodeProtocol) })
+		client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
+		if got := outcome(client, get(t, parse(t, server.URL))); got != "204 \"\"\n" {
+			t.Fatal(got)
+		}
+		req := get(t, parse(t, server.URL))
+		req.Method = method
+		resp, err := client.Send(req, Never)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if err == nil || requests.Load() != 2 {
+			t.Errorf("%s: %d requests, want 2; %v", method, requests.Load(), err)
+		}
+		client.Close()
+	}
+}
