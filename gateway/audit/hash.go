@@ -1,21 +1,42 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"hash/maphash"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"drawbridge/openapi/jsonscan"
 )
 
 // hashes makes the keyed hashes of a log. Subjects are mail addresses, and arguments are often one id: whoever reads the log could
 // try all of them if the hash had no key. It is safe for concurrent use.
-type hashes struct{ pool sync.Pool }
+type hashes struct {
+	pool sync.Pool
+	// subjects are some of those that called last, each in a place that follows from its name: who calls once calls again.
+	subjects [keptSubjects]atomic.Pointer[subjectHash]
+	seed     maphash.Seed
+}
+
+const (
+	keptSubjects = 256
+	// maxKeptSubject is the longest issuer and subject, together, whose hash is kept.
+	maxKeptSubject = 512
+)
+
+// subjectHash is the hash of a subject, in hexadecimal digits. It is immutable.
+type subjectHash struct {
+	issuer, subject string
+	digits          []byte
+}
 
 func newHashes(key []byte) *hashes {
-	h := &hashes{}
+	h := &hashes{seed: maphash.MakeSeed()}
 	h.pool.New = func() any { return &hashing{mac: hmac.New(sha256.New, key)} }
 	return h
 }
@@ -32,6 +53,19 @@ const maxKeptText = 64 << 10
 
 // appendSubject appends the hash of "subject", the issuer and the subject, with a line feed between them.
 func (h *hashes) appendSubject(dst []byte, issuer, subject string) []byte {
+	place := &h.subjects[maphash.String(h.seed, subject)%keptSubjects]
+	if kept := place.Load(); kept != nil && kept.subject == subject && kept.issuer == issuer {
+		return append(dst, kept.digits...)
+	}
+	start := len(dst)
+	dst = h.hashSubject(dst, issuer, subject)
+	if len(issuer)+len(subject) <= maxKeptSubject {
+		place.Store(&subjectHash{issuer: strings.Clone(issuer), subject: strings.Clone(subject), digits: bytes.Clone(dst[start:])})
+	}
+	return dst
+}
+
+func (h *hashes) hashSubject(dst []byte, issuer, subject string) []byte {
 	w := h.pool.Get().(*hashing) //nolint:errcheck // nothing else is in it
 	w.text = append(w.text[:0], "subject\n"...)
 	w.text = append(append(w.text, issuer...), '\n')

@@ -73,14 +73,30 @@ func TestLine(t *testing.T) {
 			`{"time":"2026-11-22T04:34:04.123Z","request":"R","rpc":"tools/call","tool":"t","decision":"refused","outcome":"unknown_tool","duration_ms":0}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			line := tt.line.append(nil, &tt.o, newHashes(key))
+			h := newHashes(key)
+			line := tt.line.append(nil, &tt.o, h)
 			holds(t, schema, line)
+			other := tt.line
+			other.Issuer += "x"
+			if again := tt.line.append(nil, &tt.o, h); string(again) != string(line) { // with a hash that is kept
+				t.Errorf("%s, and once more: %s", line, again)
+			}
+			if foreign := other.append(nil, &tt.o, h); hashOf(foreign) != "" && hashOf(foreign) == hashOf(line) {
+				t.Errorf("two subjects of one hash: %s", foreign)
+			}
 			want := strings.NewReplacer("SUBJECT", "e47a8ecf6c106f38e9677189d45512961a0e2eb023f4d148c849ef5f5ea6ac95", "ARGUMENTS", "ae2c6da88a770328b9602dd346aee72f4dd949a24b5b71a21046c658a1cc7f59").Replace(tt.want)
 			if got := strings.TrimSuffix(string(line), "\n"); got != want {
 				t.Errorf("\n%s, want\n%s", got, want)
 			}
 		})
 	}
+}
+
+// hashOf is that of the subject in a line.
+func hashOf(line []byte) string {
+	_, rest, _ := strings.Cut(string(line), `"subject_hash":"`)
+	digits, _, _ := strings.Cut(rest, `"`)
+	return digits
 }
 
 // TestLineIsCut has everything in a line longer than it may be, with what takes the most room.

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // stream is an output that takes as many bytes as it has room for.
 type stream struct {
 	mu    sync.Mutex
+	times int // that it was written to
 	room  int // -1: all
 	text  bytes.Buffer
 	stuck chan struct{} // nil: it is not
@@ -37,6 +38,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.times++
 	if s.room < 0 || len(b) <= s.room {
 		if s.room >= 0 {
 			s.room -= len(b)
@@ -204,6 +206,32 @@ func TestSlow(t *testing.T) {
 		}
 		same(t, requests(t, out.String()), wanted(0, 2))
 	})
+}
+
+// TestGather has lines that come fast go out together, the first of them at once, and not much later where the buffer is small.
+func TestGather(t *testing.T) {
+	for _, tt := range []struct{ buffer, least, most int }{{8192, 11, 11}, {4, 50, 60}} {
+		synctest.Test(t, func(t *testing.T) {
+			out := &stream{room: -1}
+			l, end := start(t, Options{Output: out, Buffer: tt.buffer})
+			synctest.Wait()
+			for n := range 100 {
+				if l.Write(line(n)); n == 0 {
+					if synctest.Wait(); out.times != 1 {
+						t.Errorf("the first line was not written at once: %d", out.times)
+					}
+				}
+				time.Sleep(gatherTime / 10)
+			}
+			if err := end(); err != nil {
+				t.Error(err)
+			}
+			same(t, requests(t, out.String()), wanted(0, 100))
+			if out.times < tt.least || out.times > tt.most {
+				t.Errorf("buffer of %d lines: %d writes, want %d to %d", tt.buffer, out.times, tt.least, tt.most)
+			}
+		})
+	}
 }
 
 // TestDrop loses what there is no room for, and counts it.

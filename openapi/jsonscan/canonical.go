@@ -9,6 +9,94 @@ import (
 // of each object in the order of the bytes of their names, and strings with no escapes but those that they need. Numbers stay as
 // they were written, unlike in RFC 8785, whose numbers are floating point: two ids of 19 digits must not become one.
 func AppendCanonical(dst, src []byte) []byte {
+	if n := canonicalEnd(src, 0); n == len(src) {
+		return append(dst, src...)
+	}
+	return appendCanonical(dst, src)
+}
+
+// canonicalEnd returns the end of the value at i if it is sure to be in its canonical form, which most are that programs write, else
+// -1. It goes the way of [AppendCanonical], so that it is right about whatever that makes of a value.
+func canonicalEnd(src []byte, i int) int {
+	if i >= len(src) {
+		return -1
+	}
+	switch c := src[i]; c {
+	case '{':
+		return canonicalObjectEnd(src, i)
+	case '[':
+		if i++; i < len(src) && src[i] == ']' {
+			return i + 1
+		}
+		for i = canonicalEnd(src, i); i >= 0 && i < len(src); i = canonicalEnd(src, i+1) {
+			switch src[i] {
+			case ']':
+				return i + 1
+			case ',':
+			default:
+				return -1
+			}
+		}
+		return -1
+	case '"':
+		for i++; i < len(src) && src[i] != '\\'; i++ {
+			if src[i] == '"' {
+				return i + 1
+			}
+		}
+		return -1
+	}
+	start := i
+	for i < len(src) && (src[i] >= '0' && src[i] <= '9' || src[i] >= 'a' && src[i] <= 'z' || src[i] == '-' || src[i] == '+' || src[i] == '.' || src[i] == 'E') {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+// canonicalObjectEnd is canonicalEnd for an object: its names are of printable ASCII, without escapes, and in order.
+func canonicalObjectEnd(src []byte, i int) int {
+	if i++; i < len(src) && src[i] == '}' {
+		return i + 1
+	}
+	var before []byte
+	for {
+		if i >= len(src) || src[i] != '"' {
+			return -1
+		}
+		i++
+		start := i
+		for i < len(src) && src[i] != '"' {
+			if c := src[i]; c < ' ' || c > '~' || c == '\\' {
+				return -1
+			}
+			i++
+		}
+		if i+1 >= len(src) || src[i+1] != ':' {
+			return -1
+		}
+		name := src[start:i]
+		if bytes.Compare(before, name) > 0 {
+			return -1
+		}
+		before = name
+		if i = canonicalEnd(src, i+2); i < 0 || i >= len(src) {
+			return -1
+		}
+		switch src[i] {
+		case '}':
+			return i + 1
+		case ',':
+			i++
+		default:
+			return -1
+		}
+	}
+}
+
+func appendCanonical(dst, src []byte) []byte {
 	i := skipSpace(src, 0)
 	if i >= len(src) {
 		return dst
@@ -23,7 +111,7 @@ func AppendCanonical(dst, src []byte) []byte {
 			if len(dst) > open+1 {
 				dst = append(dst, ',')
 			}
-			dst = AppendCanonical(dst, element)
+			dst = appendCanonical(dst, element)
 		}
 		return append(dst, ']')
 	case '"':
@@ -60,7 +148,7 @@ func appendCanonicalObject(dst, object []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(AppendString(dst, m.name), ':')
-		dst = AppendCanonical(dst, m.value)
+		dst = appendCanonical(dst, m.value)
 	}
 	return append(dst, '}')
 }

@@ -17,6 +17,10 @@ func TestCanonical(t *testing.T) {
 		{`{}`, `{}`},
 		{`[]`, `[]`},
 		{`[[],{}]`, `[[],{}]`},
+		{`{"a":{},"b":[1,"x",{"c":true}],"é":null}`, `{"a":{},"b":[1,"x",{"c":true}],"é":null}`},
+		{`{"a":1,"a":2}`, `{"a":1,"a":2}`},
+		{`{"a":1, "b":2}`, `{"a":1,"b":2}`},
+		{`[1,2 ]`, `[1,2]`},
 	} {
 		if got := string(AppendCanonical(nil, []byte(tt.text))); got != tt.want {
 			t.Errorf("%s = %s, want %s", tt.text, got, tt.want)
@@ -34,6 +38,9 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		once := AppendCanonical(nil, text)
+		if slow := appendCanonical(nil, text); string(slow) != string(once) {
+			t.Fatalf("%q became %q, and by the long way %q", text, once, slow)
+		}
 		if _, err := Scan(once, Options{}); err != nil {
 			t.Fatalf("%q became %q: %v", text, once, err)
 		}
