@@ -1,6 +1,9 @@
 package jsonscan
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // DefaultMaxDepth is the nesting that Scan accepts when Options.MaxDepth is zero.
 const DefaultMaxDepth = 200
@@ -19,16 +22,31 @@ type Info struct {
 	Mismatch *Mismatch // the first place where the value leaves Options.Shape; nil if it fits
 }
 
+// rooms hold the names of open objects while a text is scanned. Most texts have no more, so that the room need not grow.
+var rooms = sync.Pool{New: func() any { room := make([][]byte, 0, 16); return &room }}
+
+// maxRoom is how many names a room may have that is kept.
+const maxRoom = 64
+
 // Scan checks that data holds exactly one JSON text: the grammar of RFC 8259, valid UTF-8 (section 8.1),
-// and what the options ask for. The error is always an [*Error]. It does not allocate unless Unique is set,
-// the shape does not fit, or there is an error.
+// and what the options ask for. The error is always an [*Error]. It does not allocate unless
+// Unique is set and there are many names, the shape does not fit, or there is an error.
 func Scan(data []byte, o Options) (Info, error) {
 	s := scanner{data: data, max: o.MaxDepth, unique: o.Unique}
 	if s.max <= 0 {
 		s.max = DefaultMaxDepth
 	}
 	if o.Unique {
-		s.names = make([][]byte, 0, 16) // enough for most, so that it need not grow
+		room := rooms.Get().(*[][]byte) //nolint:errcheck // nothing else is in it
+		s.names = *room
+		defer func() {
+			if cap(s.names) > maxRoom {
+				return
+			}
+			*room = s.names[:0]
+			clear((*room)[:cap(*room)]) // they are parts of data
+			rooms.Put(room)
+		}()
 	}
 	i := s.space(0)
 	if i >= len(data) {
