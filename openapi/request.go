@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/wire"
@@ -31,7 +32,9 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 	if err != nil {
 		return nil, err
 	}
-	b := building{o: o, args: args}
+	b := buildings.Get().(*building) //nolint:errcheck // nothing else is in it
+	defer b.release()
+	b.o, b.args = o, args
 	b.bind()
 	u := b.url(base)
 	header := b.header()
@@ -49,7 +52,7 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 	if err != nil {
 		return nil, fmt.Errorf("build request: %w", err)
 	}
-	req.URL, req.Host, req.Header = u, u.Host, header
+	*req.URL, req.Host, req.Header = u, u.Host, header
 	return req, nil
 }
 
@@ -159,6 +162,23 @@ type building struct {
 	values [][]byte // by place in o.arguments; nil: not given
 	small  [16][]byte
 	faults []Fault
+	text   []byte // room to make the URL in
+}
+
+// buildings are those that are not in use.
+var buildings = sync.Pool{New: func() any { return new(building) }}
+
+// maxKeptURL is the largest room for a URL that is kept for the next one.
+const maxKeptURL = 4 << 10
+
+// release gives the building back. Nothing that was made with it refers to it.
+func (b *building) release() {
+	text := b.text[:0]
+	if cap(text) > maxKeptURL {
+		text = nil
+	}
+	*b = building{text: text}
+	buildings.Put(b)
 }
 
 func (b *building) bind() {
@@ -236,11 +256,11 @@ const maxQuery = 4 << 20
 
 // url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
 // their encoders, so what is between two literals can't leave its place (R2, R3).
-func (b *building) url(base *url.URL) *url.URL {
+func (b *building) url(base *url.URL) url.URL {
 	o := b.o
-	u := &url.URL{Scheme: base.Scheme, Host: base.Host}
+	u := url.URL{Scheme: base.Scheme, Host: base.Host}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
-	text := make([]byte, 0, len(prefix)+len(o.Path)+len(b.args)+32)
+	text := slices.Grow(b.text[:0], len(prefix)+len(o.Path)+len(b.args)+32)
 	text = append(text, prefix...)
 	text, err := o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
 		place := o.variables[i]
@@ -288,6 +308,7 @@ func (b *building) url(base *url.URL) *url.URL {
 			break
 		}
 	}
+	b.text = text
 	u.RawPath = string(text[:end])
 	u.RawQuery = string(text[end:])
 	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
