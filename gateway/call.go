@@ -300,6 +300,9 @@ func (f *failure) Unwrap() error { return f.cause }
 
 // conclude makes a result with isError of a failure; what is none is the answer's own error.
 func (c *call) conclude(err error) error {
+	if err == nil { // before anything is allocated
+		return nil
+	}
 	var f *failure
 	if errors.As(err, &f) && !c.answered {
 		if f.outcome == outcomeJob {

@@ -13,8 +13,8 @@ func (g *Gateway) routes() http.Handler {
 	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
 	// preflight is answered there too, since it carries no token (H3). See front.
 	r := chi.NewRouter()
-	r.Use(g.secured)
-	r.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) })
+	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) }
+	r.HandleFunc("/mcp", whole)
 	r.HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
 		g.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: g.transport(r)})
 	})
@@ -30,7 +30,13 @@ func (g *Gateway) routes() http.Handler {
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	return r
+	return g.secured(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
+			whole(w, req)
+			return
+		}
+		r.ServeHTTP(w, req)
+	}))
 }
 
 // keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.

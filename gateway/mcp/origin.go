@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 		hosts: make(map[string]bool), origins: make(map[string]bool),
 		loopback: o.Loopback || len(o.Hosts) == 0,
 		exposed:  []string{exposedHeaders},
-		vary:     []string{"Origin"},
+		vary:     slices.Clip([]string{"Origin"}),
 	}
 	var problems []error
 	for _, h := range o.Hosts {
@@ -78,7 +79,11 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		return
 	}
 	h := w.Header()
-	h["Vary"] = append(h["Vary"], g.vary...)
+	if vary := h["Vary"]; vary == nil {
+		h["Vary"] = g.vary // nobody appends to it in place: it has no room
+	} else {
+		h["Vary"] = append(vary, g.vary...)
+	}
 	origins := r.Header["Origin"]
 	if len(origins) == 0 {
 		next.ServeHTTP(w, r)
