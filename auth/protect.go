@@ -153,13 +153,21 @@ func queryHasToken(query string) bool {
 func isToken68(s string) bool {
 	s = strings.TrimRight(s, "=")
 	for i := range len(s) {
-		c := s[i]
-		if !isBase64URL(c) && c != '.' && c != '~' && c != '+' && c != '/' {
+		if !token68[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// token68 tells of each byte whether it may stand in a b64token. It is never written to.
+var token68 = func() (set [256]bool) {
+	for c := range set {
+		b := byte(c)
+		set[c] = isBase64URL(b) || b == '.' || b == '~' || b == '+' || b == '/'
+	}
+	return set
+}()
 
 func isBase64URL(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'

@@ -148,7 +148,7 @@ func rateKey(principal string) string {
 
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
-	if e := c.g.crowded(c.endpoint.gen); e != nil {
+	if e := c.g.crowded(c.endpoint.gen, visitFrom(c.ctx).looked); e != nil {
 		c.turnedAway()
 		return e
 	}

@@ -37,20 +37,20 @@ func newRoom() *room {
 	return r
 }
 
-// full tells why no further call has room; "": it has.
-func (r *room) full(maxCalls int) refusalReason {
+// full tells why no further call has room; "": it has. looked says that the memory was looked at for this call before.
+func (r *room) full(maxCalls int, looked bool) refusalReason {
 	switch {
 	case r.calls.Load() >= int64(maxCalls):
 		return refusedOverload
-	case r.memory.tight():
+	case looked && r.memory.high.Load(), !looked && r.memory.tight():
 		return refusedMemory
 	}
 	return ""
 }
 
-// crowded makes the error for a call that has no room; nil: it has.
-func (g *Gateway) crowded(gen *generation) *mcp.Error {
-	because := g.room.full(gen.config.Limits.MaxCalls)
+// crowded makes the error for a call that has no room; nil: it has. looked is that of [room.full].
+func (g *Gateway) crowded(gen *generation, looked bool) *mcp.Error {
+	because := g.room.full(gen.config.Limits.MaxCalls, looked)
 	if because == "" {
 		return nil
 	}
@@ -64,14 +64,15 @@ func (g *Gateway) crowded(gen *generation) *mcp.Error {
 
 // admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
 // where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.
-func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, gen *generation) bool {
+func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, gen *generation) bool {
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e := g.crowded(gen); e != nil {
+	if e := g.crowded(gen, false); e != nil {
 		mcp.Refuse(w, nil, e)
 		return false
 	}
+	v.looked = true
 	return true
 }
 

@@ -17,6 +17,7 @@ type visit struct {
 	header     http.Header // of the request; nil where there is none
 	transport  transport   // which the speaker has several of
 	address    addressKey  // that it counts for; zero: nobody's
+	looked     bool        // there was room for the call that it is, before its token was looked at
 	doored     bool        // somebody runs the rest
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
@@ -89,7 +90,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return
 	}
-	if !g.admitCall(w, r, gen) {
+	if !g.admitCall(w, r, v, gen) {
 		return
 	}
 	v.endpoint.entry.ServeHTTP(w, r)

@@ -103,6 +103,9 @@ func newBreaker(o Breaker, changed func(from, to State)) *breaker {
 func (b *breaker) ask() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.state == Closed {
+		return 0, true
+	}
 	now := time.Now()
 	switch b.state {
 	case Open:
