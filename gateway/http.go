@@ -30,14 +30,23 @@ func (g *Gateway) routes() http.Handler {
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	return g.secured(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return surface{r, g.secured(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
 			whole(w, req)
 			return
 		}
 		r.ServeHTTP(w, req)
-	}))
+	}))}
 }
+
+// surface is routes with a shorter way to one of them.
+type surface struct {
+	chi.Router
+	way http.Handler
+}
+
+// ServeHTTP implements [http.Handler].
+func (s surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.way.ServeHTTP(w, r) }
 
 // keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.
 func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
