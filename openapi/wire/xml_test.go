@@ -202,3 +202,39 @@ func ascii(text []byte) bool {
 	}
 	return true
 }
+
+// TestXMLExact holds what is written of names, namespaces and attributes, to the byte, and what is refused where.
+func TestXMLExact(t *testing.T) {
+	attribute := func(name string) *XMLNode { return &XMLNode{Name: name, Kind: XMLAttribute} }
+	plan := &XMLNode{
+		Name: "r", Prefix: "p", Namespace: `urn:"a"`,
+		Members: map[string]*XMLNode{
+			"a": attribute("a"), "b": attribute("a"), "c": {Name: "c", Kind: XMLAttribute, Prefix: "p", Namespace: "urn:b"},
+			"d": {Name: "d", Prefix: "p", Namespace: "urn:b"}, "l": {Name: "l", Item: &XMLNode{Name: "i"}},
+		},
+	}
+	const open = xmlDeclaration + `<p:r xmlns:p="urn:&quot;a&quot;"`
+	for value, want := range map[string]string{
+		`{"a":1}`:            open + ` a="1"></p:r>`,
+		`{"a":1,"b":2}`:      `✗ /b: can't be sent: there is another attribute "a"`,
+		`{"a":[1]}`:          "✗ /a: must be a plain value, not an array: it is sent as an attribute",
+		`{"a":{"b":1}}`:      "✗ /a: must be a plain value, not an object: it is sent as an attribute",
+		`{"c":1}`:            open + ` c="1"></p:r>`,
+		`{"d":1}`:            open + `><p:d xmlns:p="urn:b">1</p:d></p:r>`,
+		`{"l":[1,2]}`:        open + `><i>1</i><i>2</i></p:r>`,
+		`{"l":[1,"\u0001"]}`: "✗ /l/1: must not contain the character U+0001: XML has no way to write it",
+		`{"x-y.z":1}`:        open + `><x-y.z>1</x-y.z></p:r>`,
+		`{"-x":1}`:           `✗ /-x: can't be sent: "-x" can't be the name of an XML element`,
+		`{"é":1}`:            open + `><é>1</é></p:r>`,
+		`{"¡":1}`:            `✗ /¡: can't be sent: "¡" can't be the name of an XML element`,
+	} {
+		out, err := plan.Append(nil, []byte(value))
+		got := string(out)
+		if err != nil {
+			got = "✗ " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package wire
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestExact holds single values to the byte, where a rule ends or two rules meet.
+func TestExact(t *testing.T) {
+	for _, c := range []struct {
+		p          Parameter
+		dst, value string
+		want       string
+	}{
+		{Parameter{Name: "a", In: Query, ContentType: "application/json", Explode: true, AllowReserved: true}, "", `"b/c"`, "a=%22b%2Fc%22"},
+		{Parameter{Name: "a", In: Query, ContentType: "Application/JSON ; charset=utf-8"}, "", `"b"`, "a=%22b%22"},
+		{Parameter{Name: "a", In: Query, ContentType: "text/json"}, "", `"b"`, "a=%22b%22"},
+		{Parameter{Name: "a^b", In: Cookie, Style: CookieStyle, Explode: true}, "", `"v"`, "a^b=v"},
+		{Parameter{Name: "a", In: Path, ContentType: "application/json"}, "", `null`, "null"},
+		{Parameter{Name: "a", In: Path, AllowEmptyValue: true}, "", `null`, ""},
+		{Parameter{Name: "a", In: Path}, "", `null`, "✗ must not be empty: it is a part of the path"},
+		{Parameter{Name: "a", In: Path, AllowSlash: true}, "", `"a\u0007/b"`, "✗ must not contain control characters: it is a part of the path"},
+		{Parameter{Name: "a", In: Query, Style: Form, AllowReserved: true}, "", `"%9A%FF%aF%39"`, "a=%9A%FF%aF%39"},
+		{Parameter{Name: "a", In: Query, Style: Form, AllowReserved: true}, "", `"%4:%4G%4g%4/"`, "a=%254:%254G%254g%254/"},
+		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", ` 5 `, "a=5"},
+		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", `0e1234`, "a=0"},
+		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", `[" a"]`, "a=%20a"},
+		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", `{"k":[{"x":1}],"l":[[1]],"m":[1,null],"n":[1,2]}`, "k=%5B%7B%22x%22%3A1%7D%5D&l=%5B%5B1%5D%5D&m=%5B1%2Cnull%5D&n=1&n=2"},
+		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", `{"b=c":1}`, "b%3Dc=1"},
+		{Parameter{Name: "a", In: Query, Style: Form, AllowEmptyValue: true}, "b=1", `null`, "b=1&a="},
+		{Parameter{Name: "a", In: Header}, "", `{"b=c":1}`, "b=c,1"},
+		{Parameter{Name: "a", In: Header, ContentType: "application/json"}, "", `"\u0080\u007f~"`, `"\u0080\u007f~"`},
+		{Parameter{Name: "q", In: QueryString, ContentType: "application/x-www-form-urlencoded"}, "b=1", `{"a":1}`, "b=1&a=1"},
+		{Parameter{Name: "q", In: QueryString, ContentType: "application/x-www-form-urlencoded"}, "b=1", `{}`, "b=1"},
+		{Parameter{Name: "a", In: Query, Style: Form, Nested: []byte(",")}, "", `[["b,c","d"]]`, "a=b%2Cc,d"},
+		{Parameter{Name: "a", In: Header, Nested: []byte(",")}, "", `[["b,c"]]`, "✗ must not have a member that contains ',': members are sent with it between them, and it can't be escaped"},
+		{Parameter{Name: "a", In: Query, Style: Form, Nested: []byte(" |")}, "", `[[["b c","d"],["e"]]]`, "a=b%20c%7Cd%20e"},
+	} {
+		e, err := NewEncoder(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		switch c.p.In {
+		case Path:
+			var out []byte
+			out, err = e.AppendPath([]byte(c.dst), []byte(c.value))
+			got = string(out)
+		case Header:
+			got, err = e.HeaderValue([]byte(c.value))
+		default:
+			var out []byte
+			out, err = e.append([]byte(c.dst), []byte(c.value))
+			got = string(out)
+		}
+		if err != nil {
+			got = "✗ " + err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s: %s, want %s", c.p, c.value, got, c.want)
+		}
+	}
+}
+
+// TestSegmentErrors: what several values make together with the text between them is the fault of those of that segment.
+func TestSegmentErrors(t *testing.T) {
+	for _, c := range []struct {
+		template  string
+		values    []string
+		want      string
+		variables []int
+	}{
+		{"/a/{x}{y}", []string{"%2", "e"}, `must not contain the path segment ".", percent-encoded or not`, []int{0, 1}},
+		{"/a/{x}{y}", []string{"%0", "1"}, "must not contain control characters: it is a part of the path", []int{0, 1}},
+		{"/{v}/{x}2{y}/b/{z}", []string{"v", "%", "e", "z"}, `must not contain the path segment ".", percent-encoded or not`, []int{1, 2}},
+		{"/{x}{y}/b/{z}", []string{"%2", "e", "z"}, `must not contain the path segment ".", percent-encoded or not`, []int{0, 1}},
+		{"/{x}/b/{y}{z}", []string{"%2", "%2", "e"}, `must not contain the path segment ".", percent-encoded or not`, []int{1, 2}},
+		{"/{x}/e", []string{"%2"}, "", nil},
+		{"/x{x}/{y}", []string{"%2", "e"}, "", nil},
+	} {
+		template, err := ParseTemplate(c.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = template.Append([]byte("https://h/.."), func(i int, dst []byte) ([]byte, error) {
+			return appendSegment(dst, []byte(c.values[i]), unreserved, 0, false)
+		})
+		var e *SegmentError
+		switch {
+		case err == nil && c.want == "":
+		case !errors.As(err, &e) || e.Error() != c.want || !slices.Equal(e.Variables, c.variables):
+			t.Errorf("%s with %q: %v, want %s for %v", c.template, c.values, err, c.want, c.variables)
+		}
+	}
+}
+
+// TestTemplateNames: a variable that stands twice is one, and a literal may hold what a value may not.
+func TestTemplateNames(t *testing.T) {
+	template, err := ParseTemplate("/{a}/{b}/{a}/x%01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, template.Names()); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"/a?x={}", "/a?x={n}y"} {
+		if _, err := ParseTemplate(bad); err == nil {
+			t.Errorf("%s is taken for a template", bad)
+		}
+	}
+}
+
+// TestOverlong holds what is taken for an overlong form of UTF-8.
+func TestOverlong(t *testing.T) {
+	for text, want := range map[string]bool{
+		"\xc0": false, "\xc0\xae": true, "\xc1\xbf": true, "\xc0A": false, "\xc2\xa0": false, "\xe0\x9f\xbf": true, "\xe0\xa0\x80": false, "\xf0\x8f\xbf\xbf": true,
+		"\xf0\x90\x80\x80": false, "": false,
+	} {
+		if got := overlong([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+// TestFormMembers: which names of members are those of others, and where a fault is.
+func TestFormMembers(t *testing.T) {
+	f, err := NewFormEncoder(map[string]Parameter{"deep": {Style: DeepObject}, "a/b~c": {Style: SpaceDelimited}}, Parameter{Style: ByType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{
+		`{"a[b]":1}`:          "a%5Bb%5D=1",
+		`{"[b]":1}`:           "%5Bb%5D=1",
+		`{"deep[b]":1}`:       `✗ must not have a member "deep[b]": it would be a part of "deep"`,
+		`{"a/b~c":["d e",1]}`: "✗ /a~1b~0c: must not have a member that contains ' ': members are sent with it between them, and it can't be escaped",
+	} {
+		out, err := f.Append(nil, jsonMembers([]byte(value)))
+		got := string(out)
+		if err != nil {
+			got = "✗ " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}
+
+// TestCharged: each thing of the document that is written for every member is counted, not the values of the caller alone (R8).
+func TestCharged(t *testing.T) {
+	var r repetition
+	if err := r.add(maxRepeated); err != nil {
+		t.Error(err)
+	}
+	if err := r.add(1); err == nil {
+		t.Error("one byte too many is not refused")
+	}
+	long := strings.Repeat("n", maxRepeated/8)
+	list := `["1","2","3","4","5","6","7","8","9","10"]`
+	var members strings.Builder
+	for i := range 10 {
+		members.WriteString(`,"` + long[i:] + `":1`)
+	}
+	parts := func(p Part, value string) func() ([]byte, error) {
+		return func() ([]byte, error) {
+			e, err := NewMultipartEncoder(Multipart{Named: true, Fallback: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Append(nil, NewBoundary(), jsonMembers([]byte(value)))
+		}
+	}
+	file := `{"filename":"` + long + `","text":""}`
+	attributes := &XMLNode{Name: "r", Members: map[string]*XMLNode{}}
+	for name := range strings.SplitSeq("abcdefghij", "") {
+		attributes.Members[name] = &XMLNode{Name: name, Kind: XMLAttribute, Namespace: long, Prefix: "p"}
+	}
+	for name, encode := range map[string]func() ([]byte, error){
+		"names of parts":    parts(Part{}, `{"`+long+`":`+list+`}`),
+		"types of parts":    parts(Part{Types: []string{"text/" + long}}, `{"a":`+list+`}`),
+		"headers of parts":  parts(Part{Headers: []PartHeader{{"X", long}}}, `{"a":`+list+`}`),
+		"names of headers":  parts(Part{Headers: []PartHeader{{long, "x"}}}, `{"a":`+list+`}`),
+		"names of files":    parts(Part{File: true}, `{"a":[`+strings.Repeat(file+",", 9)+file+`]}`),
+		"names in styles":   parts(Part{Styled: true, Style: DeepObject}, `{"a":{`+members.String()[1:]+`}}`),
+		"leaves in styles":  parts(Part{Styled: true, Style: DeepObject}, `{"`+long+`":`+list+`}`),
+		"names of elements": func() ([]byte, error) { return (&XMLNode{Name: "r"}).Append(nil, []byte(`{"`+long+`":`+list+`}`)) },
+		"namespaces": func() ([]byte, error) {
+			n := &XMLNode{Name: "r", Members: map[string]*XMLNode{"a": {Item: &XMLNode{Name: "a", Prefix: "p", Namespace: long}}}}
+			return n.Append(nil, []byte(`{"a":`+list+`}`))
+		},
+		"attributes": func() ([]byte, error) {
+			return attributes.Append(nil, []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}`))
+		},
+		"deep names": func() ([]byte, error) {
+			e, err := NewEncoder(Parameter{Name: "a", In: Query, Style: DeepObject})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.AppendQuery(nil, []byte(`{`+members.String()[1:]+`}`))
+		},
+	} {
+		if out, err := encode(); err == nil || !strings.HasSuffix(err.Error(), "has too many members with too long names to be sent") {
+			t.Errorf("%s: %d bytes, %v", name, len(out), err)
+		}
+	}
+}
