@@ -19,7 +19,7 @@ import (
 const (
 	maxKeys    = 100
 	minRSABits = 2048
-	maxRSABits = 8192
+	maxRSABits = 4096 // go-jose parses no larger ones
 )
 
 // defaultAlgorithms are all that are supported: asymmetric and of today (T5).
