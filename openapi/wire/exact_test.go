@@ -33,7 +33,14 @@ func TestExact(t *testing.T) {
 		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", `{"b=c":1}`, "b%3Dc=1"},
 		{Parameter{Name: "a", In: Query, Style: Form, AllowEmptyValue: true}, "b=1", `null`, "b=1&a="},
 		{Parameter{Name: "a", In: Header}, "", `{"b=c":1}`, "b=c,1"},
-		{Parameter{Name: "a", In: Header, ContentType: "application/json"}, "", `"\u0080\u007f~"`, `"\u0080\u007f~"`},
+		{Parameter{Name: "a", In: Header, ContentType: "application/json"}, "", "\"\u0080\u007f~\"", `"\u0080\u007f~"`},
+		{Parameter{Name: "a", In: Header}, "", `["","b"]`, ",b"},
+		{Parameter{Name: "a", In: Header, Explode: true}, "", `{"=b":1}`, `✗ must not have a member "=b": its name would end at "=", which can't be escaped in a header`},
+		{Parameter{Name: "a", In: Header, Nested: []byte(",")}, "", `[[",b"]]`, "✗ must not have a member that contains ',': members are sent with it between them, and it can't be escaped"},
+		{Parameter{Name: "a", In: Header, Nested: []byte(",")}, "", `[["a\u0001"]]`, "✗ must not contain control characters or line breaks: it is sent as a header"},
+		{Parameter{Name: "a", In: Query, Style: PipeDelimited}, "", `["|b"]`, "✗ must not have a member that contains '|': members are sent with it between them, and it can't be escaped"},
+		{Parameter{Name: "a", In: Query, ContentType: "application/x-www-form-urlencoded"}, "", `5`, "✗ must be an object: it is sent as application/x-www-form-urlencoded"},
+		{Parameter{Name: "a", In: Query, ContentType: "application/x-www-form-urlencoded"}, "", `{"":1}`, "✗ must not have a member without a name"},
 		{Parameter{Name: "q", In: QueryString, ContentType: "application/x-www-form-urlencoded"}, "b=1", `{"a":1}`, "b=1&a=1"},
 		{Parameter{Name: "q", In: QueryString, ContentType: "application/x-www-form-urlencoded"}, "b=1", `{}`, "b=1"},
 		{Parameter{Name: "a", In: Query, Style: Form, Nested: []byte(",")}, "", `[["b,c","d"]]`, "a=b%2Cc,d"},
@@ -92,6 +99,8 @@ func TestSegmentErrors(t *testing.T) {
 		var e *SegmentError
 		switch {
 		case err == nil && c.want == "":
+		case !errors.As(err, new(*ValueError)):
+			t.Errorf("%s: the error is a %T", c.template, err)
 		case !errors.As(err, &e) || e.Error() != c.want || !slices.Equal(e.Variables, c.variables):
 			t.Errorf("%s with %q: %v, want %s for %v", c.template, c.values, err, c.want, c.variables)
 		}
@@ -107,7 +116,10 @@ func TestTemplateNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b"}, template.Names()); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []string{"/a?x={}", "/a?x={n}y"} {
+	if out, err := template.Append(nil, func(i int, dst []byte) ([]byte, error) { return append(dst, 'v'), nil }); err != nil || string(out) != "/v/v/v/x%01" {
+		t.Errorf("%s, %v", out, err)
+	}
+	for _, bad := range []string{"/a?x={}", "/a?x={n}y", "/a?x={n"} {
 		if _, err := ParseTemplate(bad); err == nil {
 			t.Errorf("%s is taken for a template", bad)
 		}
@@ -128,6 +140,9 @@ func TestOverlong(t *testing.T) {
 
 // TestFormMembers: which names of members are those of others, and where a fault is.
 func TestFormMembers(t *testing.T) {
+	if _, err := NewFormEncoder(nil, Parameter{Style: Matrix}); err == nil {
+		t.Error("a style that forms don't have is taken")
+	}
 	f, err := NewFormEncoder(map[string]Parameter{"deep": {Style: DeepObject}, "a/b~c": {Style: SpaceDelimited}}, Parameter{Style: ByType})
 	if err != nil {
 		t.Fatal(err)
@@ -149,8 +164,8 @@ func TestFormMembers(t *testing.T) {
 	}
 }
 
-// TestCharged: each thing of the document that is written for every member is counted, not the values of the caller alone (R8).
-func TestCharged(t *testing.T) {
+// TestRepetition: so many bytes are counted, and not one more.
+func TestRepetition(t *testing.T) {
 	var r repetition
 	if err := r.add(maxRepeated); err != nil {
 		t.Error(err)
@@ -158,52 +173,97 @@ func TestCharged(t *testing.T) {
 	if err := r.add(1); err == nil {
 		t.Error("one byte too many is not refused")
 	}
-	long := strings.Repeat("n", maxRepeated/8)
-	list := `["1","2","3","4","5","6","7","8","9","10"]`
-	var members strings.Builder
+}
+
+const tenItems = `["1","2","3","4","5","6","7","8","9","10"]`
+
+// longName is so long that ten of its kind are too many.
+func longName() string { return strings.Repeat("n", maxRepeated/8) }
+
+// tenNames are the members of an object with ten of them.
+func tenNames() string {
+	var b strings.Builder
 	for i := range 10 {
-		members.WriteString(`,"` + long[i:] + `":1`)
+		b.WriteString(`,"` + longName()[i:] + `":1`)
 	}
-	parts := func(p Part, value string) func() ([]byte, error) {
-		return func() ([]byte, error) {
-			e, err := NewMultipartEncoder(Multipart{Named: true, Fallback: p})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.Append(nil, NewBoundary(), jsonMembers([]byte(value)))
-		}
-	}
-	file := `{"filename":"` + long + `","text":""}`
-	attributes := &XMLNode{Name: "r", Members: map[string]*XMLNode{}}
-	for name := range strings.SplitSeq("abcdefghij", "") {
-		attributes.Members[name] = &XMLNode{Name: name, Kind: XMLAttribute, Namespace: long, Prefix: "p"}
-	}
-	for name, encode := range map[string]func() ([]byte, error){
-		"names of parts":    parts(Part{}, `{"`+long+`":`+list+`}`),
-		"types of parts":    parts(Part{Types: []string{"text/" + long}}, `{"a":`+list+`}`),
-		"headers of parts":  parts(Part{Headers: []PartHeader{{"X", long}}}, `{"a":`+list+`}`),
-		"names of headers":  parts(Part{Headers: []PartHeader{{long, "x"}}}, `{"a":`+list+`}`),
-		"names of files":    parts(Part{File: true}, `{"a":[`+strings.Repeat(file+",", 9)+file+`]}`),
-		"names in styles":   parts(Part{Styled: true, Style: DeepObject}, `{"a":{`+members.String()[1:]+`}}`),
-		"leaves in styles":  parts(Part{Styled: true, Style: DeepObject}, `{"`+long+`":`+list+`}`),
-		"names of elements": func() ([]byte, error) { return (&XMLNode{Name: "r"}).Append(nil, []byte(`{"`+long+`":`+list+`}`)) },
-		"namespaces": func() ([]byte, error) {
-			n := &XMLNode{Name: "r", Members: map[string]*XMLNode{"a": {Item: &XMLNode{Name: "a", Prefix: "p", Namespace: long}}}}
-			return n.Append(nil, []byte(`{"a":`+list+`}`))
-		},
-		"attributes": func() ([]byte, error) {
-			return attributes.Append(nil, []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}`))
-		},
-		"deep names": func() ([]byte, error) {
-			e, err := NewEncoder(Parameter{Name: "a", In: Query, Style: DeepObject})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.AppendQuery(nil, []byte(`{`+members.String()[1:]+`}`))
-		},
-	} {
+	return b.String()[1:]
+}
+
+// charged tests that each thing of the document that is written for every member is counted, not the values of the caller alone (R8).
+func charged(t *testing.T, cases map[string]func() ([]byte, error)) {
+	t.Helper()
+	for name, encode := range cases {
 		if out, err := encode(); err == nil || !strings.HasSuffix(err.Error(), "has too many members with too long names to be sent") {
 			t.Errorf("%s: %d bytes, %v", name, len(out), err)
 		}
 	}
+}
+
+func chargedParts(t *testing.T, p Part, value string) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		e, err := NewMultipartEncoder(Multipart{Named: true, Fallback: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Append(nil, NewBoundary(), jsonMembers([]byte(value)))
+	}
+}
+
+func TestChargedHeads(t *testing.T) {
+	long := longName()
+	file := `{"filename":"` + long + `","text":""}`
+	charged(t, map[string]func() ([]byte, error){
+		"types":            chargedParts(t, Part{Types: []string{"text/" + long}}, `{"a":`+tenItems+`}`),
+		"headers":          chargedParts(t, Part{Headers: []PartHeader{{"X", long}}}, `{"a":`+tenItems+`}`),
+		"names of headers": chargedParts(t, Part{Headers: []PartHeader{{long, "x"}}}, `{"a":`+tenItems+`}`),
+		"names of files":   chargedParts(t, Part{File: true}, `{"a":[`+strings.Repeat(file+",", 9)+file+`]}`),
+	})
+}
+
+func TestChargedParts(t *testing.T) {
+	long, object := longName(), `{"a":{`+tenNames()+`}}`
+	charged(t, map[string]func() ([]byte, error){
+		"names":           chargedParts(t, Part{}, `{"`+long+`":`+tenItems+`}`),
+		"names in styles": chargedParts(t, Part{Styled: true, Style: DeepObject}, object),
+		"exploded names":  chargedParts(t, Part{Styled: true, Style: Form, Explode: true}, object),
+		"exploded lists":  chargedParts(t, Part{Styled: true, Style: Form, Explode: true}, `{"`+long+`":`+tenItems+`}`),
+		"leaves":          chargedParts(t, Part{Styled: true, Style: DeepObject}, `{"`+long+`":`+tenItems+`}`),
+	})
+}
+
+func TestChargedQueries(t *testing.T) {
+	query := func(p Parameter, value string) func() ([]byte, error) {
+		return func() ([]byte, error) {
+			p.In = Query
+			e, err := NewEncoder(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.AppendQuery(nil, []byte(value))
+		}
+	}
+	charged(t, map[string]func() ([]byte, error){
+		"deep names": query(Parameter{Name: "a", Style: DeepObject}, `{`+tenNames()+`}`),
+		"deep lists": query(Parameter{Name: longName(), Style: DeepObject}, tenItems),
+		"lists":      query(Parameter{Name: longName(), Style: Form, Explode: true}, tenItems),
+		"objects":    query(Parameter{Name: "a", Style: Form, Explode: true}, `{"`+longName()+`":`+tenItems+`}`),
+	})
+}
+
+func TestChargedElements(t *testing.T) {
+	long := longName()
+	attributes := &XMLNode{Name: "r", Members: map[string]*XMLNode{}}
+	for name := range strings.SplitSeq("abcdefghij", "") {
+		attributes.Members[name] = &XMLNode{Name: name, Kind: XMLAttribute, Namespace: long, Prefix: "p"}
+	}
+	charged(t, map[string]func() ([]byte, error){
+		"names": func() ([]byte, error) { return (&XMLNode{Name: "r"}).Append(nil, []byte(`{"`+long+`":`+tenItems+`}`)) },
+		"namespaces": func() ([]byte, error) {
+			n := &XMLNode{Name: "r", Members: map[string]*XMLNode{"a": {Item: &XMLNode{Name: "a", Prefix: "p", Namespace: long}}}}
+			return n.Append(nil, []byte(`{"a":`+tenItems+`}`))
+		},
+		"attributes": func() ([]byte, error) {
+			return attributes.Append(nil, []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}`))
+		},
+	})
 }

@@ -29,6 +29,8 @@ func TestFiles(t *testing.T) {
 		{`{"text":"hi","media_type":"image/png"}`, []string{"Image/PNG; q=1"}, `"hi" "" image/png`},
 		{`{"text":"hi","media_type":"image/png"}`, []string{"image/*"}, `"hi" "" image/png`},
 		{`{"text":"hi","media_type":"text/css"}`, []string{"image/*", "text/csv"}, `✗ /media_type: must be one of image/*, text/csv, got "text/css"`},
+		{`{"text":5}`, nil, `✗ /text: must be a string`},
+		{`"data:text/plain;name=%zz,x"`, nil, `"x" "%zz" text/plain`},
 		{`{"text":"hello"}`, []string{"image/*", "application/pdf"}, `"hello" "" application/pdf`},
 		{`{"text":"hello"}`, []string{"image/*", "Text/*"}, `"hello" "" text/plain; charset=utf-8`},
 		{`{"data":"AAE=","filename":"a.CSV"}`, []string{"image/png", "Text/CSV; header=present"}, `"\x00\x01" "a.CSV" Text/CSV; header=present`},
@@ -70,6 +72,9 @@ func TestParts(t *testing.T) {
 		{Part{Types: []string{"application/json"}}, `"x"`, typed("a", "application/json", `"x"`)},
 		{Part{Types: []string{"application/json"}}, `"5"`, typed("a", "application/json", `"5"`)},
 		{Part{Types: []string{"application/json"}}, `"[5]"`, typed("a", "application/json", `[5]`)},
+		{Part{Types: []string{"application/json"}}, `5.0`, typed("a", "application/json", `5.0`)},
+		{Part{File: true}, `{"data":"!"}`, "✗ /a/data: expected bytes encoded as base64"},
+		{Part{XML: &XMLNode{Name: "x"}, Types: []string{"text/xml"}}, `{"-":1}`, `✗ /a/-: can't be sent: "-" can't be the name of an XML element`},
 		{Part{Types: []string{"text/csv"}}, `"x"`, typed("a", "text/csv", "x")},
 		{Part{File: true}, `"data:text/csv,x"`, "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a\"\r\nContent-Type: text/csv\r\n\r\nx\r\n"},
 		{Part{File: true}, `"x"`, plain("a", "x")},
@@ -105,6 +110,16 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := e.Append(nil, "B", jsonMembers([]byte(`{"a[k]":1}`))); err == nil || err.Error() != `must not have a member "a[k]": it would be a part of "a"` {
+		t.Error(err)
+	}
+	if _, err := e.Append(nil, "B", jsonMembers([]byte(`{"":1}`))); err == nil || err.Error() != "must not have a member without a name" {
+		t.Error(err)
+	}
+	files, err := NewMultipartEncoder(Multipart{Fallback: Part{File: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.AppendList(nil, "B", []byte(`[{"text":"x"},{}]`)); err == nil || !strings.HasPrefix(err.Error(), "/1: must have the content of the file") {
 		t.Error(err)
 	}
 	if _, err := e.Append(nil, "B", jsonMembers([]byte(`{"b[k]":1}`))); err != nil {

@@ -16,6 +16,7 @@ func TestMatch(t *testing.T) {
 		{"/people/{id}", "/people/", "none"},
 		{"/people/{id}/", "/people/1", "1"},
 		{"/people", "/people", ""},
+		{"/a{x}", "/a/b", "none"},
 		{"/people?x=1", "/people", ""},
 		{"/a/{x}.{y}", "/a/b.c.d", "b.c|d"},
 		{"/a/{x}/{y}", "/a/b/c", "b|c"},

@@ -257,6 +257,7 @@ func TestIllegalParameters(t *testing.T) {
 		{Parameter{Name: "a", In: Path, Style: DeepObject}, `style "deepObject" is not possible in path (OAS 3.2 "Style Values")`},
 		{Parameter{Name: "a", In: Header, Style: Form}, `style "form" is not possible in header (OAS 3.2 "Style Values")`},
 		{Parameter{Name: "a", In: Cookie, Style: Simple}, `style "simple" is not possible in cookie (OAS 3.2 "Style Values")`},
+		{Parameter{Name: "a", In: QueryString}, `a parameter that is the whole query must have content (OAS 3.2 "in: querystring")`},
 		{Parameter{In: Query, Style: Form}, `the parameter has no name`},
 		{Parameter{Name: "a b", In: Header}, `"a b" can't be the name of a header (RFC 9110 section 5.6.2)`},
 		{Parameter{Name: "a\r\nb", In: Header}, `"a\r\nb" can't be the name of a header (RFC 9110 section 5.6.2)`},

@@ -211,10 +211,17 @@ func TestXMLExact(t *testing.T) {
 		Members: map[string]*XMLNode{
 			"a": attribute("a"), "b": attribute("a"), "c": {Name: "c", Kind: XMLAttribute, Prefix: "p", Namespace: "urn:b"},
 			"d": {Name: "d", Prefix: "p", Namespace: "urn:b"}, "l": {Name: "l", Item: &XMLNode{Name: "i"}},
+			"t": {Kind: XMLText}, "n": {Kind: XMLNone}, "k": {Kind: XMLCDATA}, "s": {Name: "s", Prefix: "q", Namespace: "\x01"}, "u": {Name: "u", Kind: XMLAttribute, Prefix: "q", Namespace: "\x01"},
 		},
 	}
 	const open = xmlDeclaration + `<p:r xmlns:p="urn:&quot;a&quot;"`
 	for value, want := range map[string]string{
+		`{"t":{"a":1}}`:      "✗ /t: must be a plain value, not an object: it is sent as text",
+		`{"n":5}`:            open + `>5</p:r>`,
+		`{"n":"\u0001"}`:     "✗ /n: must not contain the character U+0001: XML has no way to write it",
+		`{"k":"\u0001"}`:     "✗ /k: must not contain the character U+0001: XML has no way to write it",
+		`{"s":1}`:            "✗ /s: must not contain the character U+0001: XML has no way to write it",
+		`{"u":1}`:            "✗ /u: must not contain the character U+0001: XML has no way to write it",
 		`{"a":1}`:            open + ` a="1"></p:r>`,
 		`{"a":1,"b":2}`:      `✗ /b: can't be sent: there is another attribute "a"`,
 		`{"a":[1]}`:          "✗ /a: must be a plain value, not an array: it is sent as an attribute",
@@ -233,8 +240,24 @@ func TestXMLExact(t *testing.T) {
 		if err != nil {
 			got = "✗ " + err.Error()
 		}
+		if members, again := plan.AppendMembers(nil, jsonMembers([]byte(value))); fmt.Sprint(again) != fmt.Sprint(err) || string(members) != string(out) {
+			t.Errorf("%s: by its members %s, %v", value, members, again)
+		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
+}
+
+// TestXMLNames holds where the ranges of characters begin and end that a name may have.
+func TestXMLNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"": false, "A": true, "Z": true, "a": true, "z": true, "_": true, "@": false, "[": false, "`": false, "{": false, "0": false, "a0": true, "a9": true, "a/": false, "a:": false,
+		"a\u00b7": true, "\u00b7": false, "a\u0300": true, "a\u036f": true, "\u0300": false, "\u036f": false, "a\u203f": true, "a\u2040": true, "a\u203e": false, "a\u2041": false,
+		"\u00bf": false, "\u00c0": true, "\u00d6": true, "\u00d7": false, "\u00d8": true, "\u00f7": false, "\u02ff": true, "\u037e": false, "\U000effff": true, "\U000f0000": false,
+	} {
+		if isXMLName(name) != want {
+			t.Errorf("%q is a name: %t", name, !want)
 		}
 	}
 }
