@@ -106,7 +106,7 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 			continue
 		}
 		if slices.ContainsFunc(e.Faults, func(known Fault) bool {
-			return known.Pointer == f.Pointer && strings.HasPrefix(f.Message, known.Message+" (alternative ")
+			return known.Pointer == f.Pointer && (f.Message == known.Message || strings.HasPrefix(f.Message, known.Message+" (alternative "))
 		}) {
 			continue // of a base schema and of what is made from it
 		}
