@@ -238,7 +238,7 @@ func readProofHeader(text []byte) (algorithm jose.SignatureAlgorithm, key []byte
 // read reads the payload of a proof.
 func (f *proof) read(text []byte) error {
 	for name, value := range jsonscan.Members(text) {
-		ok := true
+		var ok bool
 		switch string(name) {
 		case "jti":
 			f.id, ok = text1(value)

@@ -92,11 +92,12 @@ func TestBadEndpoints(t *testing.T) {
 	}{
 		{Endpoint{Resource: resource}, `auth: resource identifier "https://mcp.example.com/mcp" is listed twice`},
 		{Endpoint{Resource: "HTTPS://MCP.example.com/mcp"}, `auth: resource identifier "HTTPS://MCP.example.com/mcp" is listed twice`},
+		{Endpoint{Resource: resource + "/first"}, `auth: resource identifier "https://mcp.example.com/mcp/first" is listed twice`},
 		{Endpoint{Resource: "mcp/x"}, `auth: resource identifier "mcp/x" is not an http or https URL without user, query and fragment`},
 		{Endpoint{Resource: resource + "/x", DefaultScopes: []string{"a b"}}, `auth: "a b" is not a scope`},
 	} {
 		_, err := New(Options{
-			Resource: resource, Endpoints: []Endpoint{tt.endpoint}, Issuers: []Issuer{{URL: "https://idp.example.com"}},
+			Resource: resource, Endpoints: []Endpoint{{Resource: resource + "/first"}, tt.endpoint}, Issuers: []Issuer{{URL: "https://idp.example.com"}},
 			DefaultScopes: []string{"a"}, Client: client(t, &memory{}),
 		})
 		if fmt.Sprint(err) != tt.want {
