@@ -271,9 +271,11 @@ var mutation = figure{
 			return nil, err
 		}
 		var rows []row
-		for _, found := range regexp.MustCompile(`(?m)^(\w+) +(\d+) +(\d+) +\d+ +(\d+) +\d+ +([\d.]+)%`).FindAllStringSubmatch(printed, -1) {
-			score, err := strconv.ParseFloat(found[5], 64)
-			rows = append(rows, row{found[1], ">= 85 %", fmt.Sprintf("%s %% (%s of %s)", found[5], found[3], found[2]), verdictOf(err == nil && score >= 85)})
+		for _, found := range regexp.MustCompile(`(?m)^(\w+) +(\d+) +(\d+) +\d+ +(\d+) +(\d+) +([\d.]+)%`).FindAllStringSubmatch(printed, -1) {
+			score, err := strconv.ParseFloat(found[6], 64)
+			rows = append(rows,
+				row{found[1], ">= 85 %", fmt.Sprintf("%s %% (%s of %s)", found[6], found[3], found[2]), verdictOf(err == nil && score >= 85)},
+				row{found[1] + ", survivors with a reason", "all", fmt.Sprintf("%s of %s", found[5], found[4]), verdictOf(found[5] == found[4])})
 		}
 		if !well && len(rows) == 0 {
 			return nil, fmt.Errorf("it failed:\n%s", printed)
