@@ -174,21 +174,27 @@ func (l *loader) faulty(key string) bool {
 	return false
 }
 
-// strangers warns of API names in selectors that match no API, as far as all names are known.
+// strangers warns of API names in selectors that match no name of the configuration. Where an API has none it is called by the
+// title of its document, so that whoever writes the document decides whether the selector matches.
 func (l *loader) strangers(cfg *Config, list string, selectors Selectors) {
 	var names []string
+	titled := false
 	for _, api := range cfg.APIs {
-		if api.Name == "" {
-			return
+		if titled = titled || api.Name == ""; api.Name != "" {
+			names = append(names, api.Name)
 		}
-		names = append(names, api.Name)
 	}
 	for i, sel := range selectors {
 		for j, p := range sel.API {
 			if p.text == "" { // it could not be read, which was said
 				continue
 			}
-			if !slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }) {
+			switch {
+			case slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }), strings.Trim(p.text, "*") == "":
+			case titled:
+				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API has the name %s: if one without name is meant, the title of its document "+
+					"decides whether this matches; give it a name", quote(p.text))
+			default:
 				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API is named %s%s", quote(p.text),
 					didYouMean(nearest(p.text, names)))
 			}
