@@ -35,6 +35,9 @@ type Redis struct {
 	Prefix string `yaml:"prefix" default:"drawbridge"`
 	// The most that a call waits for Redis, once. Then calls go on without, until it answers again.
 	Timeout Duration `yaml:"timeout" default:"20ms" min:"1ms" max:"1s"`
+	// Whether answers that rules keep (set.cache) stand there too, for the other replicas: for an hour at most, up to 256 KiB each, and of
+	// each replica as many bytes as limits.cache. answers.md says more.
+	Answers bool `yaml:"answers" default:"false"`
 	// The most connections to it.
 	Connections int `yaml:"connections" default:"32" min:"1" max:"10000"`
 }

@@ -160,6 +160,9 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
 	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now)
+	if g.shared.answers != nil {
+		g.answers.With(g.shared.answers)
+	}
 	o.Metrics.MustRegister(newIssuerMetrics(g), newToldMetrics(g.Status))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))

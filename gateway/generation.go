@@ -165,6 +165,9 @@ func prefix(p config.Prefix) catalog.Prefix {
 func (g *Gateway) publish(d *deployment, configError string) {
 	g.use(d.front)
 	g.answers.Resize(int64(d.config.Limits.Cache))
+	if g.shared.answers != nil {
+		g.shared.answers.Resize(int64(d.config.Limits.Cache))
+	}
 	g.guards.Store(newGuards(d))
 	g.identity.Store(d.identity)
 	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {

@@ -62,7 +62,7 @@ func (g *Gateway) newKeeper(p *Plan, set *config.Cache, shared bool) *keeper {
 		variant = append(variant, p.choice.Schemes()...)
 	}
 	count := map[cache.Outcome]prometheus.Counter{}
-	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Miss, cache.Bypass, cache.Stored} {
+	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Shared, cache.Miss, cache.Bypass, cache.Stored} {
 		count[o] = g.metrics.kept.WithLabelValues(p.Tool.API, string(o))
 	}
 	return &keeper{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
@@ -145,7 +145,7 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 	var e *upstream.Error
 	switch {
 	case err == nil:
-		if o == cache.Hit {
+		if o == cache.Hit || o == cache.Shared {
 			c.start = time.Time{}
 		}
 		return resp, nil
@@ -204,5 +204,5 @@ func (c *call) changed(resp *http.Response, err error) {
 			}
 		}
 	}
-	c.g.answers.Forget(c.plan.source.group, at...)
+	c.g.answers.Changed(c.ctx, c.plan.source.group, at...)
 }

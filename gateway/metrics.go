@@ -105,7 +105,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		polls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_resource_polls_total",
 			Help: "Looks at resources that clients watch by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
 		kept: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_cache_total",
-			Help: "Requests for whose answers there is a cache by outcome: hit, revalidated, miss or bypass; and answers that were kept: stored."}, []string{"api", "outcome"}),
+			Help: "Requests for whose answers there is a cache by outcome: hit, shared, revalidated, miss or bypass; and answers that were kept: stored."}, []string{"api", "outcome"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
 	}

@@ -38,7 +38,8 @@ type shared struct {
 	spent   mcp.Spent
 	tasks   state.Records
 	holds   state.Holds
-	rates   state.Rates // of principals, tools and APIs
+	rates   state.Rates          // of principals, tools and APIs
+	answers *state.SharedAnswers // nil: each replica keeps its own
 }
 
 // newShared connects to nothing. keys are those that seal handles.
@@ -77,8 +78,12 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	closed := func(use config.SharedUse) bool { return slices.Contains(c.State.Closed, use) }
 	s.Bus().Subscribe(topicSessions, g.relayed)
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
+	var answers *state.SharedAnswers
+	if r.Answers {
+		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) })
+	}
 	return &shared{
-		store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
+		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
 		spent: s.Once(spent, closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }

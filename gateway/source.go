@@ -84,7 +84,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}
-	s.name, s.group = s.label, rand.Text()
+	s.name = s.label
 	if c.Identity != nil {
 		s.identity = identity
 	}
@@ -94,6 +94,9 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	var err error
 	if s.pem, s.roots, err = rootsOf(c.CAFile); err != nil {
 		return nil, wrong("ca_file", err)
+	}
+	if s.group = rand.Text(); g.shared != nil && g.shared.answers != nil {
+		s.group = likeness(c, limits, s.pem) // for other replicas, too
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
 	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {

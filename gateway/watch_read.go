@@ -43,7 +43,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	}
 	digest := digestOf(parts)
 	if p.keeper != nil && known.known && known.digest != digest {
-		w.g.answers.Forget(p.source.group, c.target) // who hears of the change reads what is new
+		w.g.answers.Changed(c.ctx, p.source.group, c.target) // who hears of the change reads what is new
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil

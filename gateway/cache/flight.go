@@ -19,6 +19,8 @@ type flight struct {
 	owner string
 	done  chan struct{} // closed when it is known what became of it
 
+	mark string // with which the answer is put beyond; "": it is not. Of who makes the request
+
 	// Guarded by the mutex of the store until done is closed.
 	doomed bool   // what it brings is stale already
 	ended  bool   // done is closed
@@ -121,8 +123,14 @@ func (c *Cache) land(f *flight, e *entry, r *Rule, gone bool) {
 	}
 	close(f.done)
 	c.mu.Unlock()
-	if stored && r.Count != nil {
+	if !stored {
+		return
+	}
+	if r.Count != nil {
 		r.Count(Stored)
+	}
+	if c.beyond != nil {
+		c.putBeyond(f, e)
 	}
 }
 
@@ -134,6 +142,11 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 			c.land(f, nil, r, err == nil || req.Context().Err() != nil)
 		}
 	}()
+	if e := c.lookBeyond(f, req, r); e != nil {
+		landed = true
+		c.land(f, e, r, false)
+		return e.response(req), Shared, nil
+	}
 	var conditions http.Header
 	if old != nil {
 		if conditions = Validators(old.header); conditions != nil {

@@ -27,9 +27,10 @@ type Rule struct {
 // Outcome is what became of a request.
 type Outcome string
 
-// The outcomes. Of a request there is one of the first four; Stored comes besides.
+// The outcomes. Of a request there is one of the first five; Stored comes besides.
 const (
 	Hit         Outcome = "hit"         // a kept answer was fresh
+	Shared      Outcome = "shared"      // one that another replica has kept was
 	Revalidated Outcome = "revalidated" // a kept answer was not, and the service said that it is still good
 	Miss        Outcome = "miss"        // the service answered
 	Bypass      Outcome = "bypass"      // it was not for the cache

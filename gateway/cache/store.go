@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +29,8 @@ type place struct{ group, origin, path string }
 
 // Cache keeps answers. It is bounded, and forgets first what was not asked for the longest. It is safe for concurrent use.
 type Cache struct {
-	now func() time.Time
+	now    func() time.Time
+	beyond Beyond // nil: there is nothing
 
 	mu      sync.Mutex
 	limit   int64
@@ -82,11 +82,8 @@ func (c *Cache) Forget(group string, urls ...*url.URL) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, u := range urls {
-		at := placeOf(group, u)
-		c.forget(at)
-		if up := path.Dir(strings.TrimSuffix(at.path, "/")); up != "." && up != at.path {
-			c.forget(place{at.group, at.origin, up})
-			c.forget(place{at.group, at.origin, up + "/"})
+		for _, at := range around(group, u) {
+			c.forget(at)
 		}
 	}
 }

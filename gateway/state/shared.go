@@ -64,9 +64,10 @@ const (
 	useMessages use = "messages"
 	useLocks    use = "locks"
 	useReplicas use = "replicas"
+	useAnswers  use = "answers"
 )
 
-var uses = [...]use{useRates, useRecords, useReplays, useOnce, useSessions, useMessages, useLocks, useReplicas}
+var uses = [...]use{useRates, useRecords, useReplays, useOnce, useSessions, useMessages, useLocks, useReplicas, useAnswers}
 
 // phase is where the connection stands.
 type phase int32
@@ -95,6 +96,7 @@ type Shared struct {
 	failures map[use]prometheus.Counter
 	judges   map[use]*judge
 	bus      Bus
+	answers  *SharedAnswers // nil: they are not shared
 
 	mu     sync.Mutex
 	since  time.Time // of the phase

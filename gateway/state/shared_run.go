@@ -64,6 +64,9 @@ func (s *Shared) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { s.keep(ctx, s.watch); return nil })
 	group.Go(func() error { s.keep(ctx, s.bus.listen); return nil })
+	if s.answers != nil {
+		group.Go(func() error { s.keep(ctx, s.answers.run); return nil })
+	}
 	err := group.Wait()
 	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)

@@ -27,8 +27,8 @@ const (
 // tombstones, for as long as they can be heard without a break. What happened while it was away is found when it is back. It is safe
 // for concurrent use.
 type SharedTombstones struct {
-	s     *Shared
-	local *Tombstones
+	s      *Shared
+	local  *Tombstones
 	ledger *ledger
 
 	mu    sync.Mutex
