@@ -16,6 +16,9 @@ func (p *Part) Clean() {
 	case JSON:
 		p.Data = unseen.JSON(p.Data)
 	case Text:
+		if !unseen.Suspect(p.Data) {
+			return
+		}
 		if holdsJSON(p.Data) {
 			p.Data = unseen.JSON(p.Data)
 		}

@@ -22,6 +22,10 @@ func special(w uint64) uint64 {
 	return (low | slash) &^ w & highs
 }
 
+// VisibleRun returns the length of the printable ASCII at the start of text, with slashes up to the first backslash. It may be too
+// small, by up to 15 bytes where the run comes to the end of text, and by all of it where the processor has no fast way.
+func VisibleRun(text []byte, slashes bool) int { return visibleRun(text, slashes) }
+
 // longRun is how many plain words make it likely that many more follow.
 const longRun = 12
 

@@ -9,6 +9,11 @@ package jsonscan
 //go:noescape
 func plainRun(text []byte) int
 
+// visibleRun is [VisibleRun]. It needs SSE2.
+//
+//go:noescape
+func visibleRun(text []byte, slashes bool) int
+
 // escapeRun escapes text into room. It stops before the eight bytes that hold a control character, before the last seven
 // bytes, and where room may have fewer than 24 bytes left. It returns how much was read and written.
 func escapeRun(room, text []byte) (read, written int) {

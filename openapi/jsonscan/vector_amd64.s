@@ -12,6 +12,9 @@ GLOBL slashes<>(SB), RODATA|NOPTR, $16
 DATA spaces<>+0(SB)/8, $0x2020202020202020
 DATA spaces<>+8(SB)/8, $0x2020202020202020
 GLOBL spaces<>(SB), RODATA|NOPTR, $16
+DATA dels<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA dels<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
+GLOBL dels<>(SB), RODATA|NOPTR, $16
 DATA controls<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
 DATA controls<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
 GLOBL controls<>(SB), RODATA|NOPTR, $16
@@ -52,6 +55,48 @@ found:
 	BSFL CX, CX
 	ADDQ CX, AX
 	MOVQ AX, ret+24(FP)
+	RET
+
+// func visibleRun(text []byte, slashes bool) int
+TEXT ·visibleRun(SB), NOSPLIT, $0-40
+	MOVQ text_base+0(FP), SI
+	MOVQ text_len+8(FP), R8
+	XORQ AX, AX              // the length so far
+	SUBQ $16, R8             // where the last block may start
+	JLT  over
+	MOVOU dels<>(SB), X10
+	MOVOU spaces<>(SB), X12
+	MOVO  X10, X11
+	MOVBLZX slashes+24(FP), CX
+	TESTL CX, CX
+	JZ    look
+	MOVOU slashes<>(SB), X11
+
+look:
+	MOVOU (SI)(AX*1), X0
+	// As signed numbers, control characters and what is beyond ASCII are less than a space.
+	MOVO    X12, X1
+	PCMPGTB X0, X1
+	MOVO    X10, X2
+	PCMPEQB X0, X2
+	PCMPEQB X11, X0
+	POR     X2, X1
+	POR     X0, X1
+	PMOVMSKB X1, CX
+	TESTL CX, CX
+	JNZ   stopped
+	ADDQ  $16, AX
+	CMPQ  AX, R8
+	JLE   look
+
+over:
+	MOVQ AX, ret+32(FP)
+	RET
+
+stopped:
+	BSFL CX, CX
+	ADDQ CX, AX
+	MOVQ AX, ret+32(FP)
 	RET
 
 // func escapeBlocks(room, text []byte, spreads *[256]spread) (read, written int)

@@ -31,6 +31,7 @@ func TestVectorsStayInside(t *testing.T) {
 		for _, text := range [][]byte{inside[:n], inside[page-n:], inside[n:]} {
 			plainRun(text)
 			plainWords(text)
+			VisibleRun(text, n%2 == 0)
 			escapeRun(room, text)
 		}
 		// The same for what is written.

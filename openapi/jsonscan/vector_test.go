@@ -27,6 +27,20 @@ func checkPlainRuns(t *testing.T, text []byte) {
 	}
 }
 
+// checkVisibleRuns holds VisibleRun to what it says.
+func checkVisibleRuns(t *testing.T, text []byte) {
+	t.Helper()
+	for _, slashes := range []bool{false, true} {
+		want := 0
+		for want < len(text) && text[want] >= ' ' && text[want] <= '~' && !(slashes && text[want] == '\\') {
+			want++
+		}
+		if got := VisibleRun(text, slashes); got > want || got < want && VisibleRun(bytes.Repeat([]byte("a"), 32), false) == 32 && (want+16 <= len(text) || want-got > 15) {
+			t.Fatalf("VisibleRun(%q, %v) = %d, want %d", text, slashes, got, want)
+		}
+	}
+}
+
 // checkEscapes holds every version of escapeRun, and AppendEscaped, against appendEscapedByte. room is how many bytes
 // there are to write to; what stands behind them must stay as it is.
 func checkEscapes(t *testing.T, text []byte, room int) {
@@ -73,6 +87,7 @@ func TestVectorsAgree(t *testing.T) {
 			}
 			for offset := range min(n, 17) {
 				checkPlainRuns(t, text[offset:])
+				checkVisibleRuns(t, text[offset:])
 				checkEscapes(t, text[offset:], 2*n+32)
 				checkEscapes(t, text[offset:], r.IntN(2*n+32))
 			}
@@ -82,6 +97,7 @@ func TestVectorsAgree(t *testing.T) {
 			text[i] = alphabet[r.IntN(len(alphabet))]
 		}
 		checkPlainRuns(t, text)
+		checkVisibleRuns(t, text)
 		checkEscapes(t, text, 2*len(text)+32)
 	}
 	for c := range 256 { // each byte alone among plain ones, in each place of a block
@@ -89,6 +105,7 @@ func TestVectorsAgree(t *testing.T) {
 			text := bytes.Repeat([]byte("-"), 64)
 			text[at] = byte(c)
 			checkPlainRuns(t, text)
+			checkVisibleRuns(t, text)
 			checkEscapes(t, text, 160)
 		}
 	}
@@ -117,6 +134,7 @@ func FuzzEscape(f *testing.F) {
 		checkEscapes(t, text, int(room))
 		for offset := range min(len(text), 17) {
 			checkPlainRuns(t, text[offset:])
+			checkVisibleRuns(t, text[offset:])
 		}
 	})
 }

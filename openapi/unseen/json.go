@@ -29,11 +29,18 @@ func JSON(data []byte) []byte {
 	})
 }
 
+// Suspect tells whether there may be anything to clean in a text, be it JSON or not: what has none as JSON has none at all, since no
+// escape is made of what is not seen.
+func Suspect(text []byte) bool { return odd(text, true) >= 0 }
+
 // Words of eight equal bytes.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
+
+// longRun is how many plain words make it likely that many more follow.
+const longRun = 4
 
 // odd returns the offset of the first character that may have to go, -1 if there is none. In JSON it looks into escapes, and
 // for no control characters, which can't stand there. It allocates nothing.
@@ -42,6 +49,7 @@ func odd(text []byte, json bool) int {
 	if !json {
 		mark = 0x7f * ones // which is looked for anyway
 	}
+	words := 0 // plain ones, one after the other
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf && i+8 <= len(text) {
 			w := binary.LittleEndian.Uint64(text[i:])
@@ -49,8 +57,12 @@ func odd(text []byte, json bool) int {
 			found := (w | (w-0x20*ones)&^w | (del-ones)&^del | (slash-ones)&^slash) & highs
 			if found == 0 {
 				i += 8
+				if words++; words == longRun {
+					i += jsonscan.VisibleRun(text[i:], json)
+				}
 				continue
 			}
+			words = 0
 			i += bits.TrailingZeros64(found) >> 3
 		}
 		c := text[i]
@@ -115,6 +127,9 @@ func escaped(b []byte) (r rune, n int) {
 			}
 			return ' ', 6
 		}
+	}
+	if b[1] < ' ' || b[1] > '~' {
+		return ' ', 1 // in no JSON: what stands here is looked at for itself
 	}
 	return ' ', 2
 }

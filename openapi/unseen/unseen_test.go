@@ -26,6 +26,24 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestSuspect finds what may have to go wherever it stands, be it behind a backslash that escapes nothing.
+func TestSuspect(t *testing.T) {
+	for _, odd := range []string{"\x1b", "\x00", "\x7f", "\u200b", "\u00ad", "\U000e0041", "\xff", "\\u200b", "\\u001b", "\\b", "\r"} {
+		for _, before := range []string{"", "\\", "\\u12", "\\ud83d", "é", strings.Repeat("a", 15), strings.Repeat("plain text ", 9), strings.Repeat("\\n", 20)} {
+			if text := before + odd + " and more text, long enough for a block of sixteen"; !Suspect([]byte(text)) && !strings.HasSuffix(before, "\\") {
+				t.Errorf("%q is above suspicion", text)
+			} else if !Suspect([]byte(text)) && string(Bytes([]byte(text))) != text {
+				t.Errorf("%q is above suspicion, and not clean", text)
+			}
+		}
+	}
+	for _, text := range []string{"", "plain", "a \\ b \\n", "naïve 日本語\tx\n", strings.Repeat("plain text ", 9) + "\r\n"} {
+		if Suspect([]byte(text)) {
+			t.Errorf("%q is under suspicion", text)
+		}
+	}
+}
+
 // TestClean: what goes, and what stays though it can't be seen by itself.
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
@@ -137,6 +155,9 @@ func FuzzClean(f *testing.F) {
 		}
 		if !utf8.ValidString(text) {
 			return
+		}
+		if clean := Bytes([]byte(text)); !Suspect([]byte(text)) && string(clean) != text {
+			t.Errorf("%q is above suspicion, and is cleaned to %q", text, clean)
 		}
 		whole := jsonscan.AppendString(nil, text)
 		var got, want string
