@@ -36,13 +36,9 @@ func (c *clients) trust(proxies []config.Network) {
 // A proxy that writes one of the two headers passes on the other one as its client made it up. So if both are there and
 // do not agree, nothing in them counts, and the caller is known by the proxy.
 func (c *clients) address(r *http.Request) (netip.Addr, bool) {
-	a, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}, false
-	}
-	peer := a.Addr().Unmap().WithZone("")
-	if !c.trusts(peer) {
-		return peer, true
+	peer, ok := peerOf(r)
+	if !ok || !c.trusts(peer) {
+		return peer, ok
 	}
 	list, forwarded := r.Header["X-Forwarded-For"], r.Header["Forwarded"]
 	byList := c.follow(peer, list, lastItem, func(item string) string { return item })
@@ -54,6 +50,12 @@ func (c *clients) address(r *http.Request) (netip.Addr, bool) {
 		return byForwarded, true
 	}
 	return peer, true
+}
+
+// peerOf returns the address at the other end of a request's connection; false for what has none, such as a socket in the file system.
+func peerOf(r *http.Request) (netip.Addr, bool) {
+	a, err := netip.ParseAddrPort(r.RemoteAddr)
+	return a.Addr().Unmap().WithZone(""), err == nil
 }
 
 func (c *clients) prefixes() []netip.Prefix {

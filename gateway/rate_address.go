@@ -59,8 +59,8 @@ func (c *clients) spokenFor(r *http.Request) bool {
 	if r.Header["X-Forwarded-For"] == nil && r.Header["Forwarded"] == nil {
 		return false
 	}
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err != nil || c.trusts(peer.Addr().Unmap().WithZone(""))
+	peer, ok := peerOf(r)
+	return !ok || c.trusts(peer)
 }
 
 // admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.

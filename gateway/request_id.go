@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/netip"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
@@ -56,8 +55,7 @@ func (c *clients) requestID(r *http.Request) string {
 	if len(values) != 1 || !isRequestID(values[0]) {
 		return ""
 	}
-	a, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !c.trusts(a.Addr().Unmap().WithZone("")) {
+	if peer, ok := peerOf(r); !ok || !c.trusts(peer) {
 		return ""
 	}
 	return values[0]
