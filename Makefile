@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, corpus, judges, sbom and paths also need npm, and install what they use below out/; proxy-e2e needs nginx.
+# conformance, interop, clients, auth-e2e, corpus, judges, sbom and paths also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out

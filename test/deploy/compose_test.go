@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,15 @@ func TestComposeRedis(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "redis", "0123456789abcdef\n")
 	socket := filepath.Join(dir, "s")
+	page, err := os.ReadFile("../../docs/replicas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := regexp.MustCompile(`(?m)^ *user drawbridge on >\S+( .*)?$`)
+	told, has := user.FindStringSubmatch(string(page)), user.FindStringSubmatch(regexp.MustCompile(`>\$\$\([^)]*\)`).ReplaceAllString(file.Services["redis"].Command[2], ">X"))
+	if told == nil || has == nil || told[1] != has[1] {
+		t.Errorf("the user of compose.yaml may %q, and docs/replicas.md has %q", has, told)
+	}
 	script := strings.NewReplacer("$$", "$", "/run/secrets/", dir+"/", "redis-server -", server+" - --port 0 --unixsocket "+socket+" --dir "+dir).Replace(file.Services["redis"].Command[2])
 	c := exec.CommandContext(t.Context(), "sh", "-c", script)
 	if err := c.Start(); err != nil {
