@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"net/http"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/audit"
 )
 
 // from makes requests come from an address.
@@ -247,6 +251,45 @@ func TestBatchesCountEachRequest(t *testing.T) {
 		"["+strings.Join(calls, ",")+"]")
 	if body := w.Body.String(); w.Code != 200 || strings.Count(body, `"tools":[`) != 2 || strings.Count(body, "too many requests from this address") != 2 {
 		t.Errorf("%d %s", w.Code, body)
+	}
+}
+
+// TestAuditCostsLittle holds that the line of a call is not made of memory, but for what is known of the call and its name.
+func TestAuditCostsLittle(t *testing.T) {
+	service := newRecordingService(t)
+	measure := func(log *audit.Log) float64 {
+		g, err := New(Options{Config: configure(t, t.TempDir(), document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL), Audit: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c := newClient(t, g.Handler(), "2026-07-28", "")
+		least := math.Inf(1)
+		for range 5 {
+			least = min(least, testing.AllocsPerRun(200, func() {
+				if w := c.send("tools/call", "list", "{}"); w.Code != 200 {
+					t.Fatal(w.Code, w.Body)
+				}
+			}))
+		}
+		return least
+	}
+	log, err := audit.New(audit.Options{Output: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- log.Run(ctx) }()
+	without, with := measure(nil), measure(log)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if with > without+3 {
+		t.Errorf("%v allocations with an audit log, %v without", with, without)
 	}
 }
 

@@ -71,6 +71,32 @@ func BenchmarkNewRequest(b *testing.B) {
 	}
 }
 
+// TestNewRequestAllocates bounds what a request is made of.
+func TestNewRequestAllocates(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools forget under the race detector")
+	}
+	for id, tt := range map[string]struct {
+		args string
+		most float64
+	}{
+		"get":    {`{"id":123,"expand":["lines","customer"],"X-Tenant":"acme"}`, 27},
+		"create": {`{"customer":"c-17","lines":[{"sku":"a","count":1},{"sku":"b","count":2}]}`, 33},
+	} {
+		op, least := callOperation(t, id), 1e9 // what a collection takes out of the pools comes and goes
+		for range 5 {
+			least = min(least, testing.AllocsPerRun(100, func() {
+				if _, err := op.NewRequest(t.Context(), nil, json.RawMessage(tt.args)); err != nil {
+					t.Fatal(err)
+				}
+			}))
+		}
+		if least > tt.most {
+			t.Errorf("%s: %v allocations, want at most %v", id, least, tt.most)
+		}
+	}
+}
+
 func largeAnswer(size int, indent bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"items":[`)
