@@ -6,8 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -185,6 +187,32 @@ func (l *Log) Reopen() {
 // end.
 func (l *Log) Run(ctx context.Context) error {
 	defer l.out.close()
+	for l.goOn(ctx) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(firstPause):
+		}
+	}
+	return l.flush(nil)
+}
+
+// goOn writes lines until ctx ends, or, true, a panic, which would take the process with it. The lines that were being written then
+// are lost, and counted: they may be what it came from.
+func (l *Log) goOn(ctx context.Context) (panicked bool) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		l.mu.Lock()
+		waiting := bytes.Count(l.pending, []byte{'\n'})
+		lost := l.lines - waiting
+		l.lines = waiting
+		l.mu.Unlock()
+		l.metrics.dropped.Add(float64(lost))
+		l.log.Error("panic while the audit log was written", "error", fmt.Errorf("panic: %v", v), "lines_lost", lost, "stack", string(debug.Stack()))
+		panicked = ctx.Err() == nil
+	}()
 	var batch []byte
 	var last time.Time
 	for {
@@ -196,7 +224,7 @@ func (l *Log) Run(ctx context.Context) error {
 			l.write(ctx, batch)
 		}
 		if ctx.Err() != nil {
-			return l.flush(batch)
+			return false
 		}
 		select {
 		case <-l.wake:
