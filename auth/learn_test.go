@@ -29,6 +29,9 @@ type asked struct {
 func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.log = append(a.log, fmt.Sprint(time.Since(a.start), " ", r.URL.Path))
 	a.accept[r.Header.Get("Accept")] = true
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	if a.broken(r.URL.Path) {
 		return nil, errors.New("broken")
 	}

@@ -184,3 +184,13 @@ func TestNamedMetadata(t *testing.T) {
 		t.Error("what is no address is dialled")
 	}
 }
+
+// TestGuardDialers: all three dialers have the same limits, and those of hosts that were not named as addresses look at what is dialed.
+func TestGuardDialers(t *testing.T) {
+	g := newGuard(nil, nil, nil, 3*time.Second)
+	for name, d := range map[string]net.Dialer{"literal": g.literal, "named": g.named, "public": g.public} {
+		if d.Timeout != 3*time.Second || d.KeepAlive != 30*time.Second || (d.Control == nil) != (name == "literal") {
+			t.Errorf("%s: %v, %v, looks: %t", name, d.Timeout, d.KeepAlive, d.Control != nil)
+		}
+	}
+}
