@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -207,6 +208,13 @@ func TestSmallRules(t *testing.T) {
 	for at, want := range map[time.Duration]bool{nonceTime - 1: true, nonceTime: false, -proofTime + 1: true, -proofTime: false} {
 		if p.isNonce(nonce, made.Add(at)) != want {
 			t.Errorf("a nonce counts after %v: %t", at, !want)
+		}
+	}
+	proof := "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"nonce":"`+nonce+`"}`)) + ".AA"
+	for after, want := range map[time.Duration]bool{nonceTime / 2: false, nonceTime/2 + 1: true} {
+		h := http.Header{}
+		if p.refreshNonce(h, proof, made.Add(after)); (h["Dpop-Nonce"] != nil) != want {
+			t.Errorf("after %v the next nonce is handed out: %t", after, !want)
 		}
 	}
 	for _, bad := range []string{"x", (&proofs{nonces: [][]byte{[]byte("other")}}).newNonce(made)} {
