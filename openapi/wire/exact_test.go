@@ -38,6 +38,7 @@ func TestExact(t *testing.T) {
 		{Parameter{Name: "a", In: Header, Explode: true}, "", `{"=b":1}`, `✗ must not have a member "=b": its name would end at "=", which can't be escaped in a header`},
 		{Parameter{Name: "a", In: Header, Nested: []byte(",")}, "", `[[",b"]]`, "✗ must not have a member that contains ',': members are sent with it between them, and it can't be escaped"},
 		{Parameter{Name: "a", In: Header, Nested: []byte(",")}, "", `[["a\u0001"]]`, "✗ must not contain control characters or line breaks: it is sent as a header"},
+		{Parameter{Name: "a", In: Query, Style: Form, Nested: []byte("|")}, "", `[["|b"]]`, "✗ must not have a member that contains '|': members are sent with it between them, and it can't be escaped"},
 		{Parameter{Name: "a", In: Query, Style: PipeDelimited}, "", `["|b"]`, "✗ must not have a member that contains '|': members are sent with it between them, and it can't be escaped"},
 		{Parameter{Name: "a", In: Query, ContentType: "application/x-www-form-urlencoded"}, "", `5`, "✗ must be an object: it is sent as application/x-www-form-urlencoded"},
 		{Parameter{Name: "a", In: Query, ContentType: "application/x-www-form-urlencoded"}, "", `{"":1}`, "✗ must not have a member without a name"},
@@ -175,95 +176,66 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-const tenItems = `["1","2","3","4","5","6","7","8","9","10"]`
-
-// longName is so long that ten of its kind are too many.
-func longName() string { return strings.Repeat("n", maxRepeated/8) }
-
-// tenNames are the members of an object with ten of them.
-func tenNames() string {
-	var b strings.Builder
-	for i := range 10 {
-		b.WriteString(`,"` + longName()[i:] + `":1`)
-	}
-	return b.String()[1:]
-}
-
-// charged tests that each thing of the document that is written for every member is counted, not the values of the caller alone (R8).
-func charged(t *testing.T, cases map[string]func() ([]byte, error)) {
-	t.Helper()
-	for name, encode := range cases {
-		if out, err := encode(); err == nil || !strings.HasSuffix(err.Error(), "has too many members with too long names to be sent") {
-			t.Errorf("%s: %d bytes, %v", name, len(out), err)
+// TestCharges holds how many bytes are counted of what is written again for each member: all that the document, or one long name, brings (R8).
+func TestCharges(t *testing.T) {
+	part := func(p Part, v string) func(repetition) error {
+		return func(spent repetition) error {
+			w := multipartWriter{e: &MultipartEncoder{named: true}, boundary: "B", repeated: spent}
+			return w.value(&p, "a", []byte(v))
 		}
 	}
-}
-
-func chargedParts(t *testing.T, p Part, value string) func() ([]byte, error) {
-	return func() ([]byte, error) {
-		e, err := NewMultipartEncoder(Multipart{Named: true, Fallback: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e.Append(nil, NewBoundary(), jsonMembers([]byte(value)))
-	}
-}
-
-func TestChargedHeads(t *testing.T) {
-	long := longName()
-	file := `{"filename":"` + long + `","text":""}`
-	charged(t, map[string]func() ([]byte, error){
-		"types":            chargedParts(t, Part{Types: []string{"text/" + long}}, `{"a":`+tenItems+`}`),
-		"headers":          chargedParts(t, Part{Headers: []PartHeader{{"X", long}}}, `{"a":`+tenItems+`}`),
-		"names of headers": chargedParts(t, Part{Headers: []PartHeader{{long, "x"}}}, `{"a":`+tenItems+`}`),
-		"names of files":   chargedParts(t, Part{File: true}, `{"a":[`+strings.Repeat(file+",", 9)+file+`]}`),
-	})
-}
-
-func TestChargedParts(t *testing.T) {
-	long, object := longName(), `{"a":{`+tenNames()+`}}`
-	charged(t, map[string]func() ([]byte, error){
-		"names":           chargedParts(t, Part{}, `{"`+long+`":`+tenItems+`}`),
-		"names in styles": chargedParts(t, Part{Styled: true, Style: DeepObject}, object),
-		"exploded names":  chargedParts(t, Part{Styled: true, Style: Form, Explode: true}, object),
-		"exploded lists":  chargedParts(t, Part{Styled: true, Style: Form, Explode: true}, `{"`+long+`":`+tenItems+`}`),
-		"leaves":          chargedParts(t, Part{Styled: true, Style: DeepObject}, `{"`+long+`":`+tenItems+`}`),
-	})
-}
-
-func TestChargedQueries(t *testing.T) {
-	query := func(p Parameter, value string) func() ([]byte, error) {
-		return func() ([]byte, error) {
-			p.In = Query
+	parameter := func(p Parameter, v string) func(repetition) error {
+		return func(spent repetition) error {
+			p.Name, p.In = "a", Query
 			e, err := NewEncoder(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return e.AppendQuery(nil, []byte(value))
+			_, _, err = e.appendCounted(nil, []byte(v), spent)
+			return err
 		}
 	}
-	charged(t, map[string]func() ([]byte, error){
-		"deep names": query(Parameter{Name: "a", Style: DeepObject}, `{`+tenNames()+`}`),
-		"deep lists": query(Parameter{Name: longName(), Style: DeepObject}, tenItems),
-		"lists":      query(Parameter{Name: longName(), Style: Form, Explode: true}, tenItems),
-		"objects":    query(Parameter{Name: "a", Style: Form, Explode: true}, `{"`+longName()+`":`+tenItems+`}`),
-	})
-}
-
-func TestChargedElements(t *testing.T) {
-	long := longName()
-	attributes := &XMLNode{Name: "r", Members: map[string]*XMLNode{}}
-	for name := range strings.SplitSeq("abcdefghij", "") {
-		attributes.Members[name] = &XMLNode{Name: name, Kind: XMLAttribute, Namespace: long, Prefix: "p"}
+	element := func(n *XMLNode, v string) func(repetition) error {
+		return func(spent repetition) error {
+			w := xmlWriter{repeated: spent}
+			return w.node(n, n.Name, []byte(v))
+		}
 	}
-	charged(t, map[string]func() ([]byte, error){
-		"names": func() ([]byte, error) { return (&XMLNode{Name: "r"}).Append(nil, []byte(`{"`+long+`":`+tenItems+`}`)) },
-		"namespaces": func() ([]byte, error) {
-			n := &XMLNode{Name: "r", Members: map[string]*XMLNode{"a": {Item: &XMLNode{Name: "a", Prefix: "p", Namespace: long}}}}
-			return n.Append(nil, []byte(`{"a":`+tenItems+`}`))
-		},
-		"attributes": func() ([]byte, error) {
-			return attributes.Append(nil, []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}`))
-		},
-	})
+	for name, c := range map[string]struct {
+		bytes  int
+		encode func(repetition) error
+	}{
+		"a part":              {len("B" + "a"), part(Part{}, `"x"`)},
+		"a file":              {len("B" + "a" + "file" + "text/plain; charset=utf-8"), part(Part{File: true}, `{"filename":"file","text":"x"}`)},
+		"a type":              {len("B" + "a" + "text/csv"), part(Part{Types: []string{"text/csv"}}, `"x"`)},
+		"JSON":                {len("B" + "a" + "application/json"), part(Part{}, `{"k":1}`)},
+		"headers":             {len("B" + "a" + "X" + "yz" + "Y" + "z"), part(Part{Headers: []PartHeader{{"X", "yz"}, {"Y", "z"}}}, `"x"`)},
+		"a list of parts":     {2 * len("B"+"a"), part(Part{}, `["x","y"]`)},
+		"deep part":           {len("a"+"k") + len("B"+"a[k]"), part(Part{Styled: true, Style: DeepObject}, `{"k":1}`)},
+		"deep list of parts":  {len("a") + len("B"+"a[0]"), part(Part{Styled: true, Style: DeepObject}, `["x"]`)},
+		"deeper parts":        {len("a"+"k") + len("a[k]") + len("B"+"a[k][0]"), part(Part{Styled: true, Style: DeepObject}, `{"k":["x"]}`)},
+		"deeper members":      {len("a") + len("a[0]"+"k") + len("B"+"a[0][k]"), part(Part{Styled: true, Style: DeepObject}, `[{"k":1}]`)},
+		"exploded parts":      {2 * len("B"+"a"), part(Part{Styled: true, Style: Form, Explode: true}, `["x","y"]`)},
+		"exploded members":    {len("B" + "key"), part(Part{Styled: true, Style: Form, Explode: true}, `{"key":1}`)},
+		"a joined part":       {len("B" + "a"), part(Part{Styled: true, Style: Form}, `["x","y"]`)},
+		"a styled text":       {len("B" + "a"), part(Part{Styled: true, Style: Form}, `"x"`)},
+		"deep parameter":      {len("a" + "key"), parameter(Parameter{Style: DeepObject}, `{"key":1}`)},
+		"deep list":           {len("a"), parameter(Parameter{Style: DeepObject}, `["x"]`)},
+		"deeper list":         {len("a"+"k") + len("a%5Bk%5D"), parameter(Parameter{Style: DeepObject}, `{"k":["x"]}`)},
+		"deeper object":       {len("a") + len("a%5B0%5D"+"k"), parameter(Parameter{Style: DeepObject}, `[{"k":1}]`)},
+		"exploded list":       {2, parameter(Parameter{Style: Form, Explode: true}, `["x","y"]`)},
+		"exploded object":     {2 * len("key"), parameter(Parameter{Style: Form, Explode: true}, `{"key":["x","y"]}`)},
+		"an element":          {2*len("p:abc") + len("urn"), element(&XMLNode{Name: "abc", Prefix: "p", Namespace: "urn"}, `"x"`)},
+		"an element below it": {2*len("abc") + 2*len("de"), element(&XMLNode{Name: "abc"}, `{"de":1}`)},
+		"an attribute": {2*len("r") + len("p:a") + len("urn"), element(&XMLNode{Name: "r", Members: map[string]*XMLNode{
+			"a": {Name: "a", Kind: XMLAttribute, Prefix: "p", Namespace: "urn"},
+		}}, `{"a":1}`)},
+	} {
+		if err := c.encode(repetition(maxRepeated - c.bytes)); err != nil {
+			t.Errorf("%s of %d bytes: %v", name, c.bytes, err)
+		}
+		if err := c.encode(repetition(maxRepeated - c.bytes + 1)); err == nil || !strings.HasSuffix(err.Error(), "has too many members with too long names to be sent") {
+			t.Errorf("%s of one byte more than %d: %v", name, c.bytes-1, err)
+		}
+	}
 }

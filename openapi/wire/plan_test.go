@@ -69,7 +69,7 @@ func TestPlans(t *testing.T) {
 			return e.AppendPlan(nil)
 		})
 	}
-	line := &XMLNode{Name: "line"}
+	line, other := &XMLNode{Name: "line"}, &XMLNode{Name: "other"}
 	loop := &XMLNode{Name: "loop"}
 	loop.Members = map[string]*XMLNode{"again": loop, "line": line}
 	nodes := []*XMLNode{
@@ -77,6 +77,7 @@ func TestPlans(t *testing.T) {
 		{Name: "a", Other: line}, {Name: "a", Members: map[string]*XMLNode{"m": line}}, {Name: "a", Members: map[string]*XMLNode{"n": line}},
 		{Name: "a", Members: map[string]*XMLNode{"m": line}, Places: map[string]int{"m": 1}}, {Name: "a", Members: map[string]*XMLNode{"m": {Name: "other"}}},
 		{Name: "a", Members: map[string]*XMLNode{"m": line, "n": line}}, {Name: "a", Members: map[string]*XMLNode{"m": line, "n": {Name: "line"}}}, loop,
+		{Item: line, Other: other, Members: map[string]*XMLNode{"m": line}}, {Item: line, Other: other, Members: map[string]*XMLNode{"m": other}},
 	}
 	for i, n := range nodes {
 		tell(fmt.Sprint("element ", i), func() []byte {

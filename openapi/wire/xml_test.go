@@ -249,6 +249,18 @@ func TestXMLExact(t *testing.T) {
 	}
 }
 
+// TestXMLRoot: whatever the plan says, the root of a document is an element.
+func TestXMLRoot(t *testing.T) {
+	n := &XMLNode{Name: "r", Kind: XMLAttribute, Namespace: "urn:x"}
+	want := xmlDeclaration + `<r xmlns="urn:x"><a>1</a></r>`
+	if out, err := n.AppendMembers(nil, jsonMembers([]byte(`{"a":1}`))); err != nil || string(out) != want {
+		t.Errorf("%s, %v", out, err)
+	}
+	if out, err := n.Append(nil, []byte(`{"a":1}`)); err != nil || string(out) != want {
+		t.Errorf("%s, %v", out, err)
+	}
+}
+
 // TestXMLNames holds where the ranges of characters begin and end that a name may have.
 func TestXMLNames(t *testing.T) {
 	for name, want := range map[string]bool{
