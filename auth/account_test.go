@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -40,6 +41,29 @@ func TestBadTokensOfGuard(t *testing.T) {
 	h.wantStatus("a good one that was seen before", first, 200)
 	if refused != 2 {
 		t.Errorf("%d requests were refused", refused)
+	}
+}
+
+// TestUnknownTokensOfGuard: a token that nobody can look at is not on the account of its address.
+func TestUnknownTokensOfGuard(t *testing.T) {
+	g, err := New(Options{
+		Resource: resource, DefaultScopes: []string{"a"}, Client: &http.Client{Transport: status(500)}, Logger: slog.New(slog.DiscardHandler),
+		Issuers: []Issuer{{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{Endpoint: "https://h/ask"}}},
+		BadTokens: &BadTokens{
+			Burst: 1, Interval: time.Hour, Refused: func(*http.Request) {},
+			Address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true },
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.Header.Set("Authorization", "Bearer opaque")
+		w := httptest.NewRecorder()
+		if g.Protect(http.NotFoundHandler()).ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("request %d: %d", n, w.Code)
+		}
 	}
 }
 

@@ -122,6 +122,14 @@ func TestRequestFails(t *testing.T) {
 	}
 }
 
+// TestWholePlans: what is sent of a form can be told whole, so that two documents can be compared.
+func TestWholePlans(t *testing.T) {
+	document := strings.Replace(limitsDocument, "      responses:", "      requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object, properties: {a: {type: string}}}}}}\n      responses:", 1)
+	if text, whole := find(t, compiled(t, document), "limits").body.codec.plan(nil); !whole || len(text) == 0 {
+		t.Errorf("%q, %t", text, whole)
+	}
+}
+
 // TestManyArguments: each of many arguments goes to its own place.
 func TestManyArguments(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 40} {
