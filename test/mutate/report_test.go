@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestReport holds what a run ends with: each survivor has a reason, and each reason a survivor.
 func TestReport(t *testing.T) {
