@@ -20,7 +20,7 @@ func newToldMetrics(status func() admin.Status) *toldMetrics {
 		refused: prometheus.NewDesc("drawbridge_config_refused",
 			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
 		memory: prometheus.NewDesc("drawbridge_memory_used_ratio",
-			"What the process needs of its limit of memory (GOMEMLIMIT), as it reckons itself; above 0.85 it refuses calls. 0: it has no limit.", nil, nil),
+			"What the process needs of its limit of memory (GOMEMLIMIT), as it reckons itself; above 0.85 it refuses calls and streams. 0: it has no limit.", nil, nil),
 	}
 }
 

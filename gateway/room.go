@@ -62,6 +62,15 @@ func (g *Gateway) crowded(gen *generation, looked bool) *mcp.Error {
 	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
 }
 
+// crowdedForStreams tells whether memory is short: a stream stays for long, so it is refused before those that are open end in the kernel's hands.
+func (g *Gateway) crowdedForStreams() bool {
+	if !g.room.memory.tight() {
+		return false
+	}
+	g.metrics.refused[refusedMemory].Inc()
+	return true
+}
+
 // admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
 // where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.
 func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, gen *generation) bool {

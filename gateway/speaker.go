@@ -88,6 +88,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+		Crowded: g.crowdedForStreams,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
 		},

@@ -79,6 +79,8 @@ type HubOptions struct {
 	// to be counted. It must not look like a principal. nil: it never is.
 	Address func(ctx context.Context) string
 
+	// Crowded tells whether memory is short: then no stream is opened, and there is a 503. nil: it never is.
+	Crowded func() bool
 	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
 	MaxStreams int
 	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
@@ -218,6 +220,9 @@ func (h *Hub) Restart() {
 
 // enter admits a stream. The caller has to make it leave.
 func (h *Hub) enter(l *listener) *Error {
+	if h.o.Crowded != nil && h.o.Crowded() {
+		return Later(http.StatusServiceUnavailable, 10*time.Second, "there is no room for more streams")
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := l.viewer.Caller()
