@@ -35,9 +35,11 @@ func exact(req *http.Request, repeat Repeat) *http.Request {
 
 func isExact(ctx context.Context) bool { return ctx.Value(exactKey{}) != nil }
 
+// keyed reports whether a key would be sent. One without a value is not: it is how our own code tells net/http that
+// a request, such as that for a token, may be repeated.
 func keyed(h http.Header) bool {
 	for _, name := range keyHeaders {
-		if _, ok := h[name]; ok {
+		if len(h[name]) > 0 {
 			return true
 		}
 	}
