@@ -38,7 +38,7 @@ const (
 	outcomeInternal    outcome = "internal"
 	outcomeUnaudited   outcome = "unaudited"    // the audit log has no room for it
 	outcomeUnknown     outcome = "unknown_tool" // in the audit log alone, as no metric may have names that callers make up
-	outcomeRefused     outcome = "refused"      // by the gateway, for its rate or for want of room
+	outcomeLimited     outcome = "limited"      // refused by the gateway, for its rate or for want of room
 )
 
 // metrics are the metrics of the gateway. Labels come from closed sets; sizes are in bytes, times in seconds.

@@ -181,9 +181,9 @@ func (c *call) allowed() error {
 
 // turnedAway counts the call as one that may come again.
 func (c *call) turnedAway() {
-	c.plan.metrics.count(outcomeRefused)
+	c.plan.metrics.count(outcomeLimited)
 	if c.account != nil {
-		c.account.outcome = outcomeRefused
+		c.account.outcome = outcomeLimited
 	}
 }
 

@@ -234,6 +234,13 @@ func TestCallRates(t *testing.T) {
 	if tool, api := counted(t, g.metrics.refused[refusedToolRate]), counted(t, g.metrics.refused[refusedAPIRate]); tool != 2 || api != 1 {
 		t.Errorf("refusals counted: %v of tools, %v of APIs", tool, api)
 	}
+	// A word of its own: "refused" are requests to addresses that are not allowed.
+	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 3 {
+		t.Errorf("calls that were limited: %q", lines)
+	}
+	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="refused"`); len(lines) != 0 {
+		t.Errorf("calls to addresses that are not allowed: %q", lines)
+	}
 }
 
 // TestBatchesCountEachRequest is H6: the address pays for each of them.
