@@ -107,7 +107,7 @@ func (c *call) leave(err error) {
 // decision is whether calls with an outcome were let through.
 func (o outcome) decision() audit.Decision {
 	switch o {
-	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown, outcomeLimited:
+	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown, outcomeLimited, outcomeUncounted:
 		return audit.Refused
 	case outcomeAsked:
 		return audit.Asked

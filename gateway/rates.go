@@ -98,6 +98,10 @@ func (r *rate) tell(h http.Header, left int) {
 
 // refuse makes the error for a request that the rate does not allow.
 func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
+	if d.Uncounted { // it is not this caller who is too fast
+		g.metrics.refused[refusedUncounted].Inc()
+		return mcp.Later(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter))
+	}
 	g.metrics.refused[r.reason].Inc()
 	wait := max(d.RetryAfter, time.Millisecond)
 	e := mcp.Later(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
@@ -149,7 +153,7 @@ func rateKey(principal string) string {
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
 	if e := c.g.crowded(c.endpoint.gen, visitFrom(c.ctx).looked); e != nil {
-		c.turnedAway()
+		c.turnedAway(outcomeLimited)
 		return e
 	}
 	all := c.plan.rates
@@ -157,7 +161,11 @@ func (c *call) allowed() error {
 		return nil
 	}
 	refuse := func(r *rate, d state.Decision) error {
-		c.turnedAway()
+		because := outcomeLimited
+		if d.Uncounted {
+			because = outcomeUncounted
+		}
+		c.turnedAway(because)
 		return r.refuse(c.g, d)
 	}
 	if len(all) == 1 {
@@ -180,10 +188,10 @@ func (c *call) allowed() error {
 }
 
 // turnedAway counts the call as one that may come again.
-func (c *call) turnedAway() {
-	c.plan.metrics.count(outcomeLimited)
+func (c *call) turnedAway(because outcome) {
+	c.plan.metrics.count(because)
 	if c.account != nil {
-		c.account.outcome = outcomeLimited
+		c.account.outcome = because
 	}
 }
 

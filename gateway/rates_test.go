@@ -11,8 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/state"
 )
 
 // from makes requests come from an address.
@@ -324,4 +326,49 @@ func TestRatesCostLittle(t *testing.T) {
 		t.Errorf("%v allocations with rates, %v without", with, without)
 	}
 	t.Logf("%v allocations with rates, %v without", with, without)
+}
+
+// awayRates are shared counters that can't be asked, where state.closed has rates.
+type awayRates struct{}
+
+func (awayRates) Take(context.Context, string, state.Limit, int) (state.Decision, error) {
+	return state.Decision{RetryAfter: time.Second, Reset: time.Second, Uncounted: true}, nil
+}
+
+func (a awayRates) TakeAll(ctx context.Context, takes []state.Take) ([]state.Decision, error) {
+	all := make([]state.Decision, len(takes))
+	for i := range all {
+		all[i], _ = a.Take(ctx, "", state.Limit{}, 1)
+	}
+	return all, nil
+}
+
+// TestUncounted: a caller who can't be counted is not told that it was too fast, and is counted for what it was.
+func TestUncounted(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1)
+	g := start(t, document("Shop", "list"), cfg, service.URL)
+	c := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "a"}))
+	own := g.shared.rates
+	t.Cleanup(func() { g.shared.rates = own })
+	g.shared.rates = awayRates{}
+	for _, what := range []string{"the rate of callers", "that of the API"} {
+		if what == "that of the API" {
+			g.current.Load().rates.principal = nil
+		}
+		w := c.call("list")
+		want := `"message":"the gateway can't count calls now, and lets none through uncounted: come again in 1 second"`
+		if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Ratelimit") != "" || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %v %s", what, w.Code, w.Header(), w.Body)
+		}
+	}
+	if n := len(service.taken()); n != 0 {
+		t.Errorf("%d requests reached the service", n)
+	}
+	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="uncounted"`); len(lines) != 1 {
+		t.Errorf("calls that were not counted: %q", lines)
+	}
+	if uncounted, principal := counted(t, g.metrics.refused[refusedUncounted]), counted(t, g.metrics.refused[refusedPrincipalRate]); uncounted != 2 || principal != 0 {
+		t.Errorf("refusals counted: %v, %v of callers", uncounted, principal)
+	}
 }

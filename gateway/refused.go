@@ -15,6 +15,7 @@ const (
 	refusedPrincipalRate refusalReason = "principal_rate"
 	refusedToolRate      refusalReason = "tool_rate"
 	refusedAPIRate       refusalReason = "api_rate"
+	refusedUncounted     refusalReason = "uncounted"           // what replicas share is away, and state.closed has rates
 	refusedBadTokens     refusalReason = "bad_tokens"          // of one address: its tokens are not looked at for a while
 	refusedOverload      refusalReason = "overload"            // too many calls run
 	refusedMemory        refusalReason = "memory"              // there is no room for more
@@ -28,7 +29,7 @@ func newRefused(r prometheus.Registerer) map[refusalReason]prometheus.Counter {
 		Help: "Requests, and connections, that were refused and may come again, by reason."}, []string{"reason"})
 	r.MustRegister(vec)
 	all := map[refusalReason]prometheus.Counter{}
-	for _, because := range []refusalReason{refusedAddressRate, refusedPrincipalRate, refusedToolRate, refusedAPIRate, refusedBadTokens,
+	for _, because := range []refusalReason{refusedAddressRate, refusedPrincipalRate, refusedToolRate, refusedAPIRate, refusedUncounted, refusedBadTokens,
 		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress} {
 		all[because] = vec.WithLabelValues(string(because))
 	}

@@ -22,6 +22,8 @@ type Decision struct {
 	RetryAfter time.Duration
 	// Reset is how long until the key has its whole burst again.
 	Reset time.Duration
+	// Uncounted tells that it is not allowed because nobody could count it, and not because there were too many.
+	Uncounted bool
 }
 
 // Rates counts calls against limits. It is safe for concurrent use.

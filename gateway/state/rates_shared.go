@@ -91,7 +91,7 @@ func (r *SharedRates) alone(ctx context.Context, takes []Take) []Decision {
 	if r.closed && !r.s.alone() {
 		decisions := make([]Decision, len(takes))
 		for i := range decisions {
-			decisions[i] = Decision{RetryAfter: time.Second, Reset: time.Second}
+			decisions[i] = Decision{RetryAfter: time.Second, Reset: time.Second, Uncounted: true}
 		}
 		return decisions
 	}

@@ -72,7 +72,7 @@ func TestSharedRatesAway(t *testing.T) {
 	if allowed != 5 {
 		t.Errorf("%d calls are allowed, half of 10 are this replica's", allowed)
 	}
-	if d, err := closed.Take(t.Context(), "k", l, 1); d.Allowed || d.RetryAfter != time.Second || err != nil {
+	if d, err := closed.Take(t.Context(), "k", l, 1); d.Allowed || !d.Uncounted || d.RetryAfter != time.Second || err != nil {
 		t.Errorf("closed: %+v %v", d, err)
 	}
 	if got := (Limit{time.Second, 2}).share(5); got != (Limit{5 * time.Second, 1}) {
