@@ -66,6 +66,10 @@ check: lint test tidy ## what has to pass before a change is sent: lint, test, a
 tidy: ## fail when go.mod or go.sum are not tidy
 	$(GO) mod tidy -diff
 
+.PHONY: allocations
+allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
+	$(GO) test -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|raceEnabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	.ci/fuzz $(FUZZTIME)

@@ -65,7 +65,9 @@ func TestAnswersOfReplicas(t *testing.T) {
 	client := func(n int, user string) *client {
 		return newClient(t, all[n].Handler(), eras[1], i.token(t, map[string]any{"sub": user}))
 	}
-	order := func(n int, user string) string { return answerOf(t, client(n, user).send("tools/call", "plain_order", `{"id":7}`)) }
+	order := func(n int, user string) string {
+		return answerOf(t, client(n, user).send("tools/call", "plain_order", `{"id":7}`))
+	}
 	kept := func(prefix string, n int) {
 		t.Helper()
 		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -169,10 +169,10 @@ func TestHalfForEachCaller(t *testing.T) {
 		if err == nil {
 			t.Fatal("more than a half")
 		}
-		if f := noPlace(err).(*failure); f.outcome != "overloaded" || !strings.HasPrefix(f.text, "The gateway has no room for an answer of this size now") { //nolint:errcheck,errorlint // it makes nothing else
+		if f := noPlace(err).(*failure); f.outcome != "overloaded" || !strings.HasPrefix(f.text, "The gateway has no room for an answer of this size now") { //nolint:errorlint // it makes nothing else
 			t.Error(f.outcome, f.text)
 		}
-		if f := noPlace(context.Canceled).(*failure); f.outcome != "canceled" { //nolint:errcheck,errorlint // the same
+		if f := noPlace(context.Canceled).(*failure); f.outcome != "canceled" { //nolint:errorlint // the same
 			t.Error(f.outcome)
 		}
 		waited := make(chan error)

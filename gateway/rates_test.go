@@ -265,6 +265,9 @@ func TestBatchesCountEachRequest(t *testing.T) {
 
 // TestAuditCostsLittle holds that the line of a call is not made of memory, but for what is known of the call and its name.
 func TestAuditCostsLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("pools forget under the race detector")
+	}
 	service := newRecordingService(t)
 	measure := func(log *audit.Log) float64 {
 		g, err := New(Options{Config: configure(t, t.TempDir(), document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL), Audit: log})

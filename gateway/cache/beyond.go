@@ -149,7 +149,7 @@ func (f *flight) parse(text []byte, req *http.Request, r *Rule, left time.Durati
 	for _, name := range notKept {
 		delete(e.header, name)
 	}
-	lifetime, _, ok := r.storable(e.response(req), e.received)
+	lifetime, _, ok := r.storable(e.response(req), e.received) //nolint:bodyclose // of bytes
 	e.lifetime = min(lifetime, e.age+now.Sub(e.received)+left)
 	e.weigh()
 	return e, ok && e.isFresh(now)
