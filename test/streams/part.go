@@ -77,15 +77,18 @@ func (w *world) many(ctx context.Context, protocol string, open opener) ([]figur
 
 // manyChanges changes the tools many times while calls are made, each time when all streams know of the change before.
 func (w *world) manyChanges(ctx context.Context) ([]figures.Figure, error) {
-	calls := w.startCalls(ctx)
-	defer calls.stop()
-	if err := w.change(ctx); err != nil { // with it all is warm
-		return nil, err
-	}
-	before, err := process.Metrics(ctx, w.admin)
+	warm := w.startCalls(ctx)
+	err := w.change(ctx)
+	warm.stop()
 	if err != nil {
 		return nil, err
 	}
+	before, err := w.resting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls := w.startCalls(ctx)
+	defer calls.stop()
 	l, err := listen(ctx, w.host, w.few, dialStream)
 	if err != nil {
 		return nil, err
@@ -104,11 +107,12 @@ func (w *world) manyChanges(ctx context.Context) ([]figures.Figure, error) {
 	time.Sleep(time.Second) // for what may come twice
 	uneven := l.uneven(w.reloads)
 	l.close()
-	left, err := w.left(ctx, before["go_goroutines"])
+	failed, made := calls.stop()
+	w.service.CloseClientConnections()
+	left, err := w.left(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	failed, made := calls.stop()
 	return []figures.Figure{
 		figures.New(
 			fmt.Sprintf("%d changes, %d streams: not told of each once", w.reloads, w.few), "0",
@@ -117,6 +121,21 @@ func (w *world) manyChanges(ctx context.Context) ([]figures.Figure, error) {
 		figures.New("calls made meanwhile that failed", "0", fmt.Sprintf("%d of %d", failed, made), failed == 0 && made > 0),
 		figures.New("goroutines left when the streams have gone", "0", fmt.Sprintf("%.0f", left), left <= 0),
 	}, nil
+}
+
+// resting is how many goroutines the gateway has when no call is under way, without those of connections that it keeps to the service.
+func (w *world) resting(ctx context.Context) (least float64, err error) {
+	w.service.CloseClientConnections()
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		values, err := process.Metrics(ctx, w.admin)
+		if err != nil {
+			return 0, err
+		}
+		if n := values["go_goroutines"]; least == 0 || n < least {
+			least = n
+		}
+	}
+	return least, nil
 }
 
 // left is how many goroutines the gateway has more than before, as soon as it has no more, or else after a while.
