@@ -364,7 +364,7 @@ func (e *emitter) number(name string, v *tree.Node, positive bool) {
 // count writes minLength and its like: a whole number, however it is written.
 func (e *emitter) count(name string, v *tree.Node) {
 	text, ok := numeric(v)
-	if ok {
+	if ok && !isPlainCount(text) {
 		r, _ := new(big.Rat).SetString(text)
 		ok = r.Sign() >= 0 && r.IsInt()
 		text = r.RatString()
@@ -381,6 +381,16 @@ func (e *emitter) count(name string, v *tree.Node) {
 	}
 	e.member(name)
 	e.raw(text)
+}
+
+// isPlainCount tells whether a number is written as nearly all are: digits, as few as there can be.
+func isPlainCount(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text == "0" || text != "" && text[0] != '0'
 }
 
 // pattern writes a regular expression that JavaScript understands.
