@@ -19,21 +19,22 @@ func TestLeaksAreLookedFor(t *testing.T) {
 	packages := 0
 	for dir := range strings.FieldsSeq(string(list)) {
 		packages++
-		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := false
-		for _, file := range files {
-			text, err := os.ReadFile(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			found = found || strings.Contains(string(text), "goleak.VerifyTestMain(") || strings.Contains(string(text), "goleak.Find(")
-		}
-		if !found {
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(text), "goleak.VerifyTestMain(") || strings.Contains(string(text), "goleak.Find(") {
+					return
+				}
+			}
 			t.Errorf("%s has no TestMain that looks for leaks: goleak.VerifyTestMain(m)", dir)
-		}
+		})
 	}
 	if packages < 10 {
 		t.Errorf("go list printed %d packages", packages)

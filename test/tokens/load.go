@@ -15,11 +15,11 @@ import (
 // workers is how many calls may be under way at once.
 const workers = 32
 
-// load is calls at a fixed rate with one token, which may be exchanged while it runs.
+// load is calls at a fixed rate.
 type load struct {
 	world  *world
 	client *http.Client
-	token  atomic.Pointer[string]
+	token  atomic.Pointer[string] // the good one, which may be exchanged while it runs
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 
@@ -28,19 +28,39 @@ type load struct {
 	times  []time.Duration
 }
 
-// startLoad begins to call with a good token.
-func (w *world) startLoad(ctx context.Context) (*load, error) {
-	l := &load{world: w, counts: map[string]int{}, client: &http.Client{
+func (w *world) newLoad() *load {
+	return &load{world: w, counts: map[string]int{}, client: &http.Client{
 		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers},
 	}}
+}
+
+// startLoad begins to call with a good token.
+func (w *world) startLoad(ctx context.Context) (*load, error) {
+	l := w.newLoad()
 	if err := l.renew(); err != nil {
 		return nil, err
 	}
+	l.start(ctx, w.rps, func() string { return *l.token.Load() })
+	return l, nil
+}
+
+// flood calls with these tokens, one after the other and again, and counts what came of it.
+func (w *world) flood(ctx context.Context, tokens []string, length time.Duration) (map[string]int, error) {
+	l := w.newLoad()
+	var n atomic.Int64
+	l.start(ctx, w.others, func() string { return tokens[int(n.Add(1)-1)%len(tokens)] })
+	err := pause(ctx, length)
+	counts, _, _ := l.stop()
+	return counts, err
+}
+
+// start begins to call so many times a second, each time with the token that is next.
+func (l *load) start(ctx context.Context, rps int, next func() string) {
 	ctx, l.cancel = context.WithCancel(ctx)
 	due := make(chan time.Time, workers)
 	l.ended.Go(func() {
 		defer close(due)
-		tick := time.NewTicker(time.Second / time.Duration(w.rps))
+		tick := time.NewTicker(time.Second / time.Duration(rps))
 		defer tick.Stop()
 		for {
 			select {
@@ -54,7 +74,7 @@ func (w *world) startLoad(ctx context.Context) (*load, error) {
 	for range workers {
 		l.ended.Go(func() {
 			for t := range due {
-				outcome := w.call(context.WithoutCancel(ctx), l.client, *l.token.Load())
+				outcome := l.world.call(context.WithoutCancel(ctx), l.client, next())
 				l.mu.Lock()
 				l.counts[outcome]++
 				l.times = append(l.times, time.Since(t))
@@ -62,7 +82,6 @@ func (w *world) startLoad(ctx context.Context) (*load, error) {
 			}
 		})
 	}
-	return l, nil
 }
 
 // renew takes a token that is signed with the newest key.

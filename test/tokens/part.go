@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -133,43 +132,6 @@ func (w *world) byTurns(ctx context.Context, strangers []string) (calm, flooded 
 		slices.Sort(t)
 	}
 	return times[0][turns/2], times[1][turns/2], nil
-}
-
-// flood calls with these tokens, one after the other and again, and counts what came of it.
-func (w *world) flood(ctx context.Context, tokens []string, length time.Duration) (map[string]int, error) {
-	const callers = 8
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
-	defer client.CloseIdleConnections()
-	var (
-		mu       sync.Mutex
-		outcomes = map[string]int{}
-		all      sync.WaitGroup
-		due      = make(chan string, callers)
-	)
-	for range callers {
-		all.Go(func() {
-			for token := range due {
-				outcome := w.call(ctx, client, token)
-				mu.Lock()
-				outcomes[outcome]++
-				mu.Unlock()
-			}
-		})
-	}
-	var err error
-	start := time.Now()
-	for n := 0; err == nil; n++ {
-		at := time.Duration(n) * time.Second / time.Duration(w.others)
-		if at >= length {
-			break
-		}
-		if err = pause(ctx, at-time.Since(start)); err == nil {
-			due <- tokens[n%len(tokens)]
-		}
-	}
-	close(due)
-	all.Wait()
-	return outcomes, err
 }
 
 // strangers are tokens that look right, signed with a key that nobody publishes under ids that nobody knows.
