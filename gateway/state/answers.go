@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -198,10 +200,7 @@ func (a *SharedAnswers) isBlind(group string) bool {
 // see marks the groups of which a change could not be told.
 func (a *SharedAnswers) see(ctx context.Context) {
 	a.mu.Lock()
-	groups := make([]string, 0, len(a.blind))
-	for group := range a.blind {
-		groups = append(groups, group)
-	}
+	groups := slices.Collect(maps.Keys(a.blind))
 	a.mu.Unlock()
 	for _, group := range groups {
 		if a.mark(ctx, []string{a.markName(group, "")}) != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,10 +70,7 @@ func (b *Bus) epoch() (int64, bool) {
 // listen hears messages until ctx ends.
 func (b *Bus) listen(ctx context.Context) {
 	b.mu.Lock()
-	channels := make([]string, 0, len(b.takers))
-	for channel := range b.takers {
-		channels = append(channels, channel)
-	}
+	channels := slices.Collect(maps.Keys(b.takers))
 	b.mu.Unlock()
 	if len(channels) == 0 {
 		return
