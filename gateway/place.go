@@ -27,13 +27,6 @@ type places struct {
 	ended   bool
 }
 
-// sharer is who may hold a half of the room for large answers, and no more: a principal, without a token an address. Nobody in particular
-// (the zero value) may hold all of it.
-type sharer struct {
-	principal string
-	address   addressKey
-}
-
 // places returns those of the call's request. What comes by HTTP keeps them until the answer is out.
 func (c *call) places() *places {
 	if c.held != nil {
@@ -148,7 +141,9 @@ type answerBody struct {
 
 // Read reads the answer.
 func (b *answerBody) Read(p []byte) (int, error) {
-	if b.read > largeAnswer && !b.counted {
+	if beyond := largeAnswer + 1 - b.read; !b.counted && beyond > 0 {
+		p = p[:min(int64(len(p)), beyond)] // one read may bring all that follows, and the end
+	} else if !b.counted {
 		if err := b.c.places().enter(b.c.ctx, b.c.plan.maxAnswer, b.read); err != nil {
 			return 0, noPlace(err)
 		}
