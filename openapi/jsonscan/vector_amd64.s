@@ -19,6 +19,26 @@ DATA controls<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
 DATA controls<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
 GLOBL controls<>(SB), RODATA|NOPTR, $16
 
+// RUN goes through the text at SI by blocks of 16 bytes, the last of which may start at R8, and counts them in AX. It jumps to found where a byte
+// is that of X10 or X11, or less than that of X12; CX has a bit for each of these. As signed numbers, control characters and what is beyond ASCII
+// are less than a space.
+#define RUN \
+block: \
+	MOVOU    (SI)(AX*1), X0; \
+	MOVO     X12, X1; \
+	PCMPGTB  X0, X1; \
+	MOVO     X10, X2; \
+	PCMPEQB  X0, X2; \
+	PCMPEQB  X11, X0; \
+	POR      X2, X1; \
+	POR      X0, X1; \
+	PMOVMSKB X1, CX; \
+	TESTL    CX, CX; \
+	JNZ      found; \
+	ADDQ     $16, AX; \
+	CMPQ     AX, R8; \
+	JLE      block
+
 // func plainRun(text []byte) int
 TEXT ·plainRun(SB), NOSPLIT, $0-32
 	MOVQ text_base+0(FP), SI
@@ -30,22 +50,7 @@ TEXT ·plainRun(SB), NOSPLIT, $0-32
 	MOVOU slashes<>(SB), X11
 	MOVOU spaces<>(SB), X12
 
-block:
-	MOVOU (SI)(AX*1), X0
-	// As signed numbers, control characters and what is beyond ASCII are less than a space.
-	MOVO    X12, X1
-	PCMPGTB X0, X1
-	MOVO    X10, X2
-	PCMPEQB X0, X2
-	PCMPEQB X11, X0
-	POR     X2, X1
-	POR     X0, X1
-	PMOVMSKB X1, CX
-	TESTL CX, CX
-	JNZ   found
-	ADDQ  $16, AX
-	CMPQ  AX, R8
-	JLE   block
+	RUN
 
 end:
 	MOVQ AX, ret+24(FP)
@@ -63,37 +68,23 @@ TEXT ·visibleRun(SB), NOSPLIT, $0-40
 	MOVQ text_len+8(FP), R8
 	XORQ AX, AX              // the length so far
 	SUBQ $16, R8             // where the last block may start
-	JLT  over
+	JLT  end
 	MOVOU dels<>(SB), X10
 	MOVOU spaces<>(SB), X12
 	MOVO  X10, X11
 	MOVBLZX slashes+24(FP), CX
 	TESTL CX, CX
-	JZ    look
+	JZ    run
 	MOVOU slashes<>(SB), X11
 
-look:
-	MOVOU (SI)(AX*1), X0
-	// As signed numbers, control characters and what is beyond ASCII are less than a space.
-	MOVO    X12, X1
-	PCMPGTB X0, X1
-	MOVO    X10, X2
-	PCMPEQB X0, X2
-	PCMPEQB X11, X0
-	POR     X2, X1
-	POR     X0, X1
-	PMOVMSKB X1, CX
-	TESTL CX, CX
-	JNZ   stopped
-	ADDQ  $16, AX
-	CMPQ  AX, R8
-	JLE   look
+run:
+	RUN
 
-over:
+end:
 	MOVQ AX, ret+32(FP)
 	RET
 
-stopped:
+found:
 	BSFL CX, CX
 	ADDQ CX, AX
 	MOVQ AX, ret+32(FP)
