@@ -98,9 +98,8 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(context.Context) error {
-		tuneMemory(p.getenv, growthServing)
-		return nil
+	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(ctx context.Context) error {
+		return followMemory(ctx, p.getenv)
 	}}
 	if err := s.listen(ctx); err != nil {
 		return err

@@ -57,16 +57,6 @@ func (t *tracing) shutdown(log *slog.Logger) {
 	}
 }
 
-// How far the heap may grow between two collections, in percent of what is alive.
-const (
-	// What is kept of a document is made among much that isn't; the fewer collections, the further it is strewn over
-	// memory that then can't be given back. GitHub's document takes 4 MB more with Go's default of 100.
-	growthReading = 65
-	// The live heap of a gateway that serves is small, so that memory is cheap, and collections are what makes the slowest
-	// calls slow (docs/performance.md).
-	growthServing = 400
-)
-
 // cgroupShare is the part of the container's memory that becomes GOMEMLIMIT: what the runtime does not count has the rest.
 const cgroupShare = 0.9
 
@@ -110,11 +100,4 @@ func cgroupMemory(root string) (least int64) {
 		}
 	}
 	return least
-}
-
-// tuneMemory sets how far the heap may grow, unless the operator has decided with GOGC.
-func tuneMemory(getenv func(string) string, growth int) {
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(growth)
-	}
 }

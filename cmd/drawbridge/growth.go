@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// How far the heap may grow between two collections, in percent of what is alive.
+const (
+	// What is kept of a document is made among much that isn't; the fewer collections, the further it is strewn over
+	// memory that then can't be given back. GitHub's document takes 4 MB more with Go's default of 100.
+	growthReading = 65
+	// The live heap of a gateway that serves is small at most times, so that memory is cheap, and collections are what makes the
+	// slowest calls slow (docs/performance.md).
+	growthServing = 400
+	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
+	// growthLeast percent, so that collections don't take more than a small part of the processor.
+	growthBytes = 64 << 20
+	growthLeast = 50
+)
+
+// growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
+const growthStep = 0.2
+
+// growth is the growth of a gateway that serves, with so many bytes alive.
+func growth(alive uint64) int {
+	if alive == 0 {
+		return growthServing
+	}
+	return min(max(int(growthBytes*100/alive), growthLeast), growthServing)
+}
+
+// tuneMemory sets how far the heap may grow, unless the operator has decided with GOGC.
+func tuneMemory(getenv func(string) string, growth int) {
+	if getenv("GOGC") == "" {
+		debug.SetGCPercent(growth)
+	}
+}
+
+// followMemory has the growth follow what each collection finds alive, until ctx ends, unless the operator has decided with GOGC. The runtime
+// counts stacks and globals as alive, too: thousands of connections are many stacks.
+func followMemory(ctx context.Context, getenv func(string) string) error {
+	if getenv("GOGC") != "" {
+		return nil
+	}
+	f := growthFollower{set: func(percent int) { debug.SetGCPercent(percent) }}
+	for {
+		collected := nextCollection()
+		f.follow(aliveBytes())
+		select {
+		case <-collected:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// growthFollower sets a growth when another one is needed.
+type growthFollower struct {
+	current int // percent; 0: none was set
+	set     func(percent int)
+}
+
+func (f *growthFollower) follow(alive uint64) {
+	wanted := growth(alive)
+	if math.Abs(float64(wanted-f.current)) < growthStep*float64(f.current) {
+		return
+	}
+	f.current = wanted
+	f.set(wanted)
+}
+
+// nextCollection is closed when the collector has run.
+func nextCollection() <-chan struct{} {
+	collected := make(chan struct{})
+	garbage := new([64]byte) // large enough to be an allocation of its own
+	runtime.AddCleanup(garbage, func(c chan struct{}) { close(c) }, collected)
+	return collected
+}
+
+// aliveBytes is what the last collection has found alive: that of which the growth is a part.
+func aliveBytes() (n uint64) {
+	s := [...]metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(s[:])
+	for _, part := range s {
+		n += part.Value.Uint64()
+	}
+	return n
+}

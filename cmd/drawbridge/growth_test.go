@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"testing"
+)
+
+// TestGrowth: the heap may grow to five times of what is alive while that is little, and by less the more it is.
+func TestGrowth(t *testing.T) {
+	for _, c := range []struct {
+		alive uint64
+		want  int
+	}{
+		{0, 400}, {1, 400}, {16 << 20, 400}, {20 << 20, 320}, {64 << 20, 100}, {100 << 20, 64}, {128 << 20, 50}, {1 << 40, 50},
+	} {
+		if got := growth(c.alive); got != c.want {
+			t.Errorf("%d bytes alive: %d, want %d", c.alive, got, c.want)
+		}
+	}
+	// Between the two bounds garbage has growthBytes, and no more.
+	for alive := uint64(1 << 20); alive <= 128<<20; alive += 1 << 20 {
+		if garbage := alive * uint64(growth(alive)) / 100; garbage > growthBytes {
+			t.Errorf("%d bytes alive: %d of garbage", alive, garbage)
+		}
+	}
+}
+
+// TestGrowthIsSetSeldom: one that is nearly right stays, since setting it stops all goroutines.
+func TestGrowthIsSetSeldom(t *testing.T) {
+	var set []int
+	f := growthFollower{set: func(percent int) { set = append(set, percent) }}
+	for _, mib := range []uint64{10, 12, 17, 19, 30, 33, 35, 200, 300, 12, 11} {
+		f.follow(mib << 20)
+	}
+	if want := []int{400, 213, 50, 400}; !slices.Equal(set, want) {
+		t.Errorf("%v, want %v", set, want)
+	}
+}
+
+// TestFollowMemory: the growth follows what is alive from one collection to the next, and never where the operator has set GOGC.
+func TestFollowMemory(t *testing.T) {
+	was := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(was)
+	inUse := func() uint64 {
+		s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
+	}
+	if err := followMemory(t.Context(), func(string) string { return "77" }); err != nil || inUse() != 100 {
+		t.Errorf("GOGC was set, and now it is %d (%v)", inUse(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- followMemory(ctx, func(string) string { return "" }) }()
+	until := func(what string, ok func(percent uint64) bool) {
+		for n := 0; !ok(inUse()); n++ {
+			if n > 1000 {
+				t.Fatalf("%s: the growth is %d", what, inUse())
+			}
+			runtime.GC()
+		}
+	}
+	until("little is alive", func(percent uint64) bool { return percent > 100 })
+	much := make([]byte, 300<<20)
+	until("much is alive", func(percent uint64) bool { return percent == growthLeast })
+	runtime.KeepAlive(much)
+	much = nil
+	until("little is alive again", func(percent uint64) bool { return percent > 100 })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
