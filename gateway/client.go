@@ -40,16 +40,21 @@ func (c *clients) address(r *http.Request) (netip.Addr, bool) {
 	if !ok || !c.trusts(peer) {
 		return peer, ok
 	}
+	return c.named(r, peer), true
+}
+
+// named returns the address that the headers of a request lead to, which came from a proxy that is trusted.
+func (c *clients) named(r *http.Request, peer netip.Addr) netip.Addr {
 	list, forwarded := r.Header["X-Forwarded-For"], r.Header["Forwarded"]
 	byList := c.follow(peer, list, lastItem, func(item string) string { return item })
 	byForwarded := c.follow(peer, forwarded, lastElement, forwardedFor)
 	switch {
 	case len(forwarded) == 0:
-		return byList, true
+		return byList
 	case len(list) == 0 || byList == byForwarded:
-		return byForwarded, true
+		return byForwarded
 	}
-	return peer, true
+	return peer
 }
 
 // peerOf returns the address at the other end of a request's connection; false for what has none, such as a socket in the file system.

@@ -60,6 +60,7 @@ func (g *Gateway) use(f *front) {
 		return
 	}
 	g.clients.trust(f.config.Server.TrustedProxies)
+	g.unlisted.forget()
 	g.speakers.tune(f.config, f.keys)
 	if old != nil && slices.EqualFunc(old.keys, f.keys, bytes.Equal) {
 		return

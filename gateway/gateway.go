@@ -77,6 +77,7 @@ type Gateway struct {
 	answers     *cache.Cache // that are kept
 	links       *mcp.Handles // of answers that are read later
 	clients     *clients
+	unlisted    *unlistedProxies
 	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
 	shared      *shared
 	room        *room
@@ -133,6 +134,7 @@ func New(o Options) (*Gateway, error) {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
 	g.connections = newConnections(g, o.Metrics)
+	g.unlisted = newUnlistedProxies(g.log, o.Metrics)
 	c := o.Config
 	keys := g.keysOf(c)
 	g.archive = newArchive(c, g.log, o.Metrics)

@@ -47,20 +47,22 @@ func (k addressKey) String() string {
 // A trusted proxy on loopback never does so once a header says that it speaks for somebody. If the headers disagree, the proxy
 // is what counts: else a caller would be spared for sending the one that the proxy does not write.
 func (c *clients) counted(r *http.Request) (netip.Addr, bool) {
-	a, ok := c.address(r)
-	if !ok || a.IsLoopback() && !c.spokenFor(r) {
-		return netip.Addr{}, false
-	}
-	return a, true
+	a, counts, _ := c.count(r)
+	return a, counts
 }
 
-// spokenFor tells whether a trusted proxy says that a request is somebody else's.
-func (c *clients) spokenFor(r *http.Request) bool {
-	if r.Header["X-Forwarded-For"] == nil && r.Header["Forwarded"] == nil {
-		return false
-	}
+// count is counted, and tells whether the peer speaks for others and is not trusted.
+func (c *clients) count(r *http.Request) (a netip.Addr, counts, unlisted bool) {
 	peer, ok := peerOf(r)
-	return !ok || c.trusts(peer)
+	if !ok {
+		return peer, false, false
+	}
+	speaks := r.Header["X-Forwarded-For"] != nil || r.Header["Forwarded"] != nil
+	if !c.trusts(peer) {
+		return peer, !peer.IsLoopback(), speaks
+	}
+	a = c.named(r, peer)
+	return a, speaks || !a.IsLoopback(), false
 }
 
 // admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.

@@ -84,8 +84,12 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.header = r.Header
-	if a, ok := g.clients.counted(r); ok {
+	a, counts, unlisted := g.clients.count(r)
+	if counts {
 		v.address = addressKeyOf(a)
+	}
+	if unlisted {
+		g.unlisted.notice(r)
 	}
 	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return

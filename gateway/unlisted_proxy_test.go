@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// TestUnlistedProxy tells the operator of a proxy that was forgotten, once, and again after a reload that did not list it.
+func TestUnlistedProxy(t *testing.T) {
+	var log bytes.Buffer
+	u := newUnlistedProxies(slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	g := &Gateway{clients: proxies("10.0.0.0/8"), unlisted: u}
+	arrive := func(peer string, h http.Header) {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+		r.RemoteAddr, r.Header = peer, h
+		if _, _, unlisted := g.clients.count(r); unlisted {
+			g.unlisted.notice(r)
+		}
+	}
+	list, forwarded := http.Header{"X-Forwarded-For": {"198.51.100.77"}}, http.Header{"Forwarded": {"for=198.51.100.77"}}
+	told := func(want ...string) {
+		t.Helper()
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "198.51.100.77") {
+				t.Errorf("what a header said is in the log: %s", line)
+			}
+			if _, peer, ok := strings.Cut(strings.TrimSpace(line), `leave it out" peer=`); ok && strings.Contains(line, "level=WARN") {
+				got = append(got, peer)
+			} else {
+				t.Errorf("unexpected line %s", line)
+			}
+		}
+		log.Reset()
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("told of %v, want %v", got, want)
+		}
+	}
+	arrive("10.0.0.1:80", list) // it is listed
+	arrive("192.0.2.9:80", http.Header{})
+	arrive("@", list)
+	told()
+	arrive("192.0.2.9:80", list)
+	arrive("192.0.2.9:81", forwarded)
+	arrive("192.0.2.200:80", list) // another one of the same
+	told("192.0.2.9")
+	arrive("[::ffff:192.168.1.1]:80", forwarded)
+	arrive("[2001:db8::7]:80", list)
+	arrive("[2001:db8::8]:80", list)
+	arrive("[2001:db8:0:1::8]:80", list)
+	arrive("127.0.0.1:80", list)
+	told("192.168.1.1", "2001:db8::7", "2001:db8:0:1::8", "127.0.0.1")
+	for kind, want := range map[peerKind]float64{peerLoopback: 1, peerPrivate: 1, peerPublic: 6} {
+		if got := testutil.ToFloat64(u.requests[kind]); got != want {
+			t.Errorf("%s: counted %v, want %v", kind, got, want)
+		}
+	}
+	u.forget()
+	arrive("192.0.2.9:80", list)
+	told("192.0.2.9")
+}
+
+// TestUnlistedProxyFlood: strangers from everywhere who send the headers fill neither the log nor the memory.
+func TestUnlistedProxyFlood(t *testing.T) {
+	var log bytes.Buffer
+	u := newUnlistedProxies(slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+	for n := range 5000 {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+		r.RemoteAddr = fmt.Sprintf("192.%d.%d.1:80", n>>8, n&255)
+		u.notice(r)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if last := lines[len(lines)-1]; len(lines) != maxUnlistedTold+1 || !strings.Contains(last, "more peers that server.trusted_proxies does not list are counted and not told, until a reload") {
+		t.Errorf("%d lines, the last is %s", len(lines), last)
+	}
+	if len(u.told) != maxUnlistedTold {
+		t.Errorf("%d networks are remembered", len(u.told))
+	}
+	if got := testutil.ToFloat64(u.requests[peerPublic]); got != 5000 {
+		t.Errorf("counted %v", got)
+	}
+	log.Reset()
+	r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+	if n := testing.AllocsPerRun(100, func() { u.notice(r) }); n > 0 && !raceEnabled {
+		t.Errorf("%v allocations for a peer that is not told of", n)
+	}
+}
+
+// TestUnlistedProxyIsTold goes the whole way: a request by such a peer is counted and told, and a reload arms the log again.
+func TestUnlistedProxyIsTold(t *testing.T) {
+	var log sink
+	r := runWith(t, map[string]string{"a.yaml": document("Shop", "list"),
+		"drawbridge.yaml": "server: {trusted_proxies: [10.0.0.0/8]}\napis: [{spec: a.yaml, base_url: 'http://127.0.0.1:1'}]\n"},
+		Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r.served()
+	c := newClient(t, from(r.Handler(), "192.168.2.9:1"), eras[0], "")
+	c.header.Set("Forwarded", "for=198.51.100.77")
+	for n, want := range []int{1, 1, 2} {
+		if n == 2 {
+			if err := r.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if w := c.send("tools/list", "", ""); w.Code != http.StatusOK {
+			t.Fatal(w.Code, w.Body)
+		}
+		if got := strings.Count(log.String(), "a peer that server.trusted_proxies does not list"); got != want {
+			t.Errorf("after request %d it was told %d times, want %d: %s", n+1, got, want, log.String())
+		}
+	}
+	if got := metricLines(r.Gateway, `drawbridge_unlisted_proxy_requests_total{peer="private"} 3`); len(got) != 1 {
+		t.Errorf("it is not counted: %q", metricLines(r.Gateway, "drawbridge_unlisted"))
+	}
+}
