@@ -207,9 +207,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.g.room.answers != nil {
-		resp.Body = c.large.again(c, resp.Body)
-	}
+	c.placed(resp)
 	c.location = resp.Header.Get("Location")
 	c.hideLocation(resp)
 	waited := c.took()

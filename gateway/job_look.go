@@ -213,6 +213,7 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 	if err != nil {
 		return nil, "", c.failed(err)
 	}
+	c.placed(resp)
 	location = resp.Header.Get("Location")
 	c.hideLocation(resp)
 	return resp, location, nil
@@ -237,10 +238,12 @@ func (c *call) lookFailed(err error) *lookError {
 	if !errors.As(err, &f) {
 		errors.As(c.failed(err), &f)
 	}
+	later = later || f.outcome == outcome(upstream.Overloaded.String()) // it had no place
 	return &lookError{failure: f, later: later, denied: denied}
 }
 
-// fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure.
+// fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure, or,
+// where the gateway had no place for it, a *lookError.
 func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
 	j := c.plan.job
 	at := b.result
@@ -270,6 +273,9 @@ func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
 		l.parts, err = c.read(resp)
 	}
 	if err != nil {
+		if e := c.lookFailed(err); e.outcome == outcome(upstream.Overloaded.String()) {
+			return e
+		}
 		return c.failed(err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"sync"
 
 	"drawbridge/gateway/upstream"
@@ -49,11 +50,18 @@ func (c *call) places() *places {
 	return p
 }
 
+// placed has an answer to the call take a place as soon as it turns out to be large.
+func (c *call) placed(resp *http.Response) {
+	if c.g.room.answers != nil {
+		resp.Body = c.large.again(c, resp.Body)
+	}
+}
+
 // leavePlaces gives back what only the call itself holds.
 func (c *call) leavePlaces() {
 	if c.alone {
 		c.held.end()
-		c.held, c.alone = nil, false
+		c.held, c.alone, c.large.counted = nil, false, false
 	}
 }
 

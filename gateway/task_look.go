@@ -72,7 +72,9 @@ func (t *task) state() (*taskRecord, error) {
 	}
 	defer release()
 	if large {
-		t.look(rec)
+		if t.look(rec); rec.Status == mcp.TaskCompleted && rec.Result == nil { // it can't be had now
+			rec.Status = mcp.TaskWorking
+		}
 		return rec, nil
 	}
 	// Between the load and now another may have looked.

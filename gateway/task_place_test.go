@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"drawbridge/gateway/mcp"
+)
+
+// largeJob is a service whose job is done at the second look, with a result of 600 KiB that is kept elsewhere.
+func largeJob() (*jobService, string) {
+	text := strings.Repeat("x", 600<<10)
+	working := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n===\n"
+	return newJobService(acceptedJob + "===\n" + working + "HTTP/1.1 303 See Other\nLocation: /v1/jobs/7/result\n\n===\n" +
+		"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"text\":\"" + text + "\"}\n"), text
+}
+
+// holdAll takes all of the room for large answers. It returns what gives it back.
+func holdAll(t *testing.T, g *Gateway) (free func()) {
+	t.Helper()
+	if !g.room.answers.TryAcquire(g.room.capacity) {
+		t.Fatal("room was not given back")
+	}
+	return func() { g.room.answers.Release(g.room.capacity) }
+}
+
+// TestLargeJob: the answers about a job that a call waits for have places too: it goes on when there is one, or when its time is over.
+func TestLargeJob(t *testing.T) {
+	for name, tt := range map[string]struct {
+		full time.Duration // for so long
+		want string
+	}{
+		"room":         {0, "xxx"},
+		"room in time": {8 * time.Second, "xxx"},
+		"no room":      {5 * time.Minute, "has taken this call as a job, which goes on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service, _ := largeJob()
+				g := startJobs(t, reportsAPI(t), "", service)
+				withRoom(g, 16<<20)
+				free := holdAll(t, g)
+				time.AfterFunc(tt.full, free)
+				begin := time.Now()
+				_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+				if answer := string(messages[len(messages)-1]); !strings.Contains(answer, tt.want) || strings.Contains(answer, `"isError":true`) {
+					t.Errorf("%.300s", answer)
+				}
+				if took := time.Since(begin); took < min(tt.full, 20*time.Second) {
+					t.Errorf("it did not wait: %v", took)
+				}
+				time.Sleep(max(0, 10*time.Minute-time.Since(begin)))
+				holdAll(t, g)()
+			})
+		})
+	}
+}
+
+// TestLargeAnswersAboutAJob: each look forgets the one before, so that many large ones are no larger than one.
+func TestLargeAnswersAboutAJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\",\"log\":\"" + strings.Repeat("x", 500<<10) + "\"}\n===\n"
+		service := newJobService(acceptedJob + "===\n" + strings.Repeat(look, 4) + strings.Replace(strings.TrimSuffix(look, "===\n"), "running", "done", 1))
+		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, address_rate: off, principal_rate: off}\n", service)
+		withRoom(g, 2<<20)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+		if answer := string(messages[len(messages)-1]); !strings.Contains(answer, `\"done\"`) || strings.Contains(answer, `"isError":true`) {
+			t.Errorf("%.300s", answer)
+		}
+		holdAll(t, g)()
+	})
+}
+
+// TestLargeTask: the result of a task has a place while it is read and until the client has it. Without one it is there later, and what a look of
+// nobody's request has held is given back with it.
+func TestLargeTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service, text := largeJob()
+		g := startJobs(t, reportsAPI(t), "", service)
+		withRoom(g, 16<<20)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		id := taskID(messages[0])
+		state := func() *taskRecord {
+			t.Helper()
+			opened, err := openAs(g, "", "", id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer opened.start()()
+			rec, err := opened.state()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rec
+		}
+		time.Sleep(10 * time.Second)
+		if rec := state(); rec.Status != mcp.TaskWorking {
+			t.Errorf("%+v", rec)
+		}
+		for range 2 { // it is read, and then read again, since it is too large to be kept
+			time.Sleep(10 * time.Second)
+			free := holdAll(t, g)
+			if rec := state(); rec.Status != mcp.TaskWorking || rec.Result != nil {
+				t.Errorf("without a place: %s, %d bytes", rec.Status, len(rec.Result))
+			}
+			time.Sleep(10 * time.Second)
+			time.AfterFunc(time.Second, free)
+			if rec := state(); rec.Status != mcp.TaskCompleted || !strings.Contains(string(rec.Result), text) {
+				t.Errorf("with a place: %s, %d bytes", rec.Status, len(rec.Result))
+			}
+			holdAll(t, g)()
+		}
+
+		w := newStuck()
+		h := stuckTo(g.Handler(), w)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			params, err := json.Marshal(map[string]any{"taskId": id, "_meta": map[string]any{
+				"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": map[string]any{"io.modelcontextprotocol/tasks": struct{}{}}},
+			}})
+			if err != nil {
+				t.Error(err)
+			}
+			post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Stuck": {"1"}, "Mcp-Protocol-Version": {"2026-07-28"},
+				"Mcp-Method": {"tasks/get"}, "Mcp-Name": {id}}, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":`+string(params)+`}`)
+		}()
+		<-w.writes
+		if g.room.answers.TryAcquire(g.room.capacity - 600<<10) {
+			t.Error("a result that is not out holds no room")
+		}
+		close(w.reads)
+		<-done
+		if !strings.Contains(w.Body.String(), text) {
+			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+		}
+		holdAll(t, g)()
+	})
+}
