@@ -68,7 +68,7 @@ tidy: ## fail when go.mod or go.sum are not tidy
 
 .PHONY: allocations
 allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
-	$(GO) test -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|raceEnabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(GO) test -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)

@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
+	"drawbridge/test/race"
 )
 
 // from makes requests come from an address.
@@ -265,7 +266,7 @@ func TestBatchesCountEachRequest(t *testing.T) {
 
 // TestAuditCostsLittle holds that the line of a call is not made of memory, but for what is known of the call and its name.
 func TestAuditCostsLittle(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	service := newRecordingService(t)

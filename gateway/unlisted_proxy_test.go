@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"drawbridge/test/race"
 )
 
 // TestUnlistedProxy tells the operator of a proxy that was forgotten, once, and again after a reload that did not list it.
@@ -89,7 +91,7 @@ func TestUnlistedProxyFlood(t *testing.T) {
 	}
 	log.Reset()
 	r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
-	if n := testing.AllocsPerRun(100, func() { u.notice(r) }); n > 0 && !raceEnabled {
+	if n := testing.AllocsPerRun(100, func() { u.notice(r) }); n > 0 && !race.Enabled {
 		t.Errorf("%v allocations for a peer that is not told of", n)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/race"
 )
 
 // within runs f, which may take so much processor time.
@@ -14,7 +16,7 @@ func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	start := processorTime()
 	f()
-	if used := processorTime() - start; used > limit && !raceEnabled {
+	if used := processorTime() - start; used > limit && !race.Enabled {
 		t.Errorf("took %v of processor time, at most %v are right", used, limit)
 	}
 }

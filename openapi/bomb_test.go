@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/race"
 )
 
 // TestBombs loads and compiles documents that are small and stand for much, with -bombs each in two seconds of two
 // processors and 256 MiB (S3), and without in bounds that are far above. They are made here rather than kept as files. want
 // is how many operations are served, reason that of the last one skipped.
 func TestBombs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("far too slow and large under the race detector")
 	}
 	// document makes one path item that count paths refer to.

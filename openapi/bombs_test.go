@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/race"
 )
 
 // The caps of S3 hold on a quiet machine; elsewhere a test must not fail because of its neighbours.
@@ -204,7 +206,7 @@ func (e exploded) slow() bool { return min(e.Time, e.cpu) > timeCap() }
 // much. Each is loaded, compiled and its schemas checked in a process of its own, so that what it takes can be measured.
 // A case of testdata/bombs holds the document, or none if made makes it, and in want all that is said of it.
 func TestBombCorpus(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("far too slow and large under the race detector")
 	}
 	var b strings.Builder

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"drawbridge/test/race"
 )
 
 const callSpec = `
@@ -73,7 +75,7 @@ func BenchmarkNewRequest(b *testing.B) {
 
 // TestNewRequestAllocates bounds what a request is made of.
 func TestNewRequestAllocates(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
 	for id, tt := range map[string]struct {
@@ -145,7 +147,7 @@ func BenchmarkReadResponse(b *testing.B) {
 
 // TestLargeAnswersMakeNoGarbage: what an answer costs doesn't grow with it.
 func TestLargeAnswersMakeNoGarbage(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector empties pools")
 	}
 	op := callOperation(t, "get")

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/test/race"
 )
 
 // The corpus of real documents: those in testdata always, those of the directory in OPENAPI_CORPUS too if it is set (its
@@ -88,10 +90,10 @@ func TestCorpus(t *testing.T) {
 				t.Errorf("%s: a problem says nothing: %+v", short, p)
 			}
 		}
-		if cost.processor > 5*time.Second && !raceEnabled {
+		if cost.processor > 5*time.Second && !race.Enabled {
 			t.Errorf("%s: took %v", short, cost.time)
 		}
-		if cost.peak > 300<<20 && !raceEnabled {
+		if cost.peak > 300<<20 && !race.Enabled {
 			t.Errorf("%s: took %d MB", short, cost.peak>>20)
 		}
 		checkOperations(t, short, api)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/race"
 )
 
 // bomb is a hostile document. want is the whole error, "" if it must load.
@@ -201,7 +202,7 @@ var hardCaps = flag.Bool("bombs", false, "hold the caps of S3: 2 s and 256 MiB")
 // TestBombs loads each hostile document in the caps of S3 with -bombs, and without
 // in bounds that are far above them.
 func TestBombs(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("one goroutine, and far too slow and large under the race detector")
 	}
 	most := blast{time: 30 * time.Second, memory: 512 << 20}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/race"
 )
 
 // corpus returns the entry files of the documents in the folder that
@@ -69,7 +70,7 @@ func TestCorpus(t *testing.T) {
 		start := time.Now()
 		set, warnings, err := tree.Load(context.Background(), entry, data, openBelow(dir, entry), tree.Limits{})
 		took, most := time.Since(start), peak()
-		if took > 5*time.Second && !raceEnabled {
+		if took > 5*time.Second && !race.Enabled {
 			t.Errorf("%s took %v", entry, took)
 		}
 		if err != nil {

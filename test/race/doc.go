@@ -1,0 +1,3 @@
+// Package race tells tests whether the race detector is on: it has pools forget, and takes time and memory of its own. The one rule: what is
+// not measured under it is measured without, by make allocations.
+package race
