@@ -130,7 +130,7 @@ func orEmpty(b json.RawMessage) json.RawMessage {
 }
 
 // start makes a gateway and loads its documents.
-func start(t *testing.T, api, cfg, base string) *Gateway {
+func start(t testing.TB, api, cfg, base string) *Gateway {
 	t.Helper()
 	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, base), Version: "1.0.0"})
 	if err != nil {

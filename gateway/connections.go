@@ -3,7 +3,9 @@ package gateway
 import (
 	"net"
 	"net/netip"
+	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,15 +34,27 @@ func newConnections(g *Gateway, r prometheus.Registerer) *connections {
 
 // Listener bounds the connections of a listener for clients (limits.max_connections, max_connections_per_address). One that is
 // too many is closed at once, before anything is read from it: whoever opens thousands costs a descriptor for a moment each.
-func (g *Gateway) Listener(l net.Listener) net.Listener { return &boundedListener{l, g.connections} }
-
-type boundedListener struct {
-	net.Listener
-	all *connections
+// One that stays is handed out when its first request is there.
+func (g *Gateway) Listener(l net.Listener) *Arrivals {
+	return newArrivals(&boundedListener{Listener: l, all: g.connections}, g.Config().Server.TLS != nil)
 }
 
-// Accept returns the next connection that there is room for.
-func (l *boundedListener) Accept() (net.Conn, error) {
+// boundedListener is closed once, and tells each who closes it how that went.
+type boundedListener struct {
+	net.Listener
+	all    *connections
+	once   sync.Once
+	closed error
+}
+
+// Close closes the listener.
+func (l *boundedListener) Close() error {
+	l.once.Do(func() { l.closed = l.Listener.Close() })
+	return l.closed
+}
+
+// accept returns the next connection that there is room for.
+func (l *boundedListener) accept() (*boundedConn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
@@ -102,16 +116,63 @@ func (c *connections) giveBack(key addressKey) {
 	}
 }
 
-// boundedConn gives its place back when it is closed.
+// boundedConn gives its place back when it is closed, and has what was read of it before it was handed out.
 type boundedConn struct {
 	net.Conn
 	all  *connections
 	key  addressKey
 	once sync.Once
+
+	from  *Arrivals   // what it waits in; nil: nothing
+	waits atomic.Bool // from knows it
+	first []byte      // what nobody has read since
+	late  bool        // what comes after first has not come in time
+}
+
+// firstRead is the room in bytes for what comes first: most requests are smaller.
+const firstRead = 1 << 10
+
+// fill reads more of what comes first.
+func (c *boundedConn) fill() error {
+	if len(c.first) == cap(c.first) {
+		c.first = append(make([]byte, 0, max(firstRead, 2*len(c.first))), c.first...)
+	}
+	n, err := c.Conn.Read(c.first[len(c.first):cap(c.first)])
+	c.first = c.first[:len(c.first)+n]
+	return err
+}
+
+// Read reads what came first, and then what comes.
+func (c *boundedConn) Read(p []byte) (int, error) {
+	if len(c.first) > 0 {
+		n := copy(p, c.first)
+		if c.first = c.first[n:]; len(c.first) == 0 {
+			c.first = nil
+		}
+		return n, nil
+	}
+	if c.late {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Read(p)
+}
+
+// Write writes p. With the first of them an answer has begun.
+func (c *boundedConn) Write(p []byte) (int, error) {
+	c.leave()
+	return c.Conn.Write(p)
 }
 
 // Close closes the connection.
 func (c *boundedConn) Close() error {
 	c.once.Do(func() { c.all.giveBack(c.key) })
-	return c.Conn.Close()
+	err := c.Conn.Close()
+	c.leave()
+	return err
+}
+
+func (c *boundedConn) leave() {
+	if c.waits.Load() && c.waits.Swap(false) {
+		c.from.answered(c)
+	}
 }

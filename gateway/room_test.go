@@ -170,14 +170,14 @@ func TestConnections(t *testing.T) {
 	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
 	inner := &accepted{make(chan net.Conn, 20)}
-	l := g.Listener(inner)
+	l := &boundedListener{Listener: inner, all: g.connections}
 	var open []net.Conn
 	come := func(address string, want bool) {
 		t.Helper()
 		server, client := net.Pipe()
 		inner.conns <- remote{server, address}
 		inner.conns <- nil
-		conn, err := l.Accept()
+		conn, err := l.accept()
 		if (err == nil) != want {
 			t.Fatalf("%s: %v, want %v", address, err, want)
 		}

@@ -135,19 +135,21 @@ type server struct {
 	onServing func(ctx context.Context) error
 	quick     bool // no shutdown delay: nobody routes to this process
 
-	public, admin net.Listener
+	public *gateway.Arrivals
+	admin  net.Listener
 }
 
 // listen opens both listeners, so that a port that is taken is found before anything else is done.
 func (s *server) listen(ctx context.Context) (err error) {
 	var lc net.ListenConfig
-	if s.public, err = lc.Listen(ctx, "tcp", s.config.Server.Listen.String()); err != nil {
+	public, err := lc.Listen(ctx, "tcp", s.config.Server.Listen.String())
+	if err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	if s.admin, err = lc.Listen(ctx, "tcp", s.config.Admin.Listen.String()); err != nil {
-		return errors.Join(fmt.Errorf("admin.listen: %w", err), s.public.Close())
+		return errors.Join(fmt.Errorf("admin.listen: %w", err), public.Close())
 	}
-	s.public = s.gateway.Listener(s.public)
+	s.public = s.gateway.Listener(public)
 	return nil
 }
 
@@ -252,6 +254,7 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 	if err := s.gateway.EndStreams(ctx); err != nil {
 		s.log.Warn("streams that were still open are cut", "error", err)
 	}
+	s.public.Drain(ctx)
 	if err := public.Shutdown(ctx); err != nil {
 		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
 		s.gateway.EndCalls()

@@ -1,0 +1,300 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// Patience with those who send slowly (H7).
+const (
+	// headPatience is how long the head of a first request may take: as long as net/http gives those that follow.
+	headPatience = 5 * time.Second
+	// bodyPatience is how long its body may stand still: as long as gateway/mcp gives one that it reads. After so long, or up to twice as long, it must
+	// have come with leastPace bytes a second on the average.
+	bodyPatience = 10 * time.Second
+	leastPace    = 240
+	// lastLook is how long one that has sent nothing is kept when no others are taken any more, since its request may be on its way, and how long net/http
+	// may take to begin with the last that it got.
+	lastLook = 100 * time.Millisecond
+)
+
+// Arrivals is a listener that hands a connection out when its first request is there, a small body with it. net/http takes some 18 KiB for each
+// that it has: two buffers, and the stack of a goroutine that will serve a request. Whoever opens connections and sends a byte now and then
+// would get that for nothing. Here a connection has a goroutine with a small stack, and as many bytes as it has sent.
+//
+// It only ever waits. What arrives is handed out as it came and read again, and answered, by net/http; so is what comes too slowly once its head is there.
+// It is safe for concurrent use.
+type Arrivals struct {
+	*boundedListener
+	tls        bool
+	head, body time.Duration
+
+	ready chan *boundedConn
+	fails chan error
+	ended chan struct{} // closed by Close
+	begin sync.Once
+	gone  sync.WaitGroup // all goroutines
+
+	mu      sync.Mutex
+	conns   map[*boundedConn]stage // those that wait, and those without an answer
+	waiting int                    // of conns: those that wait
+	taking  bool                   // take runs
+	last    bool                   // no more are to be taken
+	out     chan struct{}          // closed when no more are taken, and none waits
+	done    chan struct{}          // closed when none of those is without an answer
+	close   sync.Once
+}
+
+// stage is what is known of a connection that waits.
+type stage uint8
+
+const (
+	silent    stage = iota // it has sent nothing
+	sending                // it has sent something
+	handedOut              // it belongs to net/http, and nothing was written to it
+)
+
+func newArrivals(l *boundedListener, tls bool) *Arrivals {
+	return &Arrivals{
+		boundedListener: l, tls: tls, head: headPatience, body: bodyPatience, ready: make(chan *boundedConn), fails: make(chan error),
+		ended: make(chan struct{}), conns: make(map[*boundedConn]stage), out: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// Accept returns the next connection whose first request is there. After Drain it waits for Close.
+func (a *Arrivals) Accept() (net.Conn, error) {
+	a.begin.Do(func() {
+		a.mu.Lock()
+		a.taking = true
+		a.mu.Unlock()
+		if !a.goes(a.take) {
+			a.took()
+		}
+	})
+	select {
+	case c := <-a.ready:
+		return c, nil
+	case err := <-a.fails:
+		return nil, err
+	case <-a.ended:
+		return nil, net.ErrClosed
+	}
+}
+
+// Drain takes no more connections, and returns when each that has sent something was handed out, and served: net/http drops what it
+// reads after it was told to shut down. Those that have sent nothing are closed. It returns when ctx ends, too.
+func (a *Arrivals) Drain(ctx context.Context) {
+	_ = a.boundedListener.Close() // as Close tells
+	a.mu.Lock()
+	if !a.last {
+		a.last = true
+		for c, s := range a.conns {
+			if s == silent {
+				_ = c.SetReadDeadline(time.Now().Add(lastLook))
+			}
+		}
+		a.left()
+	}
+	a.mu.Unlock()
+	select {
+	case <-a.out:
+	case <-ctx.Done():
+	case <-a.ended:
+	}
+	select {
+	case <-a.done:
+	case <-time.After(lastLook): // a call takes longer
+	case <-ctx.Done():
+	case <-a.ended:
+	}
+}
+
+// Close ends all that was not handed out, and returns when it has ended.
+func (a *Arrivals) Close() error {
+	err := a.boundedListener.Close()
+	a.close.Do(func() {
+		a.mu.Lock()
+		close(a.ended)
+		var waiting []*boundedConn
+		for c, s := range a.conns {
+			if s != handedOut {
+				waiting = append(waiting, c)
+			}
+		}
+		a.mu.Unlock()
+		for _, c := range waiting {
+			_ = c.Close()
+		}
+	})
+	a.gone.Wait()
+	return err
+}
+
+// goes runs f in a goroutine, unless all has ended.
+func (a *Arrivals) goes(f func()) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-a.ended:
+		return false
+	default:
+		a.gone.Go(f)
+		return true
+	}
+}
+
+// take takes connections until the listener is closed.
+func (a *Arrivals) take() {
+	defer a.took()
+	for pause := time.Duration(0); ; {
+		c, err := a.boundedListener.accept()
+		var fault net.Error
+		switch {
+		case err == nil:
+			pause = 0
+			a.wait(c)
+			continue
+		case errors.Is(err, net.ErrClosed):
+			return
+		case !errors.As(err, &fault) || !fault.Temporary(): //nolint:staticcheck // what net/http asks, too
+			select {
+			case a.fails <- err:
+			case <-a.ended:
+			}
+			return
+		}
+		// It is not net/http that pauses: it would take none of those whose request is there.
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		a.all.g.log.Warn("connections can't be accepted", "error", err)
+		select {
+		case <-time.After(pause):
+		case <-a.ended:
+		}
+	}
+}
+
+func (a *Arrivals) took() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.taking = false
+	a.left()
+}
+
+// wait hands a connection out when its request, of which c.first has come, is there.
+func (a *Arrivals) wait(c *boundedConn) {
+	c.from = a
+	c.waits.Store(true)
+	a.mu.Lock()
+	a.conns[c] = silent
+	a.waiting++
+	a.mu.Unlock()
+	if !a.goes(func() { a.await(c) }) {
+		_ = c.Close()
+	}
+}
+
+func (a *Arrivals) await(c *boundedConn) {
+	if !a.arrive(c) || !a.handOut(c) {
+		_ = c.Close()
+	}
+}
+
+// arrive reads the rest of a first request; false: it has not come in time.
+func (a *Arrivals) arrive(c *boundedConn) bool {
+	// Those that come together, and are all slow, are not ended together: a quarter of all patience is a matter of luck.
+	luck := rand.Float64()
+	share := func(d time.Duration) time.Duration { return d - time.Duration(luck*float64(d/4)) }
+	begin := time.Now()
+	for look := (arrival{tls: a.tls}); look.wants(c.first) > len(c.first); {
+		next := begin.Add(share(a.head))
+		if look.whole {
+			next = time.Now().Add(share(a.body))
+			pace := begin.Add(a.body + time.Duration(luck*float64(a.body)) + time.Duration(len(c.first))*time.Second/leastPace)
+			if pace.Before(next) {
+				next = pace
+			}
+		}
+		a.until(c, next)
+		switch err := c.fill(); {
+		case err == nil:
+		case errors.Is(err, io.EOF): // net/http finds out again, and answers
+			return len(c.first) > 0
+		case errors.Is(err, os.ErrDeadlineExceeded) && look.whole:
+			c.late = true
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// until sets when a connection must have sent more.
+func (a *Arrivals) until(c *boundedConn, t time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, ok := a.conns[c]; !ok { // it was closed
+		return
+	}
+	if len(c.first) > 0 {
+		a.conns[c] = sending
+	} else if end := time.Now().Add(lastLook); a.last && end.Before(t) {
+		t = end
+	}
+	_ = c.SetReadDeadline(t)
+}
+
+// handOut gives a connection to Accept; false: there is none any more.
+func (a *Arrivals) handOut(c *boundedConn) bool {
+	_ = c.SetReadDeadline(time.Time{})
+	a.mu.Lock()
+	if _, ok := a.conns[c]; ok {
+		a.conns[c] = handedOut
+		a.waiting--
+		a.left()
+	}
+	a.mu.Unlock()
+	select {
+	case a.ready <- c:
+		return true
+	case <-a.ended:
+		return false
+	}
+}
+
+// answered is called once for each connection, when its answer begins or it is closed.
+func (a *Arrivals) answered(c *boundedConn) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conns[c] != handedOut {
+		a.waiting--
+	}
+	delete(a.conns, c)
+	a.left()
+}
+
+// left is called with mu, when one has gone on.
+func (a *Arrivals) left() {
+	if !a.last || a.taking || a.waiting > 0 {
+		return
+	}
+	closeOnce(a.out)
+	if len(a.conns) == 0 {
+		closeOnce(a.done)
+	}
+}
+
+// closeOnce is called with a lock.
+func closeOnce(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+		close(c)
+	}
+}
