@@ -108,6 +108,8 @@ type Options struct {
 	KeepClaims bool
 	// KeepToken makes [SubjectToken] work: for token exchange and nothing else.
 	KeepToken bool
+	// Groups are sets of principals, which [Principal.Group] tells apart.
+	Groups []Group
 	// ClientAddress returns the address of the caller, however many proxies are
 	// between; false if it can't be known. It bounds how many bad tokens one
 	// address may have introspected. Nil: there is no such bound, only the
@@ -161,6 +163,7 @@ type Guard struct {
 	proofs     *proofs // nil: no issuer takes bound tokens
 	keepClaims bool
 	keepToken  bool
+	groups     []Group
 	address    func(*http.Request) (netip.Addr, bool)
 	badTokens  *badTokens // nil: they cost nobody anything
 	defaults   []string
@@ -191,6 +194,7 @@ func New(o Options) (*Guard, error) {
 
 		keepClaims: o.KeepClaims,
 		keepToken:  o.KeepToken,
+		groups:     o.Groups,
 		address:    o.ClientAddress,
 	}
 	if g.now == nil {

@@ -75,6 +75,7 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 	if i.asks == nil {
 		p.skew = i.skew
 	}
+	g.join(p, c.text)
 	if g.keepClaims {
 		p.claims = newClaimSet(c.text)
 	}

@@ -25,6 +25,8 @@ type Principal struct {
 	bound  bool          // the token was sent with a proof
 	skew   time.Duration // for which it is still accepted after Expiry
 	claims *claimSet     // nil: they are not kept
+	group  int           // number of the one that it belongs to, from 1; 0: none
+	member string        // its name there
 }
 
 // Until returns when the token begins to be refused: after its expiry, the

@@ -23,6 +23,8 @@ type Limits struct {
 	AddressRate Rate `yaml:"address_rate" default:"{rate: 100/s, burst: 200}"`
 	// How many requests one principal may send, whatever address they come from; the handshake is spared.
 	PrincipalRate Rate `yaml:"principal_rate" default:"{rate: 20/s, burst: 40}"`
+	// What some principals may send instead, by their tokens, at most 256 items: the first that matches holds.
+	PrincipalRates []PrincipalRate `yaml:"principal_rates,omitempty" absent:"all have principal_rate"`
 	// The most bytes of a client's request headers.
 	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
 	// The time that a call may take in all, from the client's request to the last byte of the upstream answer.

@@ -301,7 +301,7 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
@@ -404,7 +404,7 @@ func valueWords(t reflect.Type, f field) string {
 		return "size" + bounds
 	case reflect.TypeFor[Duration]():
 		return "duration" + bounds
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
 		return strings.TrimPrefix(expected(t), "a ")
 	}
 	switch t.Kind() {

@@ -16,6 +16,7 @@ func (l *loader) validate(cfg *Config) {
 	l.server(cfg)
 	l.admin(cfg)
 	l.auth(cfg)
+	l.principalRates(cfg)
 	l.identity(cfg)
 	l.apis(cfg)
 	l.tools(cfg)

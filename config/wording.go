@@ -68,7 +68,7 @@ func expected(t reflect.Type) string {
 		return "true, false or the name of a header"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
-	case reflect.TypeFor[Patterns]():
+	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
 		return "a string or a list of strings"
 	case reflect.TypeFor[Selectors]():
 		return "a selector or a list of selectors"

@@ -30,12 +30,13 @@ type guardSettings struct {
 	endpoints  []auth.Endpoint // the resource is the name
 	badTokens  config.Rate     // of one address
 	resource   string          // identifier of the whole
+	groups     []auth.Group    // of principals with a rate of their own
 	nonceKeys  [][]byte        // nil: proofs of possession need no nonce
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
 	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && s.resource == other.resource && s.badTokens == other.badTokens &&
-		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
+		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.groups, other.groups) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
 		slices.EqualFunc(s.authority, other.authority, bytes.Equal) && slices.EqualFunc(s.nonceKeys, other.nonceKeys, bytes.Equal)
 }
 
@@ -44,7 +45,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
 	}
-	s := &guardSettings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource()}
+	s := &guardSettings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource(), groups: groupsOf(c)}
 	if c.Auth.DPoPNonce {
 		s.nonceKeys = nonceKeys(keys)
 	}
@@ -71,7 +72,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
 		Refused: g.metrics.flow.refuseToken,
 	}
 	for _, e := range s.endpoints {

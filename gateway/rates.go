@@ -29,6 +29,7 @@ type rate struct {
 // rates are those of one configuration that hold for all requests.
 type rates struct {
 	address, principal *rate // nil: there is none
+	groups             []*rate
 }
 
 // maxToldLeft is the most calls that a client is told that it has left: the values of the header are made beforehand, so that
@@ -70,6 +71,7 @@ func newRates(c *config.Config, local bool) rates {
 	if r := &c.Limits.PrincipalRate; r.On() {
 		all.principal = newRate(r.Rate.Interval(), r.AtOnce(), refusedPrincipalRate, "requests of this caller", "").tabulate()
 	}
+	all.groups = newGroupRates(c)
 	return all
 }
 
@@ -123,19 +125,19 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 			return rates.address.refuse(g, d)
 		}
 	}
-	if rates.principal == nil || req.Principal == "" {
+	limit, key := rates.of(ctx, req.Principal)
+	if limit == nil || key == "" {
 		return nil
 	}
-	key := rateKey(req.Principal)
 	if req.ID == nil {
 		key = saidRate + key
 	}
 	// The decision holds also where the counter could not be asked.
-	d, _ := g.shared.rates.Take(ctx, key, rates.principal.limit, 1)
+	d, _ := g.shared.rates.Take(ctx, key, limit.limit, 1)
 	if !d.Allowed {
-		return rates.principal.refuse(g, d)
+		return limit.refuse(g, d)
 	}
-	rates.principal.tell(reply.Header(), d.Remaining)
+	limit.tell(reply.Header(), d.Remaining)
 	return nil
 }
 

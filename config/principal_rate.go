@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
+type PrincipalRate struct {
+	// Whose requests they are.
+	Match PrincipalMatch `yaml:"match" need:"true"`
+	// How many requests are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly.
+	Rate Frequency `yaml:"rate" need:"true"`
+	// How many requests are allowed at once by who has sent none for a while.
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
+	// Whom the rate is for: each principal by itself, or all together that match and that no item before matches.
+	Per Per `yaml:"per" default:"principal"`
+}
+
+// AtOnce returns the burst.
+func (r *PrincipalRate) AtOnce() int { return r.Rate.burst(r.Burst) }
+
+// PrincipalMatch picks principals by what their tokens say. All keys that are given must match, and a key matches if one of its
+// values is that of the token, to the letter: there are no patterns.
+type PrincipalMatch struct {
+	// The issuer of the token, one of auth.issuers.
+	Issuer Values `yaml:"issuer,omitempty" absent:"any"`
+	// The client that the token was issued to: its client_id, or what stands for it.
+	ClientID Values `yaml:"client_id,omitempty" absent:"any"`
+	// The subject of the token, sub. Two issuers may both have one of that name: give issuer too.
+	Subject Values `yaml:"subject,omitempty" absent:"any"`
+	// Claims by their names or by JSON Pointers, such as /org/id, with the values that they may have: strings, numbers and truth
+	// values, as they are or among the items of a list. A claim that the token does not have matches nothing.
+	Claims map[string]Values `yaml:"claims,omitempty" absent:"any"`
+}
+
+// Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.
+type Values []string
+
+// maxPrincipalRates bounds what a new token is compared with, and the headers that are made beforehand.
+const maxPrincipalRates = 256
+
+func (l *loader) principalRates(cfg *Config) {
+	const list = "limits.principal_rates"
+	all := cfg.Limits.PrincipalRates
+	if len(all) == 0 {
+		return
+	}
+	if n := len(all); n > maxPrincipalRates {
+		l.errorf(list, "has %d items, more than %d", n, maxPrincipalRates)
+		return
+	}
+	if (cfg.Auth == nil || len(cfg.Auth.Issuers) == 0) && l.ok("auth", "auth.issuers", "auth.anonymous") {
+		l.warnf(list, "has no effect: without auth.issuers nobody is asked for a token")
+	}
+	for i := range all {
+		m, key := &all[i].Match, fmt.Sprintf("%s[%d].match", list, i)
+		l.principalMatch(cfg, key, m)
+		same := func(other PrincipalRate) bool { return reflect.DeepEqual(other.Match, *m) }
+		switch first := slices.IndexFunc(all[:i], same); {
+		case !l.ok(key) || l.faulty(key):
+		case len(m.Issuer)+len(m.ClientID)+len(m.Subject)+len(m.Claims) == 0:
+			l.errorf(key, "matches nobody: give issuer, client_id, subject or claims, or leave the item out, as limits.principal_rate is for all others")
+		case first >= 0:
+			l.errorf(key, "is that of limits.principal_rates[%d], which holds", first)
+		}
+	}
+}
+
+func (l *loader) principalMatch(cfg *Config, key string, m *PrincipalMatch) {
+	l.oneOf(key+".issuer", m.Issuer)
+	l.oneOf(key+".client_id", m.ClientID)
+	l.oneOf(key+".subject", m.Subject)
+	for n, issuer := range m.Issuer {
+		k := patternKey(l, key+".issuer", n)
+		known := func(is Issuer) bool { return is.Issuer.String() == issuer }
+		if l.ok(k) && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 && !slices.ContainsFunc(cfg.Auth.Issuers, known) {
+			l.errorf(k, "%s is none of auth.issuers", quote(issuer))
+		}
+	}
+	for name, values := range m.Claims {
+		k := key + ".claims." + name
+		if strings.Trim(name, "/") == "" && l.ok(k) {
+			l.errorf(k, "must be the name of a claim or a JSON Pointer, such as /org/id")
+		}
+		l.oneOf(k, values)
+	}
+}
+
+// oneOf checks a list of values.
+func (l *loader) oneOf(key string, values Values) {
+	if l.given(key) && len(values) == 0 && l.ok(key) {
+		l.errorf(key, "is empty; leave it out, or give a value")
+	}
+	for n, v := range values {
+		if k := patternKey(l, key, n); l.ok(k) && slices.Contains(values[:n], v) {
+			l.errorf(k, "%s is listed twice", quote(v))
+		}
+	}
+}
