@@ -9,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"drawbridge/auth"
+	"drawbridge/test/race"
 )
 
 // groupLimits gives the client acme more than others, and all with a claim a rate that they share.
@@ -154,7 +155,7 @@ func TestReloadOfPrincipalRates(t *testing.T) {
 
 // TestPrincipalRatesAllocate nothing: which rate is a principal's is known with its token.
 func TestPrincipalRatesAllocate(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	i, service := newIDP(t), newRecordingService(t)
