@@ -88,6 +88,7 @@ func TestProofs(t *testing.T) {
 		{"good, typ in upper case", with(map[string]any{"header.typ": "DPoP+JWT"}), ""},
 		{"used before", with(map[string]any{"header.typ": "DPoP+JWT"}), "proof: used before"},
 		{"htu in upper case, with the port", with(map[string]any{"jti": "2", "htu": "HTTPS://MCP.example.com:443/mcp"}), ""},
+		{"good, with a claim and a member of the header that nobody knows", with(map[string]any{"jti": "5", "iss": "device", "header.kid": "1"}), ""},
 		{"iat at the edge", with(map[string]any{"jti": "3", "iat": unix - 60}), ""},
 		{"iat at the other edge", with(map[string]any{"jti": "4", "iat": unix + 60}), ""},
 		{"iat too old", with(map[string]any{"iat": unix - 61}), "proof: iat"},
