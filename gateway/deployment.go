@@ -56,23 +56,24 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.identity, err = g.identityOf(c, old); err != nil {
 		return nil, err
 	}
+	limits := sourceLimits(c.Limits)
 	for i, api := range c.APIs {
 		wrong := func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }
-		s := old.sourceOf(api, c.Limits, d.identity)
+		s := old.sourceOf(api, limits, d.identity)
 		// What was a document stays one: this may be the moment in which its file is written anew.
 		if (s == nil || s.loaded == nil) && isFragment(api) {
 			d.passed = append(d.passed, api.Spec.String())
 			continue
 		}
 		if s == nil {
-			if s, err = g.newSource(api, c.Limits, d.identity, wrong); err != nil {
+			if s, err = g.newSource(api, limits, d.identity, wrong); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			s.adopt(old.similar(api, c.Limits))
+			s.adopt(old.similar(api, limits))
 		} else if readsFiles(api) {
 			// The files may have changed, which is noticed where they are used. What can't be used is told here.
-			if _, err := g.newAttached(api, c.Limits, d.identity, wrong); err != nil {
+			if _, err := g.newAttached(api, limits, d.identity, wrong); err != nil {
 				errs = append(errs, err)
 			}
 		}
@@ -100,6 +101,12 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		}
 	}
 	return d, errors.Join(errs...)
+}
+
+// sourceLimits are the limits without those on callers, which no source knows: a change of these keeps its connections and answers.
+func sourceLimits(l config.Limits) config.Limits {
+	l.AddressRate, l.PrincipalRate, l.PrincipalRates = config.Rate{}, config.Rate{}, nil
+	return l
 }
 
 // identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys.

@@ -139,13 +139,16 @@ func TestReloadOfPrincipalRates(t *testing.T) {
 	if got := spend(t, c, "this caller", `"principal";q=4;w=240`); got != 4 {
 		t.Errorf("%d requests were served", got)
 	}
-	guard := r.current.Load().whole.guard
+	guard, source := r.current.Load().whole.guard, r.current.Load().whole.plans["list"].source
 	reload("burst: 4", "burst: 6")
 	if got := spend(t, c, "this caller", `"principal";q=6;w=360`); got != 2 {
 		t.Errorf("with a larger burst %d more requests were served", got)
 	}
 	if r.current.Load().whole.guard != guard {
 		t.Error("the tokens that were known are forgotten, though the same principals have rates of their own")
+	}
+	if r.current.Load().whole.plans["list"].source != source {
+		t.Error("the connections to the service are others, though nothing of it has changed")
 	}
 	reload("client_id: acme", "client_id: another")
 	if got := spend(t, c, "this caller", `"principal";q=2;w=120`); got != 2 {
