@@ -15,23 +15,30 @@ import (
 // then exceeds: calls under way end on those that they have, new ones make new
 // ones, and each of these asks for the addresses again (L7).
 type pool struct {
-	make func() *http.Transport
-	age  time.Duration // 0: connections live as long as they are used
-	now  func() time.Time
+	make   func() (*cleartext, *http.Transport)
+	spoken *protocols
+	age    time.Duration // 0: connections live as long as they are used
+	now    func() time.Time
 
 	current atomic.Pointer[connections]
 	mu      sync.Mutex // held while current is replaced
-	retired []*http.Transport
+	retired []*connections
 }
 
 // connections are those that are of one age.
 type connections struct {
-	transport *http.Transport
+	cleartext *cleartext
+	transport *http.Transport // all that cleartext does not take
 	until     time.Time
 }
 
-func newPool(age time.Duration, makeTransport func() *http.Transport) *pool {
-	p := &pool{make: makeTransport, age: age, now: time.Now}
+func (c *connections) close() {
+	c.cleartext.close()
+	c.transport.CloseIdleConnections() // those in use too, when their calls end: net/http keeps none after this
+}
+
+func newPool(age time.Duration, spoken *protocols, makeBoth func() (*cleartext, *http.Transport)) *pool {
+	p := &pool{make: makeBoth, spoken: spoken, age: age, now: time.Now}
 	p.current.Store(p.fresh())
 	return p
 }
@@ -39,7 +46,8 @@ func newPool(age time.Duration, makeTransport func() *http.Transport) *pool {
 // fresh makes connections that live up to a tenth less than they may, so that
 // not all gateways of a kind connect anew at the same moment.
 func (p *pool) fresh() *connections {
-	c := &connections{transport: p.make()}
+	c := &connections{}
+	c.cleartext, c.transport = p.make()
 	if p.age > 0 {
 		c.until = p.now().Add(p.age - time.Duration(rand.Int64N(int64(p.age)/10+1)))
 	}
@@ -52,12 +60,15 @@ func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.age > 0 && !p.now().Before(c.until) {
 		c = p.renew(c)
 	}
-	return c.transport.RoundTrip(req)
+	if c.cleartext.takes(req) {
+		return c.cleartext.RoundTrip(req)
+	}
+	return c.transport.RoundTrip(p.spoken.once(req))
 }
 
-// maxRetired is how many transports are remembered for close. What is forgotten
+// maxRetired is how many of them are remembered for close. What is forgotten
 // has no call any more, or one of many minutes, after which its connection ends
-// when it has been idle for IdleConnTimeout.
+// when it has been idle for maxRest.
 const maxRetired = 4
 
 // renew replaces the connections, unless another call has done so.
@@ -69,9 +80,9 @@ func (p *pool) renew(old *connections) *connections {
 	}
 	c := p.fresh()
 	p.current.Store(c)
-	p.retired = append(p.retired, old.transport)
-	for _, t := range p.retired {
-		t.CloseIdleConnections() // those in use too, when their calls end: net/http keeps none after this
+	p.retired = append(p.retired, old)
+	for _, c := range p.retired {
+		c.close()
 	}
 	if len(p.retired) > maxRetired {
 		p.retired = p.retired[1:]
@@ -83,7 +94,7 @@ func (p *pool) renew(old *connections) *connections {
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, t := range append(p.retired, p.current.Load().transport) {
-		t.CloseIdleConnections()
+	for _, c := range append(p.retired, p.current.Load()) {
+		c.close()
 	}
 }

@@ -166,14 +166,13 @@ func lower(service string) string { return "t" + service[1:] }
 // classifier stands around the transport and gives its errors their kinds, so
 // that what has none comes from the credential.
 type classifier struct {
-	name   string
-	spoken *protocols
-	next   http.RoundTripper
+	name string
+	next http.RoundTripper
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := c.next.RoundTrip(c.spoken.once(req))
+	resp, err := c.next.RoundTrip(req)
 	if err == nil {
 		return resp, nil
 	}

@@ -39,8 +39,7 @@ func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
 		DisableCompression:     true,
 		MaxIdleConns:           0, // the limit on each host is enough: there are few hosts
 		MaxIdleConnsPerHost:    cmp.Or(o.MaxIdle, 256),
-		MaxConnsPerHost:        o.MaxConns,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        maxRest,
 		ResponseHeaderTimeout:  cmp.Or(o.FirstByte, 15*time.Second),
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		HTTP2: &http.HTTP2Config{ // a silent connection is asked whether it still lives (L7)

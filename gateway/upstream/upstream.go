@@ -55,9 +55,6 @@ type Options struct {
 	MaxRatio int64
 	// MaxIdle is the number of idle connections kept to one host. Default 256.
 	MaxIdle int
-	// MaxConns is the number of connections to one host at the same time; calls
-	// over it wait. Default 0: no limit.
-	MaxConns int
 	// Room bounds the calls under way at the same time.
 	Room Room
 	// Breaker says when a service that fails is left alone.
@@ -137,8 +134,11 @@ func NewClient(o Options) *Client {
 	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second))
 	c.guard = g
 	spoken := &protocols{}
-	c.pool = newPool(o.ConnectionAge, func() *http.Transport { return newTransport(o, g, spoken) })
-	c.chain = classifier{name: o.Name, spoken: spoken, next: c.pool}
+	c.pool = newPool(o.ConnectionAge, spoken, func() (*cleartext, *http.Transport) {
+		t := newTransport(o, g, spoken)
+		return newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost), t
+	})
+	c.chain = classifier{name: o.Name, next: c.pool}
 	if o.Wrap != nil {
 		c.chain = o.Wrap(c.chain)
 	}

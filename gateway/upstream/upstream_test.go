@@ -170,7 +170,7 @@ func TestProxyFromEnvironment(t *testing.T) {
 	defer server.Close()
 	client := NewClient(Options{BaseURL: parse(t, server.URL)})
 	defer client.Close()
-	if client.pool.make().Proxy != nil {
+	if client.pool.current.Load().transport.Proxy != nil {
 		t.Error("a proxy is used")
 	}
 	if got := outcome(client, get(t, parse(t, server.URL))); got != "200 \"\"\n" {

@@ -1,0 +1,246 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// cleartext makes calls over HTTP/1.1 without TLS, as most calls to services within a network are. With net/http each connection
+// has two goroutines, and a call is handed to one of them and comes back from the other; here the goroutine of the
+// call writes the request and reads the answer itself, which takes a sixth off what a small call costs (docs/adr/0017). What goes over the wire
+// is written and read by net/http all the same: [http.Request.Write] and [http.ReadResponse]. It is safe for concurrent use.
+type cleartext struct {
+	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
+	firstByte time.Duration // from the request to the head of its answer
+	most      int           // idle connections to one host
+	rest      time.Duration // how long a connection may be idle
+
+	mu     sync.Mutex
+	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
+	sweep  *time.Timer                 // runs while there are idle connections
+	closed bool                        // nothing is kept any more
+}
+
+const (
+	// maxWritten is the longest body that is written before the answer is looked at. It fits into the buffers of
+	// the two sockets, so that a service that answers before it has read all can't hold the call up.
+	maxWritten = 32 << 10
+	// maxRest is how long a connection may be idle, here and in net/http.
+	maxRest = 90 * time.Second
+	// sweepEvery is the time between two looks at the idle connections.
+	sweepEvery = 15 * time.Second
+)
+
+func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn, error), firstByte time.Duration, most int) *cleartext {
+	return &cleartext{dial: dial, firstByte: firstByte, most: most, rest: maxRest, idle: make(map[string][]*cleartextConn)}
+}
+
+// takes reports whether a request is one of those that are made here. The others, whose body is long or of no known length, or
+// that ask for more than an answer, are net/http's.
+func (c *cleartext) takes(req *http.Request) bool {
+	return req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
+		req.Method != http.MethodConnect && !req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
+		(req.Body == nil || req.Body == http.NoBody || 0 < req.ContentLength && req.ContentLength <= maxWritten) &&
+		req.Header["Expect"] == nil && req.Header["Connection"] == nil && req.Header["Upgrade"] == nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// RoundTrip implements [http.RoundTripper]. A request that came to nothing on a connection that had been idle is sent again as by
+// net/http: if no byte of it was sent, or if it may be repeated (see mayRepeat) and no byte of an answer came.
+func (c *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := checkWritable(req); err != nil {
+		closeBody(req)
+		return nil, err
+	}
+	for {
+		conn, err := c.take(req)
+		if err != nil {
+			closeBody(req)
+			return nil, err
+		}
+		resp, err := conn.exchange(req)
+		if err == nil {
+			return resp, nil
+		}
+		if conn.used == 0 || conn.answered || req.Context().Err() != nil || conn.written > 0 && !mayRepeat(req) {
+			return nil, err
+		}
+		if req.Body != nil && req.Body != http.NoBody {
+			if req.GetBody == nil {
+				return nil, err
+			}
+			again := req.WithContext(req.Context())
+			if again.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+			req = again
+		}
+	}
+}
+
+// mayRepeat reports what net/http takes for replayable, unless the request is marked (exact.go).
+func mayRepeat(req *http.Request) bool {
+	if isExact(req.Context()) {
+		return false
+	}
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	for _, name := range keyHeaders {
+		if _, ok := req.Header[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// checkWritable refuses what [http.Request.Write] would mend or leave out, as net/http's transport does: a line break in a
+// value is an attack, and not to be replaced by a space.
+func checkWritable(req *http.Request) error {
+	if req.Method != "" && !httpguts.ValidHeaderFieldName(req.Method) { // both are tokens
+		return fmt.Errorf("invalid method %q", req.Method)
+	}
+	for name, values := range req.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fmt.Errorf("invalid header field name %q", name)
+		}
+		for _, v := range values {
+			if !httpguts.ValidHeaderFieldValue(v) {
+				return fmt.Errorf("invalid header field value for %q", name) // not the value: it may be a secret
+			}
+		}
+	}
+	return nil
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+}
+
+// take returns an idle connection that is alive, or a new one, from which the head of an answer must come within firstByte.
+func (c *cleartext) take(req *http.Request) (*cleartextConn, error) {
+	trace := httptrace.ContextClientTrace(req.Context())
+	for {
+		conn := c.last(req.URL.Host)
+		if conn == nil {
+			break
+		}
+		if !conn.isAlive(time.Now().Add(c.firstByte)) {
+			conn.Close()
+			continue
+		}
+		conn.used++
+		if trace != nil && trace.GotConn != nil {
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn.Conn, Reused: true, WasIdle: true, IdleTime: time.Since(conn.since)})
+		}
+		return conn, nil
+	}
+	address := req.URL.Host
+	if req.URL.Port() == "" {
+		address = net.JoinHostPort(req.URL.Hostname(), "80")
+	}
+	raw, err := c.dial(req.Context(), "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: raw})
+	}
+	_ = raw.SetReadDeadline(time.Now().Add(c.firstByte))
+	return newCleartextConn(c, raw, req.URL.Host), nil
+}
+
+// last takes the connection out that was used last; nil: there is none.
+func (c *cleartext) last(host string) *cleartextConn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.idle[host]
+	if len(kept) == 0 {
+		return nil
+	}
+	conn := kept[len(kept)-1]
+	kept[len(kept)-1] = nil
+	c.idle[host] = kept[:len(kept)-1]
+	return conn
+}
+
+// put keeps a connection for the next call.
+func (c *cleartext) put(conn *cleartextConn) {
+	conn.since = time.Now()
+	c.mu.Lock()
+	kept := c.idle[conn.host]
+	if c.closed || len(kept) >= c.most {
+		c.mu.Unlock()
+		conn.Close()
+		return
+	}
+	c.idle[conn.host] = append(kept, conn)
+	if c.sweep == nil {
+		c.sweep = time.AfterFunc(sweepEvery, c.clean)
+	}
+	c.mu.Unlock()
+}
+
+// clean closes idle connections that have rested long enough, or that the service has closed.
+func (c *cleartext) clean() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for host, kept := range c.idle {
+		left := kept[:0]
+		for _, conn := range kept {
+			if time.Since(conn.since) < c.rest && conn.isAlive(time.Time{}) {
+				left = append(left, conn)
+			} else {
+				conn.Close()
+			}
+		}
+		clear(kept[len(left):])
+		if c.idle[host] = left; len(left) == 0 {
+			delete(c.idle, host)
+		}
+	}
+	if c.sweep = nil; len(c.idle) > 0 && !c.closed {
+		c.sweep = time.AfterFunc(sweepEvery, c.clean)
+	}
+}
+
+// close closes the idle connections, and the others when their calls have ended.
+func (c *cleartext) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.sweep != nil {
+		c.sweep.Stop()
+	}
+	for _, kept := range c.idle {
+		for _, conn := range kept {
+			conn.Close()
+		}
+	}
+	clear(c.idle)
+}
+
+// errors of answers that net/http would have read on.
+var (
+	errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)
+	errInterim     = errors.New("more interim answers (1xx) than are waited for")
+)

@@ -1,0 +1,171 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+// maxInterim is how many interim answers may come before an answer, as many as net/http waits for.
+const maxInterim = 5
+
+// cleartextConn is a connection of [cleartext]. One call has it at a time.
+type cleartextConn struct {
+	net.Conn
+	pool  *cleartext
+	host  string
+	alive probe
+	r     *bufio.Reader
+	w     *bufio.Writer
+	end   func() // closes the connection, so that the call under way ends; made once
+	since time.Time
+
+	used     int   // calls before this one
+	left     int64 // bytes that may still be read; those of a head are counted
+	written  int64 // bytes of this call's request that were given to the socket
+	answered bool  // a byte of this call's answer has come
+}
+
+func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
+	c := &cleartextConn{Conn: conn, pool: pool, host: host, alive: newProbe(conn)}
+	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(writing{c})
+	c.end = func() { conn.Close() }
+	return c
+}
+
+// reading and writing are the two directions of a connection, which count what passes.
+type (
+	reading struct{ *cleartextConn }
+	writing struct{ *cleartextConn }
+)
+
+func (c reading) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errHeadTooLong
+	}
+	if int64(len(p)) > c.left {
+		p = p[:c.left]
+	}
+	n, err := c.Conn.Read(p)
+	c.left -= int64(n)
+	return n, err
+}
+
+func (c writing) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.written += int64(n)
+	return n, err
+}
+
+// isAlive reports whether the service has neither closed an idle connection nor sent something that was not asked for, which must not
+// become the next call's answer. until is the time from which reading fails; a passed one would look like an end.
+func (c *cleartextConn) isAlive(until time.Time) bool {
+	_ = c.SetReadDeadline(until)
+	return c.r.Buffered() == 0 && c.alive.isQuiet()
+}
+
+// exchange sends a request and reads the head of the answer. If it fails, the connection is closed.
+func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	c.left, c.written, c.answered = maxHeaderBytes, 0, false
+	stop := context.AfterFunc(ctx, c.end)
+	resp, err := c.send(req)
+	if err != nil {
+		stop()
+		c.Close()
+		if ended := context.Cause(ctx); ended != nil {
+			err = ended
+		}
+		return nil, err
+	}
+	c.left = math.MaxInt64
+	if req.Method == http.MethodHead || resp.ContentLength == 0 {
+		c.done(stop, !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols)
+		resp.Body = http.NoBody
+		return resp, nil
+	}
+	if int64(c.r.Buffered()) < resp.ContentLength || resp.ContentLength < 0 { // else the rest is here
+		_ = c.SetReadDeadline(time.Time{})
+	}
+	resp.Body = &cleartextBody{from: resp.Body, conn: c, stop: stop, again: !resp.Close}
+	return resp, nil
+}
+
+// send writes a request and reads the head of its answer.
+func (c *cleartextConn) send(req *http.Request) (*http.Response, error) {
+	if err := req.Write(c.w); err != nil { // it closes the body
+		return nil, err
+	}
+	if err := c.w.Flush(); err != nil {
+		return nil, err
+	}
+	if _, err := c.r.Peek(1); err != nil {
+		return nil, err
+	}
+	c.answered = true
+	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
+		trace.GotFirstResponseByte()
+	}
+	for range 1 + maxInterim {
+		resp, err := http.ReadResponse(c.r, req)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
+			return resp, nil
+		}
+	}
+	return nil, errInterim
+}
+
+// done ends a call. The connection is kept if it may be used again and nothing more came over it than the answer.
+func (c *cleartextConn) done(stop func() bool, again bool) {
+	if stop() && again && c.r.Buffered() == 0 {
+		c.pool.put(c)
+	} else {
+		c.Close()
+	}
+}
+
+// cleartextBody is the body of an answer. At its end it gives the connection back; closed before, it closes it, also while another
+// goroutine reads.
+type cleartextBody struct {
+	from  io.Reader // closing it would read all that the service sends, so nobody does
+	conn  *cleartextConn
+	stop  func() bool
+	again bool
+	ended atomic.Bool
+	whole bool // the end was read; for the goroutine that reads
+}
+
+// Read implements [io.Reader].
+func (b *cleartextBody) Read(p []byte) (int, error) {
+	switch {
+	case b.whole:
+		return 0, io.EOF
+	case b.ended.Load():
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.from.Read(p)
+	if err != nil && b.ended.CompareAndSwap(false, true) {
+		b.whole = errors.Is(err, io.EOF)
+		b.conn.done(b.stop, b.again && b.whole)
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (b *cleartextBody) Close() error {
+	if b.ended.CompareAndSwap(false, true) {
+		b.stop()
+		return b.conn.Close()
+	}
+	return nil
+}
