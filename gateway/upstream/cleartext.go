@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -239,8 +238,5 @@ func (c *cleartext) close() {
 	clear(c.idle)
 }
 
-// errors of answers that net/http would have read on.
-var (
-	errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)
-	errInterim     = errors.New("more interim answers (1xx) than are waited for")
-)
+// errHeadTooLong is what reading on returns.
+var errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)

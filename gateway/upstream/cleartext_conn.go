@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// maxInterim is how many interim answers may come before an answer, as many as net/http waits for.
-const maxInterim = 5
-
 // cleartextConn is a connection of [cleartext]. One call has it at a time.
 type cleartextConn struct {
 	net.Conn
@@ -113,16 +110,15 @@ func (c *cleartextConn) send(req *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
 		trace.GotFirstResponseByte()
 	}
-	for range 1 + maxInterim {
+	for { // interim answers (1xx) count for the length of the head, so there is an end
 		resp, err := http.ReadResponse(c.r, req)
 		if err != nil {
 			return nil, err
 		}
-		if resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
+		if resp.StatusCode < http.StatusContinue || resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
 			return resp, nil
 		}
 	}
-	return nil, errInterim
 }
 
 // done ends a call. The connection is kept if it may be used again and nothing more came over it than the answer.
