@@ -48,8 +48,6 @@ func TestCVE_2026_71324_LeftOnTheConnection(t *testing.T) {
 						t.Fatalf("the answer is what was left on the connection: %d %q", resp.StatusCode, body)
 					}
 				}
-				// net/http looks at what is left when it has put the connection back, so a call that is
-				// faster than that look would get it (docs/security.md, known gaps).
 				<-ended
 			}
 		})

@@ -62,7 +62,7 @@ var rooms = map[string]room{
 	},
 	"gateway/mcp":      {},
 	"gateway/catalog":  {arrows: []string{"openapi"}},
-	"gateway/upstream": {modules: []string{"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
+	"gateway/upstream": {modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
 	"gateway/cache":    {},
 	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},
