@@ -33,6 +33,8 @@ const (
 	maxReportAnswer  = 4 << 10
 	reportTime       = 10 * time.Second
 	maxCallbackBytes = 2048 // of a URL
+	// crowdedPause is after what time a large result is asked for again, for which there was no room.
+	crowdedPause = 5 * time.Second
 )
 
 // outbound calls those who asked for it when their jobs have ended. It is immutable but for its connections.
@@ -160,6 +162,7 @@ func (c *call) report(t *task) bool {
 		ctx: context.WithValue(context.WithoutCancel(c.ctx), visitKey{}, &visit{name: v.name, operator: v.operator, header: c.req.HTTP.Header.Clone()}),
 		id:  t.id, viewer: mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client},
 	}
+	of := sharerOf(c.req.Principal, v)
 	follow := func(ctx context.Context) {
 		for pause := c.plan.job.interval; ; {
 			select {
@@ -174,6 +177,12 @@ func (c *call) report(t *task) bool {
 				return
 			case err != nil:
 			case rec.final():
+				leave, ok := g.room.hold(ctx, of, 2*int64(len(rec.Result))) // the result, and the request with it
+				if !ok {
+					pause = crowdedPause // and it is asked for again, if it is too large to be kept
+					continue
+				}
+				defer leave()
 				out.send(ctx, g, &to, t.of(rec), c.plan.Tool)
 				return
 			default:

@@ -34,11 +34,7 @@ func (c *call) places() *places {
 		return c.held
 	}
 	v := visitFrom(c.ctx)
-	s := sharer{principal: c.req.Principal}
-	if s.principal == "" {
-		s.address = v.address
-	}
-	p := &places{room: c.g.room, sharer: s}
+	p := &places{room: c.g.room, sharer: sharerOf(c.req.Principal, v)}
 	if v.doored {
 		if !v.places.CompareAndSwap(nil, p) {
 			p = v.places.Load()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -11,6 +12,13 @@ import (
 type sharer struct {
 	principal string
 	address   addressKey
+}
+
+func sharerOf(principal string, v *visit) sharer {
+	if principal == "" {
+		return sharer{address: v.address}
+	}
+	return sharer{principal: principal}
 }
 
 // takePlace waits for n bytes of the room for large answers: first for those of the sharer's half, so that who has spent it holds up nobody else.
@@ -30,6 +38,24 @@ func (r *room) takePlace(ctx context.Context, of sharer, n int64) error {
 		return err
 	}
 	return nil
+}
+
+// shortWait is how long something large that is there already waits for its place.
+const shortWait = time.Second
+
+// hold takes a place for n bytes that are there already and go out by themselves. leave gives it back; false: there is none now, and they must not be
+// kept. What is not large needs none.
+func (r *room) hold(ctx context.Context, of sharer, n int64) (leave func(), ok bool) {
+	if r.answers == nil || n <= largeAnswer {
+		return func() {}, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, shortWait)
+	defer cancel()
+	n = min(n, r.capacity)
+	if r.takePlace(ctx, of, n) != nil {
+		return nil, false
+	}
+	return func() { r.shrinkPlace(of, n, 0) }, true
 }
 
 // tryPlace makes n bytes of what a sharer holds, if they are there.

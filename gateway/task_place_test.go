@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,6 +139,64 @@ func TestLargeTask(t *testing.T) {
 		<-done
 		if !strings.Contains(w.Body.String(), text) {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
+		}
+		holdAll(t, g)()
+	})
+}
+
+// slowCaller is a service whose callers take a minute to be called.
+type slowCaller struct {
+	*jobService
+	calls atomic.Int64
+}
+
+func (s *slowCaller) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != "caller.test" {
+		return s.jobService.RoundTrip(r)
+	}
+	s.calls.Add(1)
+	select {
+	case <-time.After(time.Minute):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: r}, nil
+}
+
+// TestLargeReport: a large result has a place as long as a caller is called with it, and nobody is called, nor is it kept, as long as there is none.
+func TestLargeReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service, _ := largeJob()
+		slow := &slowCaller{jobService: service}
+		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
+			"tools: {callback_urls: [\"https://caller.test\"], callback_secret: secret-of-the-cases}\n"+
+			"limits: {max_answer: 700KiB, address_rate: off, principal_rate: off}\n", slow)
+		defer func() {
+			if err := g.reports.stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		withRoom(g, 16<<20)
+		g.jobCall(t, jobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
+		const most = 15 << 20 // what is left is too little for the call of its caller, but a result may be read
+		if !g.room.answers.TryAcquire(most) {
+			t.Fatal("no room")
+		}
+		time.Sleep(time.Minute)
+		if n := slow.calls.Load(); n != 0 {
+			t.Errorf("%d calls without room", n)
+		}
+		g.room.answers.Release(most)
+		time.Sleep(15 * time.Second)
+		if n := slow.calls.Load(); n != 1 {
+			t.Errorf("%d calls when there is room", n)
+		}
+		if g.room.answers.TryAcquire(g.room.capacity - 1200<<10) {
+			t.Error("it holds no room while its caller is called")
+		}
+		time.Sleep(5 * time.Minute)
+		if n := slow.calls.Load(); n != 3 {
+			t.Errorf("%d calls in the end", n)
 		}
 		holdAll(t, g)()
 	})
