@@ -7,16 +7,17 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 )
 
 // Patience with those who send slowly (H7).
 const (
-	// headPatience is how long the head of a first request may take: as long as net/http gives those that follow.
+	// headPatience is how long the head of a first request may take, a quarter more or less: as long as net/http gives those that follow.
 	headPatience = 5 * time.Second
-	// bodyPatience is how long its body may stand still: as long as gateway/mcp gives one that it reads. After so long, or up to twice as long, it must
-	// have come with leastPace bytes a second on the average.
+	// bodyPatience is how long its body may stand still, a quarter more or less: as long as gateway/mcp gives one that it reads. After so long, or up to
+	// twice as long, it must have come with leastPace bytes a second on the average.
 	bodyPatience = 10 * time.Second
 	leastPace    = 240
 	// lastLook is how long one that has sent nothing is kept when no others are taken any more, since its request may be on its way, and how long net/http
@@ -159,6 +160,7 @@ func (a *Arrivals) take() {
 		case err == nil:
 			pause = 0
 			a.wait(c)
+			runtime.Gosched() // a flood of connections doesn't hold up the requests that are there
 			continue
 		case errors.Is(err, net.ErrClosed):
 			return
@@ -207,14 +209,14 @@ func (a *Arrivals) await(c *boundedConn) {
 
 // arrive reads the rest of a first request; false: it has not come in time.
 func (a *Arrivals) arrive(c *boundedConn) bool {
-	// Those that come together, and are all slow, are not ended together: a quarter of all patience is a matter of luck.
+	// Those that come together, and are all slow, are not ended together, to come again together: a part of all patience is a matter of luck.
 	luck := rand.Float64()
-	share := func(d time.Duration) time.Duration { return d - time.Duration(luck*float64(d/4)) }
+	about := func(d time.Duration) time.Duration { return d + time.Duration((luck-0.5)/2*float64(d)) }
 	begin := time.Now()
 	for look := (arrival{tls: a.tls}); look.wants(c.first) > len(c.first); {
-		next := begin.Add(share(a.head))
+		next := begin.Add(about(a.head))
 		if look.whole {
-			next = time.Now().Add(share(a.body))
+			next = time.Now().Add(about(a.body))
 			pace := begin.Add(a.body + time.Duration(luck*float64(a.body)) + time.Duration(len(c.first))*time.Second/leastPace)
 			if pace.Before(next) {
 				next = pace

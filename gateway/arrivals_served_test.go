@@ -69,6 +69,38 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 	}
 }
 
+// TestSlowBody: H7. A body that does not come has the answer that it has when net/http waits for it.
+func TestSlowBody(t *testing.T) {
+	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
+	synctest.Test(t, func(t *testing.T) {
+		inner := &pipes{conns: make(chan any), closed: make(chan struct{})}
+		s := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: headPatience}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = s.Serve(newArrivals(&boundedListener{Listener: inner, all: g.connections}, false))
+		}()
+		server, client := net.Pipe()
+		inner.conns <- remote{server, "127.0.0.1:1"}
+		begin := time.Now()
+		_, _ = io.WriteString(client, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+			"Content-Length: 100\r\n\r\n{")
+		got, _ := io.ReadAll(client)
+		if took := time.Since(begin); took < bodyPatience*3/4 || took > bodyPatience*5/4+time.Second { // which is net/http's, before it closes
+			t.Errorf("answered after %v", took)
+		}
+		for _, part := range []string{"HTTP/1.1 408 Request Timeout\r\n", "\r\nConnection: close\r\n", "the body did not arrive in time"} {
+			if !strings.Contains(string(got), part) {
+				t.Errorf("no %q in %s", part, got)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+}
+
 // exchange sends pieces to a server on l, which takes connections from inner, and returns the answer.
 func exchange(t *testing.T, inner *pipes, l net.Listener, pieces []string) string {
 	t.Helper()

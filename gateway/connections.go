@@ -76,8 +76,10 @@ func (l *boundedListener) accept() (*boundedConn, error) {
 // keyOf returns the address that a connection counts for; nobody's for peers on loopback, and for trusted proxies, which stand
 // for many.
 func (c *connections) keyOf(a net.Addr) addressKey {
-	peer, err := netip.ParseAddrPort(a.String())
-	if err != nil {
+	var peer netip.AddrPort
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		peer = tcp.AddrPort()
+	} else if peer, _ = netip.ParseAddrPort(a.String()); !peer.IsValid() {
 		return addressKey{}
 	}
 	if ip := peer.Addr().Unmap().WithZone(""); !ip.IsLoopback() && !c.g.clients.trusts(ip) {

@@ -37,7 +37,7 @@ func (x *exchange) read() ([]byte, *Error) {
 			x.readDeadline(time.Time{})
 			return body, nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			e := refusal(http.StatusRequestTimeout, "the body did not arrive: nothing came for %v", x.h.stall)
+			e := refusal(http.StatusRequestTimeout, "the body did not arrive in time")
 			e.Header = http.Header{"Connection": {"close"}}
 			return nil, e
 		case err != nil:
