@@ -16,10 +16,12 @@ import (
 const (
 	// headPatience is how long the head of a first request may take, a quarter more or less: as long as net/http gives those that follow.
 	headPatience = 5 * time.Second
-	// bodyPatience is how long its body may stand still, a quarter more or less: as long as gateway/mcp gives one that it reads. After so long, or up to
-	// twice as long, it must have come with leastPace bytes a second on the average.
+	// bodyPatience is how long its body may stand still, a quarter more or less: as long as gateway/mcp gives one that it reads.
 	bodyPatience = 10 * time.Second
-	leastPace    = 240
+	// After bodyGrace, or up to twice as long, it must have come with leastPace bytes a second on the average. One that waits here costs less than its
+	// answer, and its client comes again: so there is no hurry.
+	bodyGrace = 30 * time.Second
+	leastPace = 240
 	// lastLook is how long one that has sent nothing is kept when no others are taken any more, since its request may be on its way, and how long net/http
 	// may take to begin with the last that it got.
 	lastLook = 100 * time.Millisecond
@@ -217,7 +219,7 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 		next := begin.Add(about(a.head))
 		if look.whole {
 			next = time.Now().Add(about(a.body))
-			pace := begin.Add(a.body + time.Duration(luck*float64(a.body)) + time.Duration(len(c.first))*time.Second/leastPace)
+			pace := begin.Add(bodyGrace + time.Duration(luck*float64(bodyGrace)) + time.Duration(len(c.first))*time.Second/leastPace)
 			if pace.Before(next) {
 				next = pace
 			}

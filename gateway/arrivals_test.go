@@ -84,7 +84,7 @@ func TestArrivals(t *testing.T) {
 		{"nothing", nil, 0, false, headPatience * 3 / 4, headPatience * 5 / 4},
 		{"a slow head", []string{"GET / HTTP/1.1\r\n", "A", ":", " a", "a", "a", "a", "a"}, 900 * time.Millisecond, false, headPatience * 3 / 4, headPatience * 5 / 4},
 		{"a body that stands still", []string{small}, 0, true, bodyPatience * 3 / 4, bodyPatience * 5 / 4},
-		{"a slow body", slow, 900 * time.Millisecond, true, bodyPatience, 2*bodyPatience + 2*time.Second},
+		{"a slow body", slow, 900 * time.Millisecond, true, bodyGrace, 2*bodyGrace + 2*time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
