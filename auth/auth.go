@@ -132,9 +132,9 @@ type Options struct {
 	Client *http.Client
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
-	// Refused is told why a request was not let in, in words of a closed set that hold nothing of the token. Nil: nobody is. It is
-	// called by many goroutines.
-	Refused func(reason string)
+	// Refused is told why a request was not let in, in words of a closed set that hold nothing of the token, and with which status it
+	// is answered. Nil: nobody is. It is called by many goroutines.
+	Refused func(r *http.Request, reason string, status int)
 	// Logger receives refusals (debug) and problems with issuers (warning), without
 	// anything of a token. Nil: none.
 	Logger *slog.Logger
@@ -175,7 +175,7 @@ type Guard struct {
 	endpoints  []*Guard
 	now        func() time.Time
 	log        *slog.Logger
-	refused    func(reason string) // nil: nobody counts
+	refused    func(r *http.Request, reason string, status int) // nil: nobody counts
 }
 
 // New checks the options, reports all problems with them, and returns a guard

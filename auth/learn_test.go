@@ -247,7 +247,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	var log bytes.Buffer
 	var counted []string
 	g := &Guard{
-		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), refused: func(reason string) { counted = append(counted, reason) },
+		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), refused: func(_ *http.Request, reason string, _ int) { counted = append(counted, reason) },
 		address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.7"), true }, now: time.Now, challenges: newChallenges("m", nil, nil), cache: &cache{},
 	}
 	h := g.Protect(http.NotFoundHandler())

@@ -39,7 +39,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, refused := g.credential(r)
 		if c.token == "" {
-			g.count(refused.String())
+			g.count(r, refused.String(), refused)
 			g.challenges.write(w, refused, c.dpop, 0)
 			return
 		}
@@ -70,7 +70,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err
 	if !errors.As(err, &no) { // the client went away while keys were fetched
 		no = &refusal{outcome: unavailable, reason: "canceled"}
 	}
-	g.count(no.reason)
+	g.count(r, no.reason, no.outcome)
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		attrs := []slog.Attr{slog.String("reason", no.reason), slog.String("issuer", no.issuer)}
 		if g.address != nil {
@@ -87,9 +87,9 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err
 }
 
 // count tells who counts refusals of one.
-func (g *Guard) count(reason string) {
+func (g *Guard) count(r *http.Request, reason string, o outcome) {
 	if g.refused != nil {
-		g.refused(reason)
+		g.refused(r, reason, g.challenges.answers[o].status)
 	}
 }
 

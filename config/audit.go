@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Audit is the audit log: one line for each call, apart from the log of the program.
+// Audit is the audit log: one line for each call, and some for requests that are refused, apart from the log of the program.
 type Audit struct {
 	// The file to which lines are appended. It is made with mode 0600, and opened anew when it was renamed or removed, and on
 	// SIGHUP. The gateway never reads it.
@@ -20,6 +20,9 @@ type Audit struct {
 	// The arguments that are written as they are, besides, as JSON Pointers; at most 16. What sensitive_fields hides of answers is
 	// hidden of them too.
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
+	// Tells of requests that are refused before it is known what they want: for a token, a rate, a host. The first of a kind has a line,
+	// and the others of its minute one together.
+	Refusals bool `yaml:"refusals" default:"true"`
 	// What becomes of calls while lines can't be written as fast as they come, or not at all: block has them wait, and refuses
 	// them after a second, so that nothing is done without a line; drop lets them go on without one, and counts that.
 	WhenFull WhenFull `yaml:"when_full" default:"block"`

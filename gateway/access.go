@@ -40,7 +40,7 @@ func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 // authorizeBatch tells whether the caller may call all tools of a batch, before any of them is called (Z3). The challenge
 // names what all of them need, so that the whole can be sent again. Where tools are hidden each call is answered by itself,
 // since one that may not be called does not exist.
-func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
+func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	e := endpointFrom(ctx)
 	if e.guard == nil || e.gen.config.Auth.HideUnauthorized {
 		return nil
@@ -53,6 +53,7 @@ func authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 			needs := e.promptNeeds(p, req)
 			if !e.grants(caller, needs) {
 				denied = e.forbidPrompt(caller, needs)
+				_ = g.refusePrompt(ctx, req, denied)
 			}
 			asked, ok := challengeOf(caller, needs)
 			if !ok {

@@ -79,15 +79,15 @@ func (m *flow) answered(e mcp.Event) {
 	m.answerBytes.Add(float64(e.ResponseBytes))
 }
 
-// refuseToken counts a request without a good token. The reason is one of a closed set of auth.
-func (m *flow) refuseToken(reason string) {
+// reasonWord makes a label of a reason why a request has no good token, which is one of a closed set of auth.
+func reasonWord(reason string) string {
 	word := strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' {
 			return r
 		}
 		return '_'
 	}, reason)
-	m.refusedTokens.WithLabelValues(strings.ReplaceAll(word, "__", "_")).Inc()
+	return strings.ReplaceAll(word, "__", "_")
 }
 
 // statusLabel returns the label of an HTTP status without an allocation for the usual ones. Services can answer any number.

@@ -27,7 +27,7 @@ type front struct {
 func (g *Gateway) newFront(c *config.Config) (*front, error) {
 	f := &front{config: c, keys: g.keysOf(c), access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
 	var err error
-	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback()}); err != nil {
+	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), Refused: g.refuseForeign}); err != nil {
 		return nil, err
 	}
 	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {

@@ -73,7 +73,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
-		Refused: g.metrics.flow.refuseToken,
+		Refused: g.refuseToken,
 	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)

@@ -34,7 +34,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	caller := auth.FromContext(ctx)
 	if denied := e.authorizePrompt(caller, p); denied != nil {
-		return denied
+		return g.refusePrompt(ctx, req, denied)
 	}
 	given, err := req.TextArguments()
 	if err != nil {
@@ -61,7 +61,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 		b.raw(",")
 	}
 	if err := b.locate(); err != nil {
-		return err
+		return g.refusePrompt(ctx, req, err)
 	}
 	b.raw(`"messages":[`)
 	for i := range p.messages {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 )
@@ -90,7 +91,9 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit,
 }
 
 func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *rate, d state.Decision, id []byte) {
-	mcp.Refuse(w, id, limit.refuse(g, d))
+	e := limit.refuse(g, d)
+	mcp.Refuse(w, id, e)
+	g.accountRefused(r.Context(), r, outcome(limit.reason), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		client, _ := g.clients.address(r)
 		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(limit.reason)))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
@@ -112,6 +113,17 @@ func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
 	return e
 }
 
+// refuseRate refuses a request of a caller that is known, and tells the audit log.
+func (g *Gateway) refuseRate(ctx context.Context, req *mcp.Request, r *rate, d state.Decision) *mcp.Error {
+	because := r.reason
+	if d.Uncounted {
+		because = refusedUncounted
+	}
+	e := r.refuse(g, d)
+	g.accountRefused(ctx, req.HTTP, outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
+	return e
+}
+
 // saidRate is what a caller says without wanting an answer is counted under: answers to questions, cancellations, the ends of sessions.
 // It has as much room as the requests have, and its own, so that who calls too often does not lose what the user has answered.
 const saidRate = "said|"
@@ -122,7 +134,7 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 	rates := &v.endpoint.gen.rates
 	if req.Part > 1 && rates.address != nil && v.address != (addressKey{}) {
 		if d := g.addresses.TakeBytes(v.address[:], rates.address.limit, 1); !d.Allowed {
-			return rates.address.refuse(g, d)
+			return g.refuseRate(ctx, req, rates.address, d)
 		}
 	}
 	limit, key := rates.of(ctx, req.Principal)
@@ -135,7 +147,7 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 	// The decision holds also where the counter could not be asked.
 	d, _ := g.shared.rates.Take(ctx, key, limit.limit, 1)
 	if !d.Allowed {
-		return limit.refuse(g, d)
+		return g.refuseRate(ctx, req, limit, d)
 	}
 	limit.tell(reply.Header(), d.Remaining)
 	return nil
@@ -154,7 +166,7 @@ func rateKey(principal string) string {
 
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
-	if e := c.g.crowded(c.endpoint.gen, visitFrom(c.ctx).looked); e != nil {
+	if e, _ := c.g.crowded(c.endpoint.gen, visitFrom(c.ctx).looked); e != nil {
 		c.turnedAway(outcomeLimited)
 		return e
 	}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 )
 
@@ -47,18 +48,18 @@ func (r *room) full(maxCalls int, looked bool) refusalReason {
 	return ""
 }
 
-// crowded makes the error for a call that has no room; nil: it has. looked is that of [room.full].
-func (g *Gateway) crowded(gen *generation, looked bool) *mcp.Error {
+// crowded makes the error for a call that has no room, and says why; nil: it has. looked is that of [room.full].
+func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, refusalReason) {
 	because := g.room.full(gen.config.Limits.MaxCalls, looked)
 	if because == "" {
-		return nil
+		return nil, ""
 	}
 	g.metrics.refused[because].Inc()
 	what := "too many calls run"
 	if because == refusedMemory {
 		what = "there is no room for more calls"
 	}
-	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
+	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what), because
 }
 
 // crowdedForStreams tells whether memory is short: a stream stays for long, so it is refused before those that are open end in the kernel's hands.
@@ -76,8 +77,9 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, ge
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e := g.crowded(gen, false); e != nil {
+	if e, because := g.crowded(gen, false); e != nil {
 		mcp.Refuse(w, nil, e)
+		g.accountRefused(r.Context(), r, outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}
 	v.looked = true

@@ -37,7 +37,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
 		Revoked:      g.shared.ended,
 		Spent:        g.shared.spent,
-		Batch:        authorizeBatch,
+		Batch:        g.authorizeBatch,
 		Admit:        g.admit,
 		Crowded:      g.room.memory.tight,
 		Logger:       g.log,

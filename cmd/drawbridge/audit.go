@@ -35,7 +35,7 @@ func newAudit(cfg *config.Config, stdout io.Writer, log *slog.Logger, metrics pr
 		log.Warn("the audit log does not name this replica", "error", err)
 	}
 	o := audit.Options{
-		Path: c.File.String(), Output: stdout, Key: []byte(c.HashKey.Reveal()), NoDigest: c.Arguments == config.ArgumentsNone,
+		Path: c.File.String(), Output: stdout, Key: []byte(c.HashKey.Reveal()), NoDigest: c.Arguments == config.ArgumentsNone, NoRefusals: !c.Refusals,
 		Drop: c.WhenFull == config.FullDrop, Buffer: c.Buffer, Replica: replica, Logger: log, Metrics: metrics,
 	}
 	switch c.Subject {

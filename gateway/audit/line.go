@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Line is what is known of one call when it has ended. Texts may come from clients: they are cut and escaped.
+// Line is what is known of one call when it has ended, or of a request that was refused before it was one. Texts may come from clients: they are cut and escaped.
 type Line struct {
 	// Time is when the call began.
 	Time time.Time
@@ -28,6 +29,14 @@ type Line struct {
 	Tool, API, Method, Path string
 	// Arguments are a JSON text, or nil; Shown is the same without what must not be shown, and is looked at for fields alone.
 	Arguments, Shown []byte
+	// Address is where a request came from that was refused before it was known what it wants; of calls it is not set.
+	Address netip.Addr
+	// Reason tells such an outcome more exactly, in a word of a closed set; "": there is none.
+	Reason string
+	// Answered is the HTTP status of the gateway's answer to such a request; 0: it is a call.
+	Answered int
+	// More is how many such requests came after the first in the Duration since Time; 0: the line is of one.
+	More int64
 	// Decision is whether the call was let through, Outcome how it ended.
 	Decision Decision
 	Outcome  string
@@ -94,6 +103,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 			dst = number(dst, "scopes_in_all", int64(len(l.Scopes)))
 		}
 	}
+	if l.Address.IsValid() {
+		dst = member(dst, "address", l.Address.String(), maxName)
+	}
 	dst = member(dst, "endpoint", l.Endpoint, maxName)
 	dst = member(dst, "rpc", l.RPC, maxName)
 	dst = member(dst, "tool", l.Tool, maxName)
@@ -104,11 +116,18 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		dst = append(dst, `,"arguments_hash":"`...)
 		dst = append(h.appendArguments(dst, l.Arguments), '"')
 	}
-	if len(o.Fields) > 0 {
+	if len(o.Fields) > 0 && l.Answered == 0 {
 		dst = l.appendFields(dst, o.Fields)
 	}
 	dst = member(dst, "decision", string(l.Decision), maxName)
 	dst = member(dst, "outcome", l.Outcome, maxName)
+	dst = member(dst, "reason", l.Reason, maxName)
+	if l.Answered != 0 {
+		dst = number(dst, "answered", int64(l.Answered))
+	}
+	if l.More > 0 {
+		dst = number(dst, "more", l.More)
+	}
 	dst = member(dst, "cache", l.Cache, maxName)
 	if l.Status != 0 {
 		dst = number(dst, "status", int64(l.Status))

@@ -39,6 +39,8 @@ type Options struct {
 	NoDigest bool
 	// Fields are JSON Pointers to the arguments that are shown, at most 16 of at most 256 bytes.
 	Fields []string
+	// NoRefusals leaves out what [Log.Refuse] is told.
+	NoRefusals bool
 	// Drop loses lines instead of having calls wait.
 	Drop bool
 	// Buffer is how many lines may wait to be written before calls wait, or lines are lost. Default 8192.
@@ -86,6 +88,9 @@ type Log struct {
 	lines   int    // in pending, and in what is being written
 	failing bool   // the last attempt to write failed
 	room    chan struct{}
+
+	refusedMu sync.Mutex
+	refused   refusals
 }
 
 // New opens the log. It starts nothing; the error is about the file.
@@ -154,11 +159,14 @@ var lineRoom = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b
 // Write puts the line of a call into the buffer. It never waits: a call that was made has its line, whatever the buffer holds,
 // but where lines are dropped. When there is no room, the line of a call that asked no service, and told nothing, is dropped and
 // counted in any case: as many of these come as callers send, and nobody waits for room before them.
-func (l *Log) Write(line *Line) {
+func (l *Log) Write(line *Line) { l.put(line, line.Requests > 0 || line.Cache != "") }
+
+// put puts a line into the buffer. One that matters is there also when there is no room, but where lines are dropped.
+func (l *Log) put(line *Line, matters bool) {
 	b := lineRoom.Get().(*[]byte) //nolint:errcheck // nothing else is in it
 	*b = line.append((*b)[:0], &l.o, l.hashes)
 	l.mu.Lock()
-	if l.lines >= l.o.Buffer && (l.o.Drop || line.Requests == 0 && line.Cache == "") {
+	if l.lines >= l.o.Buffer && (l.o.Drop || !matters) {
 		l.mu.Unlock()
 		l.metrics.dropped.Inc()
 	} else {
@@ -193,6 +201,7 @@ func (l *Log) Run(ctx context.Context) error {
 		case <-time.After(firstPause):
 		}
 	}
+	l.sum(true)
 	return l.flush(nil)
 }
 
@@ -218,6 +227,7 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 	for {
 		l.gather(ctx, last)
 		l.look()
+		l.sum(false)
 		batch = l.take(batch)
 		if len(batch) > 0 {
 			last = time.Now()
@@ -228,6 +238,7 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 		}
 		select {
 		case <-l.wake:
+		case <-l.refusalsDue():
 		case <-ctx.Done():
 		}
 	}

@@ -23,6 +23,8 @@ type OriginOptions struct {
 	// Host and as Origin: right when the listener is bound to loopback. It is
 	// implied when Hosts is empty.
 	Loopback bool
+	// Refused is told of each request that is refused: for its Origin, else for its Host. Nil: nobody is.
+	Refused func(r *http.Request, origin bool)
 }
 
 // Origins makes the outermost middleware of an endpoint: it refuses foreign
@@ -36,6 +38,7 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 	g := &gate{
 		hosts: make(map[string]bool), origins: make(map[string]bool),
 		loopback: o.Loopback || len(o.Hosts) == 0,
+		refused:  o.Refused,
 		exposed:  []string{exposedHeaders},
 		vary:     slices.Clip([]string{"Origin"}),
 	}
@@ -69,13 +72,14 @@ type gate struct {
 	hosts    map[string]bool
 	origins  map[string]bool
 	loopback bool
+	refused  func(r *http.Request, origin bool) // nil: nobody is told
 
 	exposed, vary []string // header values, shared by all answers
 }
 
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if !g.hostAllowed(r.Host) {
-		refuse(w, "the Host of this request is not served here")
+		g.refuse(w, r, false, "the Host of this request is not served here")
 		return
 	}
 	h := w.Header()
@@ -90,7 +94,7 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		return
 	}
 	if len(origins) > 1 || !g.originAllowed(origins[0]) {
-		refuse(w, "the Origin of this request is not allowed")
+		g.refuse(w, r, true, "the Origin of this request is not allowed")
 		return
 	}
 	// The exact origin, never "*": then a page elsewhere can't read a word (H3).
@@ -167,7 +171,10 @@ func token(s string) bool {
 
 // refuse answers 403 with an error that has no id (2026-07-28 streamable-http,
 // Security & Endpoint).
-func refuse(w http.ResponseWriter, message string) {
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, origin bool, message string) {
+	if g.refused != nil {
+		g.refused(r, origin)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"` + message + `"}}`)) // there is nobody left to tell

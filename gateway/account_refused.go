@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/mcp"
+)
+
+// Outcomes of requests that are refused before it is known what they want; besides, there are the reasons of drawbridge_refused_total.
+// They are in the audit log alone.
+const (
+	outcomeNobody        outcome = "unauthenticated"
+	outcomeForeignHost   outcome = "foreign_host"
+	outcomeForeignOrigin outcome = "foreign_origin"
+)
+
+// accountRefused tells the audit log of a request that was refused before it was a call. The line has what only who refuses knows.
+func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome, status int, line audit.Line) {
+	if g.audit == nil {
+		return
+	}
+	line.Time, line.Decision, line.Outcome, line.Answered = time.Now(), audit.Refused, string(o), status
+	line.Address, _ = g.clients.address(r)
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		line.Request = v.request()
+		if v.endpoint != nil {
+			line.Endpoint = v.endpoint.name
+		}
+	}
+	if p := auth.FromContext(ctx); p != nil {
+		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	g.audit.Refuse(&line)
+}
+
+// refuseToken counts a request without a good token, and tells the audit log.
+func (g *Gateway) refuseToken(r *http.Request, reason string, status int) {
+	word := reasonWord(reason)
+	g.metrics.flow.refusedTokens.WithLabelValues(word).Inc()
+	g.accountRefused(r.Context(), r, outcomeNobody, status, audit.Line{Reason: word})
+}
+
+// refuseForeign tells the audit log of a request with a foreign Host, or Origin.
+func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
+	o := outcomeForeignHost
+	if origin {
+		o = outcomeForeignOrigin
+	}
+	g.accountRefused(r.Context(), r, o, http.StatusForbidden, audit.Line{})
+}
+
+// refusePrompt tells the audit log if a prompt is refused for a scope, and returns the error.
+func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, err error) error {
+	var denied *mcp.Error
+	if errors.As(err, &denied) && denied.HTTPStatus == http.StatusForbidden {
+		g.accountRefused(ctx, req.HTTP, outcomeScope, denied.HTTPStatus, audit.Line{RPC: req.Method})
+	}
+	return err
+}
