@@ -12,6 +12,9 @@ const Margin = 1 << 10
 // Error returns what a service said, without secrets, addresses and stacks. The text may be JSON, or the beginning of it, and is
 // that afterwards: what goes stood within one string.
 func Error(text string) string {
+	if isJSON(text) {
+		text = withoutEscapes(text)
+	}
 	text = unescape.Replace(text)
 	text = withoutSecrets(text)
 	text = withoutStacks(text)

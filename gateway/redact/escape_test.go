@@ -1,0 +1,37 @@
+package redact
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestEscapes: what an encoder writes as an escape is seen as it is read, and JSON stays JSON.
+func TestEscapes(t *testing.T) {
+	for said, want := range map[string]string{
+		`{"e":"{\u0022password\u0022: \u0022hunter22\u0022}"}`:           `{"e":"{\"password\": \"[redacted]\"}"}`,
+		`{"e":"\u0027password\u0027: \u0027hunter22\u0027"}`:             `{"e":"'password': '[redacted]'"}`,
+		`{"e":"Authorization:\u0020Bearer\u0020aB3d5f7h\u002Be1Gh9k2m"}`: `{"e":"Authorization: Bearer [redacted]"}`,
+		`{"e":"a=1\u0026password=hunter22"}`:                             `{"e":"a=1&password=[redacted]"}`,
+		`{"e":"\u003cdb.internal\u003e"}`:                                `{"e":"<[address]>"}`,
+		`{"e":"\u003chttps://db.corp/x\u003e"}`:                          `{"e":"<[address]/x>"}`,
+		`{"e":"\fhttp://db/x\b"}`:                                        `{"e":" [address]/x "}`,
+		`"00000\u001b://0"`:                                              `"00000 ://0"`,
+		`["at\u00a010.1.2.3"]`:                                           `["at [address]"]`,
+		`{"e":"\u00e4\uD83D\uDE00\ud83d\u005c\u000a\u0009\u0041"}`:       `{"e":"ä😀�\\\n\tA"}`,
+		`{"e":"\ud83d\ud83d\ude00\ude00x"}`:                              `{"e":"�😀�x"}`,
+		`{"e":"C:\\users\\u0041\\bin"}`:                                  `{"e":"C:\\users\\u0041\\bin"}`,
+		`{"e":"cut \ud83d\u`:                                             `{"e":"cut �\u`,
+		`{"e":"cut \u00`:                                                 `{"e":"cut \u00`,
+		`{"e":"cut \u00+1`:                                               `{"e":"cut \u00+1`,
+		`{"e":"cut \u0041\`:                                              `{"e":"cut A\`,
+		`no JSON: C:\bin\u0041\f`:                                        `no JSON: C:\bin\u0041\f`,
+	} {
+		got := Error(said)
+		if got != want {
+			t.Errorf("%s\n→ %s\nwant %s", said, got, want)
+		}
+		if json.Valid([]byte(said)) && !json.Valid([]byte(got)) {
+			t.Errorf("this is no JSON any more: %s", got)
+		}
+	}
+}
