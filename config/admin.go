@@ -3,7 +3,15 @@ package config
 import (
 	"bytes"
 	"path/filepath"
+	"reflect"
 )
+
+// DefaultAdminListen returns admin.listen of a configuration that does not say it.
+func DefaultAdminListen() Address {
+	var a Admin
+	(&loader{}).defaults(reflect.ValueOf(&a).Elem())
+	return a.Listen
+}
 
 // AdminListen returns admin.listen of a configuration file of which nothing else need be right, for who looks for a gateway that
 // runs with an earlier text of it. false: not even that can be read.

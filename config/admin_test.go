@@ -28,6 +28,9 @@ func TestAdminListen(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	if got := DefaultAdminListen(); got != "127.0.0.1:9090" {
+		t.Errorf("by default %q", got)
+	}
 	if got, ok := AdminListen(t.TempDir()+"/none", os.Getenv); ok {
 		t.Errorf("of no file: %q", got)
 	}

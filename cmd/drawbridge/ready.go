@@ -82,11 +82,8 @@ func (p *program) adminListen(location string) (config.Address, config.Problems)
 	if listen, ok := config.AdminListen(location, p.getenv); ok {
 		return listen, problems
 	}
-	return defaultAdmin, problems
+	return config.DefaultAdminListen(), problems
 }
-
-// defaultAdmin is the default of admin.listen.
-const defaultAdmin config.Address = "127.0.0.1:9090"
 
 // local is the address at which a listener is reached from the machine that it is on: one for all addresses at loopback.
 func local(a config.Address) string {
