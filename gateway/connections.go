@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -177,4 +178,21 @@ func (c *boundedConn) leave() {
 	if c.waits.Load() && c.waits.Swap(false) {
 		c.from.answered(c)
 	}
+}
+
+// ReadFrom writes what r reads. net/http looks for it: a long text passes none of its buffers then.
+func (c *boundedConn) ReadFrom(r io.Reader) (int64, error) {
+	c.leave()
+	return io.Copy(c.Conn, r)
+}
+
+// serveAgain has a connection that was taken from net/http wait for another request, of which said has come.
+func serveAgain(conn net.Conn, said []byte) {
+	c, ok := conn.(*boundedConn)
+	if !ok || c.from == nil {
+		_ = conn.Close()
+		return
+	}
+	c.first, c.late = append(said, c.first...), false // the rest of it may not have been asked for yet
+	c.from.wait(c)
 }

@@ -22,7 +22,8 @@ type speaker struct {
 
 // speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
 type speakers struct {
-	g *Gateway
+	g       *Gateway
+	readers mcp.SlowReaders
 
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
@@ -31,7 +32,8 @@ type speakers struct {
 }
 
 func (g *Gateway) newSpeakers(c *config.Config) *speakers {
-	s := &speakers{g: g, byName: map[string]*speaker{}, options: mcp.Options{
+	s := &speakers{g: g, byName: map[string]*speaker{}, readers: mcp.SlowReaders{Again: serveAgain}}
+	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),
 		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
@@ -43,7 +45,8 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Logger:       g.log,
 		Observe:      g.observe,
 		Park:         park,
-	}}
+		SlowReaders:  &s.readers,
+	}
 	if g.o.Local {
 		s.options.Admit = nil // who runs the gateway has no rate
 	}
@@ -180,6 +183,10 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 	}
 	return errors.Join(errs...)
 }
+
+// EndAnswers returns when all answers are out that [net/http.Server.Shutdown] does not wait for: those that clients were slow to read. It is called after that. When ctx
+// ends it cuts those that are not, and returns ctx's error.
+func (g *Gateway) EndAnswers(ctx context.Context) error { return g.speakers.readers.End(ctx) }
 
 // EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
 // contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.

@@ -265,6 +265,9 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 			s.log.Warn("connections that were still open are cut", "error", err)
 			_ = public.Close()
 		}
+		_ = s.gateway.EndAnswers(last) // which is said
+	} else if err := s.gateway.EndAnswers(ctx); err != nil {
+		s.log.Warn("answers that were not read are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
 	} else {
 		s.log.Info("drained")
 	}

@@ -9,6 +9,9 @@ import (
 // SetStall shortens what a client may stand still, for tests on real sockets.
 func (h *Handler) SetStall(d time.Duration) { h.stall = d }
 
+// SetPatience changes how soon a client is slow to read.
+func (h *Handler) SetPatience(d time.Duration) { h.patience = d }
+
 // UsedOnce is a [Spent] that forgets nothing.
 type UsedOnce struct{ used sync.Map }
 

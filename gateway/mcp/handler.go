@@ -29,6 +29,7 @@ type Handler struct {
 	lean      buffers // small ones
 	fixed     *fixedHeaders
 	stall     time.Duration // how long reading a body or writing an answer may stand still (H7)
+	patience  time.Duration // with clients that read slowly; see [SlowReaders]
 
 	serverMeta []byte   // members of a modern result's _meta
 	discover   []byte   // members of the result of server/discover
@@ -58,6 +59,8 @@ func NewHandler(methods Methods, o Options) *Handler {
 		calls:  &calls{max: o.MaxCalls, active: make(map[callKey]*activeCall)},
 		fixed:  newFixedHeaders(),
 		stall:  10 * time.Second,
+
+		patience: readPatience,
 	}
 	h.buffers.size, h.lean.size = bufferSize, leanSize
 	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive}.withDefaults()
@@ -122,15 +125,19 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	}
 }
 
-// park goes on with a request that has become a stream of changes, here or where
+// park goes on with a request that has become a stream of changes, or whose client is slow, here or where
 // [Options].Park wants it, and there in a goroutine of its own if it can be.
 func (x *exchange) park(start time.Time) {
 	rest := func() {
 		defer x.report(start)
 		x.listen()
 	}
+	take := x.takeOver
+	if x.listens.lags {
+		take = x.takeLate
+	}
 	if p := x.h.o.Park; p != nil && p(x.req.HTTP.Context(), func() {
-		if !x.takeOver(rest) {
+		if !take(rest) {
 			rest()
 		}
 	}) {

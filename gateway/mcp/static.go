@@ -128,9 +128,7 @@ func (r *Reply) Static(s *Static) error {
 	if !out.live.open {
 		out.header(int64(size))
 	}
-	out.raw(s.members)
-	out.str(tail)
-	return out.finish()
+	return r.lend(s.members, []byte(tail))
 }
 
 // gzip writes the answer as one gzip member (RFC 1952): stored block, prepared
@@ -153,14 +151,12 @@ func (r *Reply) gzip(s *Static) error {
 	putStored(out.buf[gzipHeaderLen:], len(head), false)
 	out.w.Header()["Content-Encoding"] = r.x.h.fixed.gzip
 	out.header(int64(len(out.buf) + len(s.deflated) + storedHeaderLen + len(tail) + 8))
-	out.raw(s.deflated)
 	var end [storedHeaderLen + len(tail) + 8]byte
 	putStored(end[:], len(tail), true)
 	copy(end[storedHeaderLen:], tail)
 	binary.LittleEndian.PutUint32(end[storedHeaderLen+len(tail):], crc)
 	binary.LittleEndian.PutUint32(end[storedHeaderLen+len(tail)+4:], uint32(size)) // modulo 2^32
-	out.raw(end[:])
-	return out.finish()
+	return r.lend(s.deflated, end[:])
 }
 
 const (

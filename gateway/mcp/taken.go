@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// streaming is what a request that has become a stream of changes goes on with.
+// streaming is what a request goes on with that has become a stream of changes, or whose client is slow to read its answer.
 type streaming struct {
+	lags  bool                  // it is an answer
 	begin func() error          // sends what goes first on the stream; nil: run does it, or it is out
 	run   func(context.Context) // goes on to the end of the stream
 	conn  *takenConn            // the stream's; nil: it is net/http's
@@ -48,11 +49,16 @@ func (x *exchange) takeOver(rest func()) bool {
 	if err != nil {
 		return false
 	}
+	x.keep(c)
+	go c.serve(rest)
+	return true
+}
+
+// keep makes a connection that was taken that of the exchange, which is to outlive the handler.
+func (x *exchange) keep(c *takenConn) {
 	r := x.req.HTTP.WithContext(context.WithoutCancel(x.req.HTTP.Context())) // net/http ends it when the handler returns
 	r.Body = http.NoBody
 	x.req.HTTP, x.listens.conn = r, c
-	go c.serve(rest)
-	return true
 }
 
 // takeOver takes the connection of an answer whose beginning is out.
@@ -70,7 +76,7 @@ func (s *stream) takeOver() (*takenConn, error) {
 
 // serve runs the rest of a stream.
 func (c *takenConn) serve(rest func()) {
-	defer c.Close() // after a panic: only a broken connection tells the client
+	defer func() { _ = c.Close() }() // after a panic: only a broken connection tells the client
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)

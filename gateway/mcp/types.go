@@ -100,12 +100,14 @@ type Options struct {
 	// Observe is told of each HTTP request that ServeHTTP has answered; nil:
 	// nobody is. It is called by the goroutine of the request.
 	Observe func(*http.Request, Event)
-	// Park takes the rest of a request that has become a stream of changes, and has it run
+	// Park takes the rest of a request that has become a stream of changes, or whose client is slow to read, and has it run
 	// when ServeHTTP and what stands around it have returned, in the same goroutine and
 	// before the server's handler returns: the stack of a stream that waits is most of
 	// what it costs, and shrinks only where little of it is used. False: it can't be, and
 	// the rest runs within ServeHTTP. nil: it does always. ctx is that of the request.
 	Park func(ctx context.Context, rest func()) bool
+	// SlowReaders takes the answers that their clients are slow to read, if Park takes the rest of a request. nil: net/http sends them.
+	SlowReaders *SlowReaders
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }

@@ -1,0 +1,244 @@
+package mcp_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"drawbridge/gateway/mcp"
+)
+
+// longList serves a list that no buffer takes at once.
+type longList struct {
+	*httptest.Server
+	readers mcp.SlowReaders
+	events  chan mcp.Event
+	members []byte
+}
+
+func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *longList {
+	t.Helper()
+	random := make([]byte, 256<<10) // which does not become small by compressing it
+	chacha := rand.NewChaCha8([32]byte{1})
+	_, _ = chacha.Read(random) // never fails (math/rand/v2)
+	l := &longList{events: make(chan mcp.Event, 10), members: []byte(`"tools":[],"x":"` + hex.EncodeToString(random) + `"`)}
+	list := mcp.NewStatic(l.members)
+	h := mcp.NewHandler(mcp.Methods{"tools/list": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Static(list) }}, mcp.Options{
+		Capabilities: mcp.Capabilities{Tools: true}, SlowReaders: &l.readers,
+		Park: func(ctx context.Context, rest func()) bool {
+			*ctx.Value(restKey{}).(*func()) = rest
+			return true
+		},
+		Observe: func(_ *http.Request, e mcp.Event) { l.events <- e },
+	})
+	h.SetStall(stall)
+	h.SetPatience(patience)
+	l.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var rest func()
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), restKey{}, &rest)))
+		if rest != nil {
+			rest()
+		}
+	}))
+	l.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if c, ok := c.(*net.TCPConn); ok {
+			_ = c.SetWriteBuffer(32 << 10) // else more fits
+		}
+		return ctx
+	}
+	if secure {
+		l.StartTLS()
+	} else {
+		l.Start()
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = l.readers.End(ctx)
+		l.Close()
+	})
+	return l
+}
+
+// ask sends a request for the list on a connection with a small buffer.
+func (l *longList) ask(t *testing.T, header string) net.Conn {
+	t.Helper()
+	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
+	}}
+	conn, err := d.DialContext(t.Context(), "tcp", l.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	askAgain(t, conn, header)
+	return conn
+}
+
+func askAgain(t *testing.T, w io.Writer, header string) {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":"me","method":"tools/list","params":{` + modernMeta + `}}`
+	if _, err := fmt.Fprintf(w, "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n"+
+		"Mcp-Method: tools/list\r\nContent-Length: %d\r\n%s\r\n%s", len(body), header, body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// slow waits until so many clients are slow.
+func (l *longList) slow(t *testing.T, n int) {
+	t.Helper()
+	for start := time.Now(); l.readers.Count() != n; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("%d clients are slow, want %d", l.readers.Count(), n)
+		}
+	}
+}
+
+// answer reads an answer, and returns its body as it came.
+func answer(t *testing.T, r *bufio.Reader) []byte {
+	t.Helper()
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK || resp.ContentLength != int64(len(body)) || resp.Close {
+		t.Fatalf("%d bytes: %+v", len(body), resp)
+	}
+	return body
+}
+
+// TestSlowReader: who stops to read and goes on gets the same bytes as who is quick, is reported as that one is, and loses its connection after it. Who is
+// quick keeps it.
+func TestSlowReader(t *testing.T) {
+	for name, header := range map[string]string{
+		"plain": "Accept: application/json\r\n", "compressed": "Accept: application/json\r\nAccept-Encoding: gzip\r\n", "event": "Accept: text/event-stream\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := serveLongList(t, false, time.Minute, time.Millisecond)
+			conn := l.ask(t, header)
+			l.slow(t, 1)
+			patient := serveLongList(t, false, time.Minute, time.Minute)
+			quick := patient.ask(t, header)
+			buffered := bufio.NewReader(quick)
+			want := answer(t, buffered)
+			event := <-patient.events
+			askAgain(t, quick, header)
+			if again := answer(t, buffered); !bytes.Equal(again, want) || name == "plain" && !bytes.Contains(want, l.members) {
+				t.Errorf("%.200s, and then %.200s", want, again)
+			}
+			buffered = bufio.NewReader(conn)
+			if got := answer(t, buffered); !bytes.Equal(got, want) {
+				t.Errorf("%d bytes, want %d: %.200s", len(got), len(want), got)
+			}
+			if rest, err := io.ReadAll(buffered); err != nil || len(rest) > 0 {
+				t.Errorf("%q, %v behind the answer", rest, err)
+			}
+			got := <-l.events
+			if got.Duration = event.Duration; got != event {
+				t.Errorf("%+v, want %+v", got, event)
+			}
+			l.slow(t, 0)
+		})
+	}
+}
+
+// TestSlowReaderIsGivenUp is H7: an answer that stands still is not sent for ever.
+func TestSlowReaderIsGivenUp(t *testing.T) {
+	l := serveLongList(t, false, 200*time.Millisecond, time.Millisecond)
+	conn := l.ask(t, "")
+	if e := <-l.events; e.HTTPStatus != 499 || e.Code != mcp.CodeCancelled || e.ResponseBytes == 0 {
+		t.Errorf("%+v", e)
+	}
+	l.slow(t, 0)
+	if got, _ := io.ReadAll(conn); len(got) == 0 || len(got) > len(l.members) { // an end, or a reset
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestSlowReaderLeaves: so is one whose client goes away.
+func TestSlowReaderLeaves(t *testing.T) {
+	l := serveLongList(t, false, time.Minute, time.Millisecond)
+	conn := l.ask(t, "")
+	l.slow(t, 1)
+	_ = conn.Close()
+	if e := <-l.events; e.HTTPStatus != 499 {
+		t.Errorf("%+v", e)
+	}
+	l.slow(t, 0)
+}
+
+// TestSlowReadersEnd: answers that are under way are waited for, as long as there is time.
+func TestSlowReadersEnd(t *testing.T) {
+	l := serveLongList(t, false, time.Minute, time.Millisecond)
+	reads, never := l.ask(t, ""), l.ask(t, "")
+	l.slow(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- l.readers.End(ctx) }()
+	if got := answer(t, bufio.NewReader(reads)); !bytes.Contains(got, l.members) {
+		t.Errorf("%.200s", got)
+	}
+	if e := <-l.events; e.HTTPStatus != 200 {
+		t.Errorf("%+v", e)
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("the other was not waited for: %v", err)
+	default:
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) || l.readers.Count() != 0 {
+		t.Errorf("%v, %d are left", err, l.readers.Count())
+	}
+	if e := <-l.events; e.HTTPStatus != 499 {
+		t.Errorf("%+v", e)
+	}
+	if got, _ := io.ReadAll(never); len(got) > len(l.members) { // an end, or a reset
+		t.Errorf("%d bytes", len(got))
+	}
+	if err := l.readers.End(t.Context()); err != nil { // nothing to wait for
+		t.Error(err)
+	}
+	l.ask(t, "") // comes too late to be waited for
+	if e := <-l.events; e.HTTPStatus != 499 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestLongListWithTLS: a connection that is not a socket in clear stays net/http's.
+func TestLongListWithTLS(t *testing.T) {
+	l := serveLongList(t, true, time.Minute, time.Millisecond)
+	for range 2 {
+		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":"me","method":"tools/list","params":{`+modernMeta+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list", "Accept-Encoding", "identity")
+		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "https", l.Listener.Addr().String()
+		resp, err := l.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || !strings.Contains(string(body), string(l.members)) {
+			t.Errorf("%.200s, %v", body, err)
+		}
+		_ = resp.Body.Close()
+		if e := <-l.events; e.HTTPStatus != 200 || e.ResponseBytes != int64(len(body)) {
+			t.Errorf("%+v for %d bytes", e, len(body))
+		}
+	}
+}
