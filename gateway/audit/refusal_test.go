@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 			tell(1, "expired", "2001:db8:0:1::1", "")
 			time.Sleep(refusalSpan - time.Millisecond)
 			synctest.Wait()
-			early = l.out.stream.(*stream).String() //nolint:errcheck // it is one
+			early = l.out.stream.(*stream).String()
 			tell(1, "expired", "192.0.2.1", "")
 			time.Sleep(time.Second)
 			tell(2, "expired", "192.0.2.1", "")

@@ -155,7 +155,7 @@ func TestCleartextRefuses(t *testing.T) {
 			t.Error("connected")
 			return nil, io.EOF
 		}, time.Minute, 1)
-		if _, err = c.RoundTrip(req); err == nil || err.Error() != want || !closed { //nolint:bodyclose // there is none
+		if _, err = c.RoundTrip(req); err == nil || err.Error() != want || !closed {
 			t.Errorf("%v, want %s; the body is closed: %t", err, want, closed)
 		}
 	}
