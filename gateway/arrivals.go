@@ -22,6 +22,8 @@ const (
 	// answer, and its client comes again: so there is no hurry.
 	bodyGrace = 30 * time.Second
 	leastPace = 240
+	// restPatience is how long one may rest whose last answer was sent outside of net/http: as long as net/http lets one.
+	restPatience = 90 * time.Second
 	// lastLook is how long one that has sent nothing is kept when no others are taken any more, since its request may be on its way, and how long net/http
 	// may take to begin with the last that it got.
 	lastLook = 100 * time.Millisecond
@@ -216,8 +218,11 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 	about := func(d time.Duration) time.Duration { return d + time.Duration((luck-0.5)/2*float64(d)) }
 	begin := time.Now()
 	for look := (arrival{tls: a.tls}); look.wants(c.first) > len(c.first); {
-		next := begin.Add(about(a.head))
-		if look.whole {
+		next, rests := begin.Add(about(a.head)), c.served && len(c.first) == 0
+		switch {
+		case rests:
+			next = begin.Add(restPatience)
+		case look.whole:
 			next = time.Now().Add(about(a.body))
 			pace := begin.Add(bodyGrace + time.Duration(luck*float64(bodyGrace)) + time.Duration(len(c.first))*time.Second/leastPace)
 			if pace.Before(next) {
@@ -226,6 +231,8 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 		}
 		a.until(c, next)
 		switch err := c.fill(); {
+		case err == nil && rests:
+			begin = time.Now() // of the request
 		case err == nil:
 		case errors.Is(err, io.EOF): // net/http finds out again, and answers
 			return len(c.first) > 0

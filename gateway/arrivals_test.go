@@ -153,6 +153,38 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// TestArrivalsRest: a connection whose answer was sent outside of net/http may rest as long as net/http lets one, and then has its time for a request.
+func TestArrivalsRest(t *testing.T) {
+	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")
+	for _, rest := range []time.Duration{headPatience * 2, restPatience - time.Second, restPatience + time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHarbour(g)
+			client := h.come()
+			if _, err := io.WriteString(client, "GET / HTTP/1.1\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			conn := <-h.accepted
+			if _, err := conn.Read(make([]byte, 100)); err != nil {
+				t.Fatal(err)
+			}
+			serveAgain(conn, nil)
+			time.Sleep(rest)
+			for _, piece := range []string{"GET / HTTP/1.1\r\n", "\r\n"} {
+				if _, err := io.WriteString(client, piece); (err == nil) != (rest < restPatience) {
+					t.Errorf("after %s: %v", rest, err)
+				}
+				time.Sleep(headPatience / 2)
+			}
+			synctest.Wait()
+			if again := len(h.accepted) == 1; again != (rest < restPatience) {
+				t.Errorf("after %s it is handed out: %t", rest, again)
+			}
+			client.Close()
+			h.end(t)
+		})
+	}
+}
+
 // TestArrivalsAreNotEndedTogether: what came together, and is slow together, is not ended, and opened anew, in the same moment.
 func TestArrivalsAreNotEndedTogether(t *testing.T) {
 	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")

@@ -130,6 +130,8 @@ type boundedConn struct {
 	waits atomic.Bool // from knows it
 	first []byte      // what nobody has read since
 	late  bool        // what comes after first has not come in time
+
+	served bool // a request was answered on it, so that it may rest
 }
 
 // firstRead is the room in bytes for what comes first: most requests are smaller.
@@ -193,6 +195,7 @@ func serveAgain(conn net.Conn, said []byte) {
 		_ = conn.Close()
 		return
 	}
+	c.served = true
 	c.first, c.late = append(said, c.first...), false // the rest of it may not have been asked for yet
 	c.from.wait(c)
 }

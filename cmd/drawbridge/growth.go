@@ -18,7 +18,7 @@ const (
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
 	// growthLeast percent, so that collections don't take more than a small part of the processor.
-	growthBytes = 64 << 20
+	growthBytes = 48 << 20
 	growthLeast = 50
 )
 

@@ -15,14 +15,14 @@ func TestGrowth(t *testing.T) {
 		alive uint64
 		want  int
 	}{
-		{0, 400}, {1, 400}, {16 << 20, 400}, {20 << 20, 320}, {64 << 20, 100}, {100 << 20, 64}, {128 << 20, 50}, {1 << 40, 50},
+		{0, 400}, {1, 400}, {12 << 20, 400}, {15 << 20, 320}, {48 << 20, 100}, {75 << 20, 64}, {96 << 20, 50}, {1 << 40, 50},
 	} {
 		if got := growth(c.alive); got != c.want {
 			t.Errorf("%d bytes alive: %d, want %d", c.alive, got, c.want)
 		}
 	}
 	// Between the two bounds garbage has growthBytes, and no more.
-	for alive := uint64(1 << 20); alive <= 128<<20; alive += 1 << 20 {
+	for alive := uint64(1 << 20); alive <= 96<<20; alive += 1 << 20 {
 		if garbage := alive * uint64(growth(alive)) / 100; garbage > growthBytes {
 			t.Errorf("%d bytes alive: %d of garbage", alive, garbage)
 		}
@@ -33,10 +33,10 @@ func TestGrowth(t *testing.T) {
 func TestGrowthIsSetSeldom(t *testing.T) {
 	var set []int
 	f := growthFollower{set: func(percent int) { set = append(set, percent) }}
-	for _, mib := range []uint64{10, 12, 17, 19, 30, 33, 35, 200, 300, 12, 11} {
+	for _, mib := range []uint64{8, 12, 13, 14, 22, 25, 26, 200, 300, 12, 11} {
 		f.follow(mib << 20)
 	}
-	if want := []int{400, 213, 50, 400}; !slices.Equal(set, want) {
+	if want := []int{400, 218, 50, 400}; !slices.Equal(set, want) {
 		t.Errorf("%v, want %v", set, want)
 	}
 }
