@@ -24,7 +24,11 @@ func TestEscapes(t *testing.T) {
 		`{"e":"cut \u00`:                                                 `{"e":"cut \u00`,
 		`{"e":"cut \u00+1`:                                               `{"e":"cut \u00+1`,
 		`{"e":"cut \u0041\`:                                              `{"e":"cut A\`,
-		`no JSON: C:\bin\u0041\f`:                                        `no JSON: C:\bin\u0041\f`,
+		`"-----BEGIN PRIVATE KEY-----"`:                                  `"[redacted]"`,
+		`{"e":"-----BEGIN PRIVATE KEY-----\nMIIE","f":1}`:                `"[redacted]"`,
+		`{"a":{"k":"-----BEGIN RSA PRIVATE KEY-----"},"b":["MIIE","-----END RSA PRIVATE KEY-----"]}`: `"[redacted]"`,
+		`["-----BEGIN PRIVATE KEY-----","MIIE","-----END PRIVATE KEY-----","x"]`:                     `["[redacted]","x"]`,
+		`no JSON: C:\bin\u0041\f`: `no JSON: C:\bin\u0041\f`,
 	} {
 		got := Error(said)
 		if got != want {

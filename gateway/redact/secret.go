@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,11 +30,20 @@ var (
 var beginnings = []string{"AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "ABIA", "ACCA", "gh", "glpat-", "xox", "k_live_", "k_test_", "AIza", "ya29.", "sk-", "npm_", "SG.", "hf_", "shp", "_v1_"}
 
 // withoutSecrets takes out what is known to be a secret by its form, or by the name in front of it. Most errors have nothing of the
+// withoutKeys takes private keys out. One that goes on behind the end of its string takes all of the JSON with it: what is left would be none.
+func withoutKeys(text string) string {
+	less := privateKey.ReplaceAllString(text, hidden)
+	if less != text && json.Valid([]byte(escape.Replace(text))) && !json.Valid([]byte(escape.Replace(less))) {
+		return `"` + hidden + `"`
+	}
+	return less
+}
+
 // kind, so each expression runs only where a part of it is there; low is the text in lower case.
 func withoutSecrets(text string) string {
 	low := strings.ToLower(text)
 	if strings.Contains(text, "-----BEGIN") {
-		text = privateKey.ReplaceAllString(text, hidden)
+		text = withoutKeys(text)
 	}
 	if strings.Contains(text, "eyJ") {
 		text = jwt.ReplaceAllString(text, hidden)
