@@ -174,6 +174,10 @@ func (w *world) outage(ctx context.Context) ([]figures.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	if outcome := w.call(ctx, l.client, *l.token.Load()); outcome != "ok" { // which makes its key known
+		l.stop()
+		return nil, fmt.Errorf("the first call of the outage: %s", outcome)
+	}
 	for _, e := range []authtest.Endpoint{authtest.Metadata, authtest.KeySet} {
 		w.issuer.Fail(e, &authtest.Failure{Hang: true})
 		defer w.issuer.Fail(e, nil)
