@@ -20,7 +20,6 @@ type cleartext struct {
 	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
 	firstByte time.Duration // from the request to the head of its answer
 	most      int           // idle connections to one host
-	rest      time.Duration // how long a connection may be idle
 
 	mu     sync.Mutex
 	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
@@ -39,7 +38,7 @@ const (
 )
 
 func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn, error), firstByte time.Duration, most int) *cleartext {
-	return &cleartext{dial: dial, firstByte: firstByte, most: most, rest: maxRest, idle: make(map[string][]*cleartextConn)}
+	return &cleartext{dial: dial, firstByte: firstByte, most: most, idle: make(map[string][]*cleartextConn)}
 }
 
 // takes reports whether a request is one of those that are made here. The others, whose body is long or of no known length, or
@@ -206,7 +205,7 @@ func (c *cleartext) clean() {
 	for host, kept := range c.idle {
 		left := kept[:0]
 		for _, conn := range kept {
-			if time.Since(conn.since) < c.rest && conn.isAlive(time.Time{}) {
+			if time.Since(conn.since) < maxRest && conn.isAlive(time.Time{}) {
 				left = append(left, conn)
 			} else {
 				conn.Close()
