@@ -14,16 +14,16 @@ import (
 
 // Patience with those who send slowly (H7).
 const (
-	// headPatience is how long the head of a first request may take, a quarter more or less: as long as net/http gives those that follow.
-	headPatience = 5 * time.Second
+	// HeadPatience is how long the head of a first request may take, a quarter more or less. The server gives those that follow as long (H7).
+	HeadPatience = 5 * time.Second
 	// bodyPatience is how long its body may stand still, a quarter more or less: as long as gateway/mcp gives one that it reads.
 	bodyPatience = 10 * time.Second
 	// After bodyGrace, or up to twice as long, it must have come with leastPace bytes a second on the average. One that waits here costs less than its
 	// answer, and its client comes again: so there is no hurry.
 	bodyGrace = 30 * time.Second
 	leastPace = 240
-	// restPatience is how long one may rest whose last answer was sent outside of net/http: as long as net/http lets one.
-	restPatience = 90 * time.Second
+	// RestPatience is how long a connection may rest between two requests, here, after an answer that was sent outside of net/http, and in the server.
+	RestPatience = 90 * time.Second
 	// lastLook is how long one that has sent nothing is kept when no others are taken any more, since its request may be on its way, and how long net/http
 	// may take to begin with the last that it got.
 	lastLook = 100 * time.Millisecond
@@ -67,7 +67,7 @@ const (
 
 func newArrivals(l *boundedListener, tls bool) *Arrivals {
 	return &Arrivals{
-		boundedListener: l, tls: tls, head: headPatience, body: bodyPatience, ready: make(chan *boundedConn), fails: make(chan error),
+		boundedListener: l, tls: tls, head: HeadPatience, body: bodyPatience, ready: make(chan *boundedConn), fails: make(chan error),
 		ended: make(chan struct{}), conns: make(map[*boundedConn]stage), out: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -221,7 +221,7 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 		next, rests := begin.Add(about(a.head)), c.served && len(c.first) == 0
 		switch {
 		case rests:
-			next = begin.Add(restPatience)
+			next = begin.Add(RestPatience)
 		case look.whole:
 			next = time.Now().Add(about(a.body))
 			pace := begin.Add(bodyGrace + time.Duration(luck*float64(bodyGrace)) + time.Duration(len(c.first))*time.Second/leastPace)

@@ -74,7 +74,7 @@ func TestSlowBody(t *testing.T) {
 	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	synctest.Test(t, func(t *testing.T) {
 		inner := &pipes{conns: make(chan any), closed: make(chan struct{})}
-		s := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: headPatience}
+		s := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: HeadPatience}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -104,7 +104,7 @@ func TestSlowBody(t *testing.T) {
 // exchange sends pieces to a server on l, which takes connections from inner, and returns the answer.
 func exchange(t *testing.T, inner *pipes, l net.Listener, pieces []string) string {
 	t.Helper()
-	s := &http.Server{Handler: echoed, ReadHeaderTimeout: headPatience}
+	s := &http.Server{Handler: echoed, ReadHeaderTimeout: HeadPatience}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -172,7 +172,7 @@ func BenchmarkFirstRequest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := &http.Server{Handler: echoed, ReadHeaderTimeout: headPatience}
+			s := &http.Server{Handler: echoed, ReadHeaderTimeout: HeadPatience}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)

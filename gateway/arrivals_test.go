@@ -81,8 +81,8 @@ func TestArrivals(t *testing.T) {
 		{"more than one request", []string{"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n"}, 0, false, 0, 0},
 		{"a large body", []string{large, strings.Repeat("b", waitedFor-len(large))}, time.Second, false, 0, 0},
 		{"HTTP/2 in clear", []string{"PRI * HTTP/2.0\r\n", "\r\nSM\r\n\r\n"}, time.Second, false, 0, 0},
-		{"nothing", nil, 0, false, headPatience * 3 / 4, headPatience * 5 / 4},
-		{"a slow head", []string{"GET / HTTP/1.1\r\n", "A", ":", " a", "a", "a", "a", "a"}, 900 * time.Millisecond, false, headPatience * 3 / 4, headPatience * 5 / 4},
+		{"nothing", nil, 0, false, HeadPatience * 3 / 4, HeadPatience * 5 / 4},
+		{"a slow head", []string{"GET / HTTP/1.1\r\n", "A", ":", " a", "a", "a", "a", "a"}, 900 * time.Millisecond, false, HeadPatience * 3 / 4, HeadPatience * 5 / 4},
 		{"a body that stands still", []string{small}, 0, true, bodyPatience * 3 / 4, bodyPatience * 5 / 4},
 		{"a slow body", slow, 900 * time.Millisecond, true, bodyGrace, 2*bodyGrace + 2*time.Second},
 	} {
@@ -156,7 +156,7 @@ func TestArrivals(t *testing.T) {
 // TestArrivalsRest: a connection whose answer was sent outside of net/http may rest as long as net/http lets one, and then has its time for a request.
 func TestArrivalsRest(t *testing.T) {
 	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")
-	for _, rest := range []time.Duration{headPatience * 2, restPatience - time.Second, restPatience + time.Second} {
+	for _, rest := range []time.Duration{HeadPatience * 2, RestPatience - time.Second, RestPatience + time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarbour(g)
 			client := h.come()
@@ -170,13 +170,13 @@ func TestArrivalsRest(t *testing.T) {
 			serveAgain(conn, nil)
 			time.Sleep(rest)
 			for _, piece := range []string{"GET / HTTP/1.1\r\n", "\r\n"} {
-				if _, err := io.WriteString(client, piece); (err == nil) != (rest < restPatience) {
+				if _, err := io.WriteString(client, piece); (err == nil) != (rest < RestPatience) {
 					t.Errorf("after %s: %v", rest, err)
 				}
-				time.Sleep(headPatience / 2)
+				time.Sleep(HeadPatience / 2)
 			}
 			synctest.Wait()
-			if again := len(h.accepted) == 1; again != (rest < restPatience) {
+			if again := len(h.accepted) == 1; again != (rest < RestPatience) {
 				t.Errorf("after %s it is handed out: %t", rest, again)
 			}
 			client.Close()
@@ -198,7 +198,7 @@ func TestArrivalsAreNotEndedTogether(t *testing.T) {
 		for _, part := range []struct {
 			after       time.Duration
 			least, most int
-		}{{headPatience*3/4 - 1, all, all}, {headPatience, all / 4, all * 3 / 4}, {headPatience*5/4 + 1, 0, 0}} {
+		}{{HeadPatience*3/4 - 1, all, all}, {HeadPatience, all / 4, all * 3 / 4}, {HeadPatience*5/4 + 1, 0, 0}} {
 			time.Sleep(time.Until(begin.Add(part.after)))
 			synctest.Wait()
 			if n := len(h.conns); n < part.least || n > part.most {

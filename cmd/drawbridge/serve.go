@@ -279,8 +279,8 @@ const lastAnswers = time.Second
 
 // Timeouts of both listeners (H7). The bodies have rolling deadlines of their own in gateway/mcp.
 const (
-	readHeaderTimeout = 5 * time.Second
-	idleTimeout       = 90 * time.Second
+	readHeaderTimeout = gateway.HeadPatience
+	idleTimeout       = gateway.RestPatience
 	pingTimeout       = 30 * time.Second // HTTP/2: silence before a ping, and silence after it
 	writeTimeout      = 10 * time.Second // HTTP/2: a connection that takes no byte; a stream has its own in gateway/mcp
 )
