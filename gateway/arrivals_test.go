@@ -201,7 +201,10 @@ func TestArrivalsAreNotEndedTogether(t *testing.T) {
 		}{{HeadPatience*3/4 - 1, all, all}, {HeadPatience, all / 4, all * 3 / 4}, {HeadPatience*5/4 + 1, 0, 0}} {
 			time.Sleep(time.Until(begin.Add(part.after)))
 			synctest.Wait()
-			if n := len(h.conns); n < part.least || n > part.most {
+			h.mu.Lock() // which Wait is not, to the race detector
+			n := len(h.conns)
+			h.mu.Unlock()
+			if n < part.least || n > part.most {
 				t.Errorf("%d of %d wait after %v", n, all, part.after)
 			}
 		}
