@@ -20,8 +20,8 @@ type Audit struct {
 	// The arguments that are written as they are, besides, as JSON Pointers; at most 16. What sensitive_fields hides of answers is
 	// hidden of them too.
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
-	// Tells of requests that are refused before it is known what they want: for a token, a rate, a host. The first of a kind has a line,
-	// and the others of its minute one together.
+	// Tells of requests that are refused before it is known what they want, for a token, a rate, a host or want of room, and of connections
+	// that are too many. The first of a kind has a line, and the others of its minute one together.
 	Refusals bool `yaml:"refusals" default:"true"`
 	// What becomes of calls while lines can't be written as fast as they come, or not at all: block has them wait, and refuses
 	// them after a second, so that nothing is done without a line; drop lets them go on without one, and counts that.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"time"
 
@@ -34,6 +35,21 @@ func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome
 	}
 	if p := auth.FromContext(ctx); p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	g.audit.Refuse(&line)
+}
+
+// refuseConnection counts a connection that is closed because too many are open, and tells the audit log: where it came from only if its
+// address has too many. If all together have, it is nobody's fault, and the addresses of all who are turned away would leave no room for those
+// that others are refused for.
+func (g *Gateway) refuseConnection(because refusalReason, from net.Addr) {
+	g.metrics.refused[because].Inc()
+	if g.audit == nil {
+		return
+	}
+	line := audit.Line{Time: time.Now(), Connection: true, Decision: audit.Refused, Outcome: string(because)}
+	if because == refusedOfAddress {
+		line.Address = addressAt(from)
 	}
 	g.audit.Refuse(&line)
 }

@@ -66,7 +66,7 @@ func (l *boundedListener) accept() (*boundedConn, error) {
 		if because == "" {
 			return &boundedConn{Conn: conn, all: l.all, key: key}, nil
 		}
-		l.all.g.metrics.refused[because].Inc()
+		l.all.g.refuseConnection(because, conn.RemoteAddr())
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // nothing is left behind for it
 		}
@@ -77,16 +77,21 @@ func (l *boundedListener) accept() (*boundedConn, error) {
 // keyOf returns the address that a connection counts for; nobody's for peers on loopback, and for trusted proxies, which stand
 // for many.
 func (c *connections) keyOf(a net.Addr) addressKey {
+	if ip := addressAt(a); ip.IsValid() && !ip.IsLoopback() && !c.g.clients.trusts(ip) {
+		return addressKeyOf(ip)
+	}
+	return addressKey{}
+}
+
+// addressAt is that of the other end of a connection; the zero value for what has none.
+func addressAt(a net.Addr) netip.Addr {
 	var peer netip.AddrPort
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		peer = tcp.AddrPort()
 	} else if peer, _ = netip.ParseAddrPort(a.String()); !peer.IsValid() {
-		return addressKey{}
+		return netip.Addr{}
 	}
-	if ip := peer.Addr().Unmap().WithZone(""); !ip.IsLoopback() && !c.g.clients.trusts(ip) {
-		return addressKeyOf(ip)
-	}
-	return addressKey{}
+	return peer.Addr().Unmap().WithZone("")
 }
 
 // take counts a connection, or tells why there is no room for it; "": it was counted. One address that has all of its own is told

@@ -21,6 +21,9 @@ const (
 	refusedMemory        refusalReason = "memory"              // there is no room for more
 	refusedConnections   refusalReason = "connections"         // too many are open
 	refusedOfAddress     refusalReason = "address_connections" // too many of one address are
+
+	refusedStreams         refusalReason = "streams"        // too many are open, or sessions with subscriptions
+	refusedStreamsOfCaller refusalReason = "caller_streams" // too many of one caller are
 )
 
 // newRefused makes the counters of refusals by their reasons, all of which are there from the start.
@@ -30,7 +33,7 @@ func newRefused(r prometheus.Registerer) map[refusalReason]prometheus.Counter {
 	r.MustRegister(vec)
 	all := map[refusalReason]prometheus.Counter{}
 	for _, because := range []refusalReason{refusedAddressRate, refusedPrincipalRate, refusedToolRate, refusedAPIRate, refusedUncounted, refusedBadTokens,
-		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress} {
+		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress, refusedStreams, refusedStreamsOfCaller} {
 		all[because] = vec.WithLabelValues(string(because))
 	}
 	return all

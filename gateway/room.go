@@ -62,13 +62,25 @@ func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, refusalReas
 	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what), because
 }
 
-// crowdedForStreams tells whether memory is short: a stream stays for long, so it is refused before those that are open end in the kernel's hands.
-func (g *Gateway) crowdedForStreams() bool {
+// crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
+// before those that are open end in the kernel's hands.
+func (g *Gateway) crowdedAt(r *http.Request) bool {
 	if !g.room.memory.tight() {
 		return false
 	}
 	g.metrics.refused[refusedMemory].Inc()
+	g.accountRefused(r.Context(), r, outcome(refusedMemory), http.StatusServiceUnavailable, audit.Line{})
 	return true
+}
+
+// refuseStream counts a request that wants to hear of changes when too many do, in all or of its caller.
+func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
+	because := refusedStreams
+	if ofCaller {
+		because = refusedStreamsOfCaller
+	}
+	g.metrics.refused[because].Inc()
+	g.accountRefused(req.HTTP.Context(), req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})
 }
 
 // admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is

@@ -41,7 +41,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Spent:        g.shared.spent,
 		Batch:        g.authorizeBatch,
 		Admit:        g.admit,
-		Crowded:      g.room.memory.tight,
+		Crowded:      g.crowdedAt,
 		Logger:       g.log,
 		Observe:      g.observe,
 		Park:         park,
@@ -91,7 +91,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
-		Crowded: g.crowdedForStreams,
+		Crowded: g.crowdedAt, Full: g.refuseStream,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
 		},

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Line is what is known of one call when it has ended, or of a request that was refused before it was one. Texts may come from clients: they are cut and escaped.
+// Line is what is known of one call when it has ended, or of a request or a connection that was refused before it was one. Texts may come from clients: they are cut and escaped.
 type Line struct {
 	// Time is when the call began.
 	Time time.Time
@@ -33,8 +33,10 @@ type Line struct {
 	Address netip.Addr
 	// Reason tells such an outcome more exactly, in a word of a closed set; "": there is none.
 	Reason string
-	// Answered is the HTTP status of the gateway's answer to such a request; 0: it is a call.
+	// Answered is the HTTP status of the gateway's answer to such a request; 0: it is a call, or a Connection.
 	Answered int
+	// Connection tells that it was no request but a connection, which was closed before anything was read from it.
+	Connection bool
 	// More is how many such requests came after the first in the Duration since Time; 0: the line is of one.
 	More int64
 	// Decision is whether the call was let through, Outcome how it ended.
@@ -116,7 +118,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		dst = append(dst, `,"arguments_hash":"`...)
 		dst = append(h.appendArguments(dst, l.Arguments), '"')
 	}
-	if len(o.Fields) > 0 && l.Answered == 0 {
+	if len(o.Fields) > 0 && l.Answered == 0 && !l.Connection {
 		dst = l.appendFields(dst, o.Fields)
 	}
 	dst = member(dst, "decision", string(l.Decision), maxName)

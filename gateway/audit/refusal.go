@@ -35,7 +35,7 @@ type counted struct {
 	more int64
 }
 
-// Refuse tells of a request that was refused before it was known what it wants: its answer, and what is known of the caller. The first
+// Refuse tells of a request that was refused before it was known what it wants, or of a connection: its answer, and what is known of the caller. The first
 // of a kind has a line, and those that follow within a minute are counted in one at its end. A kind is an outcome with its reason, an
 // address, of IPv6 a /64 network, and a caller. There are 128 in a minute at most; what is beyond is counted by outcome and reason
 // alone. Lines are lost as [Log.Write] loses those of calls that asked no service. Nothing is written with [Options].NoRefusals.
@@ -75,7 +75,7 @@ func (l *Log) refuse(line *Line) bool {
 	}
 	kind = refusal{outcome: line.Outcome, reason: line.Reason}
 	if r.others[kind] == nil {
-		r.others[kind] = &counted{line: Line{Decision: line.Decision, Outcome: line.Outcome, Reason: line.Reason, Answered: line.Answered}}
+		r.others[kind] = &counted{line: Line{Decision: line.Decision, Outcome: line.Outcome, Reason: line.Reason, Answered: line.Answered, Connection: line.Connection}}
 	}
 	r.others[kind].more++
 	return false

@@ -44,7 +44,7 @@ func (x *exchange) read() ([]byte, *Error) {
 			return nil, refusal(http.StatusBadRequest, "the body can't be read")
 		}
 		if len(body) == cap(body) {
-			if len(body) >= largeBody && x.h.o.Crowded != nil && x.h.o.Crowded() {
+			if len(body) >= largeBody && x.h.o.Crowded != nil && x.h.o.Crowded(r) {
 				return nil, Later(http.StatusServiceUnavailable, time.Second, "there is no room for large requests: come again in 1 second")
 			}
 			body = append(body, 0)[:len(body)]

@@ -79,8 +79,11 @@ type HubOptions struct {
 	// to be counted. It must not look like a principal. nil: it never is.
 	Address func(ctx context.Context) string
 
-	// Crowded tells whether memory is short: then no stream is opened, and there is a 503. nil: it never is.
-	Crowded func() bool
+	// Crowded tells whether memory is short: then no stream is opened for the request, and there is a 503. nil: it never is.
+	Crowded func(r *http.Request) bool
+	// Full is told of a request that is refused because too many streams are open, or too many sessions have subscriptions:
+	// in all, or, ofCaller, of one caller; and of the status. nil: nobody is.
+	Full func(req *Request, ofCaller bool, status int)
 	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
 	MaxStreams int
 	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
@@ -218,26 +221,49 @@ func (h *Hub) Restart() {
 	}
 }
 
-// enter admits a stream. The caller has to make it leave.
-func (h *Hub) enter(l *listener) *Error {
-	if h.o.Crowded != nil && h.o.Crowded() {
+// enter admits the stream of a request. The caller has to make it leave.
+func (h *Hub) enter(l *listener, req *Request) *Error {
+	if h.o.Crowded != nil && h.o.Crowded(req.HTTP) {
 		return Later(http.StatusServiceUnavailable, 10*time.Second, "there is no room for more streams")
 	}
+	refused, full := h.admit(l)
+	h.tellFull(req, refused, full)
+	return refused
+}
+
+// fullness is of what there is too much.
+type fullness uint8
+
+const (
+	notFull fullness = iota
+	fullInAll
+	fullOfCaller
+)
+
+// tellFull tells who wants to know it of a request that is refused.
+func (h *Hub) tellFull(req *Request, refused *Error, full fullness) {
+	if full != notFull && h.o.Full != nil {
+		h.o.Full(req, full == fullOfCaller, refused.HTTPStatus)
+	}
+}
+
+// admit counts a stream, or tells why it does not.
+func (h *Hub) admit(l *listener) (*Error, fullness) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := l.viewer.Caller()
 	switch {
 	case h.ended:
-		return Later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+		return Later(http.StatusServiceUnavailable, time.Second, "the server is about to end"), notFull
 	case len(h.open) >= h.o.MaxStreams:
-		return Later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open")
+		return Later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open"), fullInAll
 	case p != "" && h.streams[p] >= h.o.MaxPerPrincipal:
-		return Later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal)
+		return Later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal), fullOfCaller
 	}
 	h.open[l] = struct{}{}
 	h.streams[p]++
 	h.left.Add(1)
-	return nil
+	return nil, notFull
 }
 
 // leave forgets a stream.

@@ -292,7 +292,7 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 		return missing(ClientTasks)
 	}
 	l := newListener(hub, hub.viewer(req))
-	if fault := hub.enter(l); fault != nil {
+	if fault := hub.enter(l, req); fault != nil {
 		return fault
 	}
 	l.watcher = &watcher{viewer: l.viewer, stream: l, uris: make(map[string]func())}

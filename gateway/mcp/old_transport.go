@@ -77,7 +77,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 	x.req.Revision = revision20241105 // until initialize says otherwise
 	x.req.Principal = x.h.o.Principal(r.Context())
 	l := newListener(hub, hub.viewer(&x.req))
-	if err := hub.enter(l); err != nil {
+	if err := hub.enter(l, &x.req); err != nil {
 		return err
 	}
 	defer func() {
@@ -88,7 +88,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 	ss := session{}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
 	var err *Error
-	if l.watcher, err = hub.join(ss.id, l.viewer, l); err != nil {
+	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
 		return err
 	}
 	l.hear(x.h.changing())

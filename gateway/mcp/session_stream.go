@@ -36,7 +36,7 @@ func (x *exchange) get() *Error {
 func (x *exchange) changes(until time.Time) (err *Error) {
 	ctx, hub, ss := x.req.HTTP.Context(), x.h.o.Hub, &x.session
 	l := newListener(hub, hub.viewer(&x.req))
-	if err := hub.enter(l); err != nil {
+	if err := hub.enter(l, &x.req); err != nil {
 		return err
 	}
 	defer func() {
@@ -44,7 +44,7 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 			hub.leave(l)
 		}
 	}()
-	if l.watcher, err = hub.join(ss.id, l.viewer, l); err != nil {
+	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
 		return err
 	}
 	l.hear(x.h.changing())
@@ -67,7 +67,7 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 
 // subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
 func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
-	w, fault := h.o.Hub.join(reply.x.session.id, h.o.Hub.viewer(req), nil)
+	w, fault := h.o.Hub.join(reply.x.session.id, req, nil)
 	if fault != nil {
 		return fault
 	}

@@ -71,9 +71,9 @@ type Options struct {
 	// has no ID, before notifications but notifications/initialized, responses and DELETE
 	// are taken. nil: all are admitted.
 	Admit Method
-	// Crowded tells whether memory is short: then bodies of more than 64 KiB are refused
-	// with 503. nil: it never is.
-	Crowded func() bool
+	// Crowded tells whether memory is short: then a request with a body of more than 64 KiB
+	// is refused with 503. nil: it never is.
+	Crowded func(r *http.Request) bool
 	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
 	// level and the end of a legacy session may come to another replica than the one that
 	// holds the call or the stream. nil: there are no others, or each session always comes

@@ -97,20 +97,33 @@ func (h *Hub) dismiss(w *watcher) {
 // join returns the watcher of a legacy session, a new one if need be, and makes l its
 // stream if there is one. A stream that the session had before ends: its client has
 // left it, or will (2025-11-25 transports: a message goes on one stream).
-func (h *Hub) join(id [16]byte, v Viewer, l *listener) (*watcher, *Error) {
+func (h *Hub) join(id [16]byte, req *Request, l *listener) (*watcher, *Error) {
+	var v Viewer
+	if l != nil {
+		v = l.viewer
+	} else {
+		v = h.viewer(req)
+	}
+	w, refused, full := h.watcherOf(id, v, l)
+	h.tellFull(req, refused, full)
+	return w, refused
+}
+
+// watcherOf is join, which tells who wants to know it of what is too much.
+func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, fullness) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.legacy[id]
 	switch {
 	case h.ended:
-		return nil, Later(http.StatusServiceUnavailable, time.Second, "the server is about to end")
+		return nil, Later(http.StatusServiceUnavailable, time.Second, "the server is about to end"), notFull
 	case w != nil:
 		w.grace.Stop()
 	case l == nil && len(h.legacy) >= h.o.MaxStreams:
-		return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions")
+		return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions"), fullInAll
 	case l == nil && v.Caller() != "" && h.sessions[v.Caller()] >= h.o.MaxPerPrincipal:
 		return nil, Later(http.StatusTooManyRequests, 30*time.Second,
-			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal)
+			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal), fullOfCaller
 	default:
 		w = &watcher{viewer: v, uris: make(map[string]func())}
 		h.legacy[id] = w
@@ -127,7 +140,7 @@ func (h *Hub) join(id [16]byte, v Viewer, l *listener) (*watcher, *Error) {
 	case w.stream == nil:
 		h.wait(id, w)
 	}
-	return w, nil
+	return w, nil, notFull
 }
 
 // detach takes l from its session, whose subscriptions wait for another for a while.
