@@ -224,6 +224,8 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 	}()
 	var batch []byte
 	var last time.Time
+	due := time.NewTimer(0) // refusalsDue sets it
+	defer due.Stop()
 	for {
 		l.gather(ctx, last)
 		l.look()
@@ -238,7 +240,7 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 		}
 		select {
 		case <-l.wake:
-		case <-l.refusalsDue():
+		case <-l.refusalsDue(due):
 		case <-ctx.Done():
 		}
 	}

@@ -81,14 +81,15 @@ func (l *Log) refuse(line *Line) bool {
 	return false
 }
 
-// refusalsDue returns when the refusals that were counted are to be written; nil: there are none.
-func (l *Log) refusalsDue() <-chan time.Time {
+// refusalsDue sets a timer to when the refusals that were counted are to be written, and returns what it tells that on; nil: there are none.
+func (l *Log) refusalsDue(timer *time.Timer) <-chan time.Time {
 	l.refusedMu.Lock()
 	defer l.refusedMu.Unlock()
 	if l.refused.since.IsZero() {
 		return nil
 	}
-	return time.After(time.Until(l.refused.since.Add(refusalSpan)))
+	timer.Reset(time.Until(l.refused.since.Add(refusalSpan)))
+	return timer.C
 }
 
 // sum writes the lines with the numbers of refusals, if their time is over, or anyhow.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/race"
 )
 
 // refused returns what the log tells of refusals, in short, sorted, when each line fits the schema. It runs the log while tell tells it of some.
@@ -136,4 +138,25 @@ func TestNoRefusals(t *testing.T) {
 			t.Errorf("told %q", got)
 		}
 	})
+}
+
+// TestRefusalsDueAllocate nothing: while refusals wait to be told, lines of calls may be written a hundred times a second.
+func TestRefusalsDueAllocate(t *testing.T) {
+	l, err := New(Options{Output: &stream{room: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	if l.refusalsDue(timer) != nil {
+		t.Error("none was told, and they are due")
+	}
+	l.Refuse(refusalOf("expired", "192.0.2.1", ""))
+	if n := testing.AllocsPerRun(100, func() {
+		if l.refusalsDue(timer) == nil {
+			t.Error("they are never due")
+		}
+	}); n > 0 && !race.Enabled {
+		t.Errorf("%v allocations for each batch", n)
+	}
 }
