@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -80,11 +82,11 @@ func TestUnlistedProxyFlood(t *testing.T) {
 		u.notice(r)
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if last := lines[len(lines)-1]; len(lines) != maxUnlistedTold+1 || !strings.Contains(last, "more peers that server.trusted_proxies does not list are counted and not told, until a reload") {
+	if last := lines[len(lines)-1]; len(lines) != maxUnlistedTold+1 || !strings.Contains(last, "more peers that server.trusted_proxies does not list are counted and not told for a while") {
 		t.Errorf("%d lines, the last is %s", len(lines), last)
 	}
-	if len(u.told) != maxUnlistedTold {
-		t.Errorf("%d networks are remembered", len(u.told))
+	if n := len(u.told[peerPublic].at); n != maxUnlistedTold {
+		t.Errorf("%d networks are remembered", n)
 	}
 	if got := testutil.ToFloat64(u.requests[peerPublic]); got != 5000 {
 		t.Errorf("counted %v", got)
@@ -94,6 +96,51 @@ func TestUnlistedProxyFlood(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { u.notice(r) }); n > 0 && !race.Enabled {
 		t.Errorf("%v allocations for a peer that is not told of", n)
 	}
+}
+
+// TestUnlistedProxyAmongStrangers: strangers without end keep neither a proxy of the house nor, for long, one out there from being told of. Who is told of is
+// told of again each hour, and the log stays bounded.
+func TestUnlistedProxyAmongStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		u := newUnlistedProxies(slog.New(slog.NewTextHandler(&log, nil)), prometheus.NewRegistry())
+		arrive := func(peer string) {
+			r := httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+			r.RemoteAddr = peer
+			u.notice(r)
+		}
+		const hours = 6
+		stranger, most := 0, 0
+		for minute := range hours * 60 {
+			for n := range 40 { // half of all requests are the proxy's
+				if (n+minute)%2 == 0 {
+					stranger++
+					arrive(fmt.Sprintf("198.%d.%d.1:80", stranger>>8&255, stranger&255))
+				} else if minute > 0 { // and the strangers were first
+					arrive("203.0.113.9:80")
+				}
+			}
+			arrive("10.1.2.3:80")
+			most = max(most, len(u.told[peerPublic].at))
+			time.Sleep(time.Minute)
+		}
+		told := func(what string) int { return strings.Count(log.String(), what) }
+		if n := told("peer=10.1.2.3"); n != hours {
+			t.Errorf("the proxy of the house was told of %d times in %d hours", n, hours)
+		}
+		if n := told("peer=203.0.113.9"); n == 0 || n > hours {
+			t.Errorf("the proxy out there was told of %d times in %d hours", n, hours)
+		}
+		if n := told("\n"); n > hours*(maxUnlistedTold+2)+maxUnlistedTold {
+			t.Errorf("%d lines in %d hours", n, hours)
+		}
+		if n := told("are counted and not told for a while"); n == 0 || n > hours {
+			t.Errorf("that there are more was told %d times", n)
+		}
+		if most > 2*maxUnlistedTold {
+			t.Errorf("%d networks were remembered", most)
+		}
+	})
 }
 
 // TestUnlistedProxyIsTold goes the whole way: a request by such a peer is counted and told, and a reload arms the log again.
