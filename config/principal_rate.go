@@ -11,16 +11,48 @@ import (
 type PrincipalRate struct {
 	// Whose requests they are.
 	Match PrincipalMatch `yaml:"match" need:"true"`
-	// How many requests are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly.
-	Rate Frequency `yaml:"rate" need:"true"`
+	// How many requests are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly. off: any
+	// number, which only limits for all hold back.
+	Rate OwnFrequency `yaml:"rate" need:"true"`
 	// How many requests are allowed at once by who has sent none for a while.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
 	// Whom the rate is for: each principal by itself, or all together that match and that no item before matches.
 	Per Per `yaml:"per" default:"principal"`
 }
 
-// AtOnce returns the burst.
+// On reports whether there is a rate: it may be written as off.
+func (r *PrincipalRate) On() bool { return !r.Rate.off }
+
+// AtOnce returns the burst; 0 if there is no rate.
 func (r *PrincipalRate) AtOnce() int { return r.Rate.burst(r.Burst) }
+
+// OwnFrequency is how often something may happen, or off.
+type OwnFrequency struct {
+	Frequency
+	off bool
+}
+
+// MarshalText returns the frequency as it is written in a file.
+func (f OwnFrequency) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// String returns the frequency as it is written in a file.
+func (f OwnFrequency) String() string {
+	if f.off {
+		return "off"
+	}
+	return f.Frequency.String()
+}
+
+func (f *OwnFrequency) parse(text string) error {
+	if text == "off" {
+		f.off = true
+		return nil
+	}
+	if err := f.Frequency.parse(text); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
 
 // PrincipalMatch picks principals by what their tokens say. All keys that are given must match, and a key matches if one of its
 // values is that of the token, to the letter: there are no patterns.
@@ -58,6 +90,13 @@ func (l *loader) principalRates(cfg *Config) {
 	for i := range all {
 		m, key := &all[i].Match, fmt.Sprintf("%s[%d].match", list, i)
 		l.principalMatch(cfg, key, m)
+		if own := fmt.Sprintf("%s[%d]", list, i); !all[i].On() {
+			for _, of := range []string{".burst", ".per"} {
+				if l.given(own+of) && l.ok(own+of) {
+					l.errorf(own+of, "says nothing where the rate is off; leave it out")
+				}
+			}
+		}
 		same := func(other PrincipalRate) bool { return reflect.DeepEqual(other.Match, *m) }
 		switch first := slices.IndexFunc(all[:i], same); {
 		case !l.ok(key) || l.faulty(key):

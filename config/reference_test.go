@@ -294,6 +294,8 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{{"type", "object"}}
 	case reflect.TypeFor[Frequency]():
 		return orReference(object{{"type", "string"}, {"pattern", `^[1-9][0-9]*/[smh]$`}})
+	case reflect.TypeFor[OwnFrequency]():
+		return orReference(object{{"type", "string"}, {"pattern", `^([1-9][0-9]*/[smh]|off)$`}})
 	case reflect.TypeFor[ByteSize]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})

@@ -37,7 +37,7 @@ func groupName(m *config.PrincipalMatch) string {
 	return groupPrefix + digest(string(text))
 }
 
-// newGroupRates makes the rates of limits.principal_rates, in their order, which is that of the guard's groups.
+// newGroupRates makes the rates of limits.principal_rates, in their order, which is that of the guard's groups; nil stands for one that is off.
 func newGroupRates(c *config.Config) (all []*rate) {
 	type kind struct {
 		rate  config.Frequency
@@ -46,7 +46,11 @@ func newGroupRates(c *config.Config) (all []*rate) {
 	tables := map[kind]*rate{}
 	for i := range c.Limits.PrincipalRates {
 		r := &c.Limits.PrincipalRates[i]
-		of := kind{r.Rate, r.AtOnce()}
+		if !r.On() {
+			all = append(all, nil)
+			continue
+		}
+		of := kind{r.Rate.Frequency, r.AtOnce()}
 		made := tables[of]
 		if made == nil { // what is said of two of a kind is the same
 			made = newRate(r.Rate.Interval(), r.AtOnce(), refusedPrincipalRate, "requests of this caller", "").tabulate()
@@ -66,10 +70,14 @@ func newGroupRates(c *config.Config) (all []*rate) {
 func (r *rates) of(ctx context.Context, principal string) (*rate, string) {
 	if len(r.groups) > 0 {
 		if n, member, ok := auth.FromContext(ctx).Group(); ok {
-			if own := r.groups[n]; own.key != "" {
+			switch own := r.groups[n]; {
+			case own == nil:
+				return nil, ""
+			case own.key != "":
 				return own, own.key
+			default:
+				return own, rateKey(member)
 			}
-			return r.groups[n], rateKey(member)
 		}
 	}
 	return r.principal, rateKey(principal)

@@ -95,6 +95,44 @@ func TestPrincipalRatesAlone(t *testing.T) {
 	}
 }
 
+// TestPrincipalRateOff: an item lifts the rate of those whom it matches, for requests and for what they only say, and of nobody else; a reload
+// may give them one again.
+func TestPrincipalRateOff(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	text := strings.NewReplacer("$SPEC", "a.yaml", "$BASE", service.URL).Replace(fmt.Sprintf(protectedConfig, issuers(i)) + groupLimits +
+		"    - {match: {client_id: monitor}, rate: off}\n    - {match: {client_id: [monitor, other]}, rate: 1/m, burst: 3}\n")
+	r := run(t, map[string]string{"a.yaml": document("Shop", "list"), "drawbridge.yaml": text})
+	r.served()
+	for _, revision := range eras {
+		c := newClient(t, r.Handler(), revision, i.token(t, map[string]any{"client_id": "monitor", "sub": revision}))
+		if got := spend(t, c, "", ""); got != 20 {
+			t.Errorf("%s: %d requests were served", revision, got)
+		}
+		if revision < "2026" {
+			for n := range 10 {
+				header := c.header.Clone()
+				header.Set("Mcp-Session-Id", c.session)
+				header.Set("Content-Type", "application/json")
+				header.Set("Accept", "application/json, text/event-stream")
+				if w := post(r.Handler(), header, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`); w.Code != http.StatusAccepted {
+					t.Fatalf("notification %d: %d %s", n, w.Code, w.Body)
+				}
+			}
+		}
+		other := newClient(t, r.Handler(), revision, i.token(t, map[string]any{"client_id": "other", "sub": revision}))
+		if got := spend(t, other, "this caller", `"principal";q=3;w=180`); got != 3 {
+			t.Errorf("%s, another client: %d requests were served", revision, got)
+		}
+	}
+	r.write(map[string]string{"drawbridge.yaml": strings.Replace(text, "rate: off}", "rate: 1/m, burst: 5}", 1)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := spend(t, newClient(t, r.Handler(), eras[0], i.token(t, map[string]any{"client_id": "monitor"})), "this caller", `"principal";q=5;w=300`); got != 5 {
+		t.Errorf("after the reload: %d requests were served", got)
+	}
+}
+
 // TestPrincipalRatesShared: replicas count together, each principal by itself, and all of an item as one.
 func TestPrincipalRatesShared(t *testing.T) {
 	i, service, m := newIDP(t), newRecordingService(t), miniredis.RunT(t)
