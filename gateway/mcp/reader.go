@@ -204,18 +204,17 @@ func (x *exchange) takeLate(rest func()) bool {
 		return true
 	}
 	go func() {
-		defer readers.leave(conn)
-		c.serve(func() {
-			if rest(); again && s.err == nil && readers.release(conn) {
-				c.Conn = released{}
-				readers.Again(conn, said)
-			}
-		})
+		if c.serve(rest) && again && s.err == nil && readers.release(conn) {
+			readers.Again(conn, said)
+			return
+		}
+		_ = conn.Close()
+		readers.leave(conn)
 	}()
 	return true
 }
 
-// release is enter's end for a connection that is served anew; false: it is not to be.
+// release is leave for a connection that is to be served anew; false: it is not, and did not leave.
 func (r *SlowReaders) release(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,12 +224,6 @@ func (r *SlowReaders) release(c net.Conn) bool {
 	delete(r.conns, c)
 	return true
 }
-
-// released is in the place of a connection that is not ours any more.
-type released struct{ net.Conn }
-
-// Close does nothing.
-func (released) Close() error { return nil }
 
 // lateConn writes an answer whose header is out, and told its length.
 type lateConn struct{ *takenConn }

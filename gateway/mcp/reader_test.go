@@ -242,3 +242,64 @@ func TestLongListWithTLS(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowReaderIsSlowAgain: who is slow once more, before the goroutine that has given its connection back has ended, is not forgotten.
+func TestSlowReaderIsSlowAgain(t *testing.T) {
+	l := serveLongList(t, false, time.Minute, time.Millisecond)
+	var client net.Conn
+	again := &oneConn{ended: make(chan struct{})}
+	server := &http.Server{Handler: l.Config.Handler, ReadHeaderTimeout: time.Minute}
+	given, ended := make(chan struct{}), make(chan struct{})
+	l.readers.Again = func(conn net.Conn, _ []byte) {
+		if again.Conn != nil { // that is enough
+			_ = conn.Close()
+			return
+		}
+		again.Conn = conn
+		go func() {
+			defer close(ended)
+			_ = server.Serve(again)
+		}()
+		askAgain(t, client, "")
+		l.slow(t, 1)
+		close(given)
+	}
+	client = l.ask(t, "")
+	l.slow(t, 1)
+	r := bufio.NewReader(client)
+	first := answer(t, r)
+	<-given
+	for start := time.Now(); time.Since(start) < 50*time.Millisecond; time.Sleep(time.Millisecond) {
+		if n := l.readers.Count(); n != 1 {
+			t.Errorf("%d clients are slow, want 1", n)
+			break
+		}
+	}
+	if second := answer(t, r); !bytes.Equal(first, second) {
+		t.Errorf("%.200s, and then %.200s", first, second)
+	}
+	l.slow(t, 0)
+	close(again.ended)
+	<-ended
+	_ = server.Close()
+}
+
+// oneConn is a listener that has one connection.
+type oneConn struct {
+	net.Conn
+	taken bool
+	ended chan struct{}
+}
+
+func (o *oneConn) Accept() (net.Conn, error) {
+	if !o.taken {
+		o.taken = true
+		return o.Conn, nil
+	}
+	<-o.ended
+	return nil, net.ErrClosed
+}
+
+func (o *oneConn) Close() error { return nil }
+
+func (o *oneConn) Addr() net.Addr { return o.LocalAddr() }

@@ -50,7 +50,10 @@ func (x *exchange) takeOver(rest func()) bool {
 		return false
 	}
 	x.keep(c)
-	go c.serve(rest)
+	go func() {
+		c.serve(rest)
+		_ = c.Close() // also after a panic: only a broken connection tells the client
+	}()
 	return true
 }
 
@@ -74,15 +77,15 @@ func (s *stream) takeOver() (*takenConn, error) {
 	return c, nil
 }
 
-// serve runs the rest of a stream.
-func (c *takenConn) serve(rest func()) {
-	defer func() { _ = c.Close() }() // after a panic: only a broken connection tells the client
+// serve runs the rest of a stream; false: it was broken off.
+func (c *takenConn) serve(rest func()) (whole bool) {
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)
 		}
 	}()
 	rest()
+	return true
 }
 
 // hangUp ends an answer on a connection that was taken, and the connection. Of others
