@@ -50,7 +50,7 @@ type Arrivals struct {
 	conns   map[*boundedConn]stage // those that wait, and those without an answer
 	waiting int                    // of conns: those that wait
 	taking  bool                   // take runs
-	last    bool                   // no more are to be taken
+	end     time.Time              // when those must be there that wait, since no more are to be taken; zero: more are
 	out     chan struct{}          // closed when no more are taken, and none waits
 	done    chan struct{}          // closed when none of those is without an answer
 	close   sync.Once
@@ -62,6 +62,7 @@ type stage uint8
 const (
 	silent    stage = iota // it has sent nothing
 	sending                // it has sent something
+	arrived                // its first request is there; it still waits, for Accept
 	handedOut              // it belongs to net/http, and nothing was written to it
 )
 
@@ -93,15 +94,20 @@ func (a *Arrivals) Accept() (net.Conn, error) {
 }
 
 // Drain takes no more connections, and returns when each that has sent something was handed out, and served: net/http drops what it
-// reads after it was told to shut down. Those that have sent nothing are closed. It returns when ctx ends, too.
+// reads after it was told to shut down. Those that have sent nothing are closed, and the others have HeadPatience left: calls need what time
+// there is to end. It returns when ctx ends, too.
 func (a *Arrivals) Drain(ctx context.Context) {
 	_ = a.boundedListener.Close() // as Close tells
 	a.mu.Lock()
-	if !a.last {
-		a.last = true
+	if a.end.IsZero() {
+		a.end = time.Now().Add(HeadPatience)
 		for c, s := range a.conns {
-			if s == silent {
+			switch s {
+			case silent:
 				_ = c.SetReadDeadline(time.Now().Add(lastLook))
+			case sending:
+				_ = c.SetReadDeadline(a.end)
+			default: // nobody waits for what it sends
 			}
 		}
 		a.left()
@@ -128,7 +134,7 @@ func (a *Arrivals) Close() error {
 		close(a.ended)
 		var waiting []*boundedConn
 		for c, s := range a.conns {
-			if s != handedOut {
+			if s < arrived { // others are closed by who has them
 				waiting = append(waiting, c)
 			}
 		}
@@ -253,9 +259,13 @@ func (a *Arrivals) until(c *boundedConn, t time.Time) {
 	if _, ok := a.conns[c]; !ok { // it was closed
 		return
 	}
+	end := a.end
 	if len(c.first) > 0 {
 		a.conns[c] = sending
-	} else if end := time.Now().Add(lastLook); a.last && end.Before(t) {
+	} else if !end.IsZero() {
+		end = time.Now().Add(lastLook)
+	}
+	if !end.IsZero() && end.Before(t) {
 		t = end
 	}
 	_ = c.SetReadDeadline(t)
@@ -263,20 +273,32 @@ func (a *Arrivals) until(c *boundedConn, t time.Time) {
 
 // handOut gives a connection to Accept; false: there is none any more.
 func (a *Arrivals) handOut(c *boundedConn) bool {
-	_ = c.SetReadDeadline(time.Time{})
-	a.mu.Lock()
-	if _, ok := a.conns[c]; ok {
-		a.conns[c] = handedOut
-		a.waiting--
-		a.left()
+	if !a.move(c, arrived) {
+		return false
 	}
-	a.mu.Unlock()
 	select {
 	case a.ready <- c:
+		a.move(c, handedOut)
 		return true
 	case <-a.ended:
 		return false
 	}
+}
+
+// move notes that a connection has come to another stage, in which it is not waited for what it sends; false: it was closed, or answered already.
+func (a *Arrivals) move(c *boundedConn, to stage) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, ok := a.conns[c]; !ok {
+		return false
+	}
+	if a.conns[c] = to; to == arrived {
+		_ = c.SetReadDeadline(time.Time{}) // here, since Drain sets them
+		return true
+	}
+	a.waiting--
+	a.left()
+	return true
 }
 
 // answered is called once for each connection, when its answer begins or it is closed.
@@ -292,7 +314,7 @@ func (a *Arrivals) answered(c *boundedConn) {
 
 // left is called with mu, when one has gone on.
 func (a *Arrivals) left() {
-	if !a.last || a.taking || a.waiting > 0 {
+	if a.end.IsZero() || a.taking || a.waiting > 0 {
 		return
 	}
 	closeOnce(a.out)

@@ -173,6 +173,15 @@ func (c *boundedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// CloseWrite tells the client that there is no more to come. net/http looks for it before it closes a connection whose request it has not read to its
+// end, so that the client reads the answer before that fails.
+func (c *boundedConn) CloseWrite() error {
+	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return nil
+}
+
 // Close closes the connection.
 func (c *boundedConn) Close() error {
 	c.once.Do(func() { c.all.giveBack(c.key) })
