@@ -1,8 +1,8 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -28,7 +28,7 @@ type cleartext struct {
 }
 
 const (
-	// maxWritten is the longest body that is written before the answer is looked at. It fits into the buffers of
+	// maxWritten is the longest request that is written before the answer is looked at. It fits into the buffers of
 	// the two sockets, so that a service that answers before it has read all can't hold the call up.
 	maxWritten = 32 << 10
 	// maxRest is how long a connection may be idle, here and in net/http.
@@ -41,13 +41,30 @@ func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn
 	return &cleartext{dial: dial, firstByte: firstByte, most: most, idle: make(map[string][]*cleartextConn)}
 }
 
-// takes reports whether a request is one of those that are made here. The others, whose body is long or of no known length, or
-// that ask for more than an answer, are net/http's.
+// takes reports whether a request is one of those that are made here. The others are net/http's: those that are long or of no known
+// length, that ask for more than an answer, and what it refuses, such as a line break in a header.
 func (c *cleartext) takes(req *http.Request) bool {
-	return req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
-		req.Method != http.MethodConnect && !req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
-		(req.Body == nil || req.Body == http.NoBody || 0 < req.ContentLength && req.ContentLength <= maxWritten) &&
-		req.Header["Expect"] == nil && req.Header["Connection"] == nil && req.Header["Upgrade"] == nil
+	return canProbe && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
+		req.Method != http.MethodConnect && (req.Method == "" || httpguts.ValidHeaderFieldName(req.Method)) && // both are tokens
+		!req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
+		(req.Body == nil && req.ContentLength == 0 || req.Body == http.NoBody || req.Body != nil && req.ContentLength > 0) &&
+		req.Header["Expect"] == nil && req.Header["Connection"] == nil && req.Header["Upgrade"] == nil && isShort(req)
+}
+
+// isShort reports whether a request has at most maxWritten bytes, and headers that [http.Request.Write] need not mend.
+func isShort(req *http.Request) bool {
+	left := maxWritten - req.ContentLength - int64(3*len(req.URL.Path)+len(req.URL.RawQuery)) // a path may have to be escaped
+	for name, values := range req.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return false
+		}
+		for _, v := range values {
+			if left -= int64(len(name) + len(v)); !httpguts.ValidHeaderFieldValue(v) {
+				return false
+			}
+		}
+	}
+	return left >= 0
 }
 
 func isASCII(s string) bool {
@@ -59,24 +76,22 @@ func isASCII(s string) bool {
 	return true
 }
 
-// RoundTrip implements [http.RoundTripper]. A request that came to nothing on a connection that had been idle is sent again as by
-// net/http: if no byte of it was sent, or if it may be repeated (see mayRepeat) and no byte of an answer came.
+// RoundTrip implements [http.RoundTripper]. A request that came to nothing because a connection that had been idle broke is sent
+// again as by net/http: if no byte of it was sent, or if it may be repeated (see mayRepeat) and no byte of an answer came.
 func (c *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := checkWritable(req); err != nil {
-		closeBody(req)
-		return nil, err
-	}
 	for {
 		conn, err := c.take(req)
 		if err != nil {
-			closeBody(req)
+			if req.Body != nil {
+				req.Body.Close()
+			}
 			return nil, err
 		}
 		resp, err := conn.exchange(req)
 		if err == nil {
 			return resp, nil
 		}
-		if conn.used == 0 || conn.answered || req.Context().Err() != nil || conn.written > 0 && !mayRepeat(req) {
+		if conn.used == 0 || conn.lost == nil || conn.answered || conn.written > 0 && !mayRepeat(req) {
 			return nil, err
 		}
 		if req.Body != nil && req.Body != http.NoBody {
@@ -109,62 +124,32 @@ func mayRepeat(req *http.Request) bool {
 	return false
 }
 
-// checkWritable refuses what [http.Request.Write] would mend or leave out, as net/http's transport does: a line break in a
-// value is an attack, and not to be replaced by a space.
-func checkWritable(req *http.Request) error {
-	if req.Method != "" && !httpguts.ValidHeaderFieldName(req.Method) { // both are tokens
-		return fmt.Errorf("invalid method %q", req.Method)
-	}
-	for name, values := range req.Header {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fmt.Errorf("invalid header field name %q", name)
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				return fmt.Errorf("invalid header field value for %q", name) // not the value: it may be a secret
-			}
-		}
-	}
-	return nil
-}
-
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		req.Body.Close()
-	}
-}
-
-// take returns an idle connection that is alive, or a new one, from which the head of an answer must come within firstByte.
+// take returns an idle connection that is alive, or a new one, from which the head of an answer must come within firstByte. A call
+// that has ended gets none: nothing of it may be sent.
 func (c *cleartext) take(req *http.Request) (*cleartextConn, error) {
-	trace := httptrace.ContextClientTrace(req.Context())
-	for {
-		conn := c.last(req.URL.Host)
-		if conn == nil {
-			break
-		}
-		if !conn.isAlive(time.Now().Add(c.firstByte)) {
-			conn.Close()
-			continue
-		}
+	ctx := req.Context()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	conn := c.last(req.URL.Host)
+	for conn != nil && !conn.isAlive(time.Now().Add(c.firstByte)) {
+		conn.Close()
+		conn = c.last(req.URL.Host)
+	}
+	if conn != nil {
 		conn.used++
-		if trace != nil && trace.GotConn != nil {
-			trace.GotConn(httptrace.GotConnInfo{Conn: conn.Conn, Reused: true, WasIdle: true, IdleTime: time.Since(conn.since)})
+	} else {
+		raw, err := c.dial(ctx, "tcp", net.JoinHostPort(req.URL.Hostname(), cmp.Or(req.URL.Port(), "80")))
+		if err != nil {
+			return nil, err
 		}
-		return conn, nil
+		_ = raw.SetReadDeadline(time.Now().Add(c.firstByte))
+		conn = newCleartextConn(c, raw, req.URL.Host)
 	}
-	address := req.URL.Host
-	if req.URL.Port() == "" {
-		address = net.JoinHostPort(req.URL.Hostname(), "80")
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: conn.Conn, Reused: conn.used > 0})
 	}
-	raw, err := c.dial(req.Context(), "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	if trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: raw})
-	}
-	_ = raw.SetReadDeadline(time.Now().Add(c.firstByte))
-	return newCleartextConn(c, raw, req.URL.Host), nil
+	return conn, nil
 }
 
 // last takes the connection out that was used last; nil: there is none.
@@ -236,6 +221,3 @@ func (c *cleartext) close() {
 	}
 	clear(c.idle)
 }
-
-// errHeadTooLong is what reading on returns.
-var errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)

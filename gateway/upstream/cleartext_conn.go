@@ -2,13 +2,15 @@ package upstream
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
-	"net/http/httptrace"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -28,6 +30,7 @@ type cleartextConn struct {
 	left     int64 // bytes that may still be read; those of a head are counted
 	written  int64 // bytes of this call's request that were given to the socket
 	answered bool  // a byte of this call's answer has come
+	lost     error // what broke the connection under this call; nil: nothing did, or time ran out
 }
 
 func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
@@ -36,6 +39,9 @@ func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextCon
 	c.end = func() { conn.Close() }
 	return c
 }
+
+// errHeadTooLong is what reading on returns.
+var errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)
 
 // reading and writing are the two directions of a connection, which count what passes.
 type (
@@ -52,12 +58,16 @@ func (c reading) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	c.left -= int64(n)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.lost = err
+	}
 	return n, err
 }
 
 func (c writing) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.written += int64(n)
+	c.lost = err
 	return n, err
 }
 
@@ -65,13 +75,13 @@ func (c writing) Write(p []byte) (int, error) {
 // become the next call's answer. until is the time from which reading fails; a passed one would look like an end.
 func (c *cleartextConn) isAlive(until time.Time) bool {
 	_ = c.SetReadDeadline(until)
-	return c.r.Buffered() == 0 && c.alive.isQuiet()
+	return c.alive.isQuiet()
 }
 
 // exchange sends a request and reads the head of the answer. If it fails, the connection is closed.
 func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	c.left, c.written, c.answered = maxHeaderBytes, 0, false
+	c.left, c.written, c.answered, c.lost = maxHeaderBytes, 0, false, nil
 	stop := context.AfterFunc(ctx, c.end)
 	resp, err := c.send(req)
 	if err != nil {
@@ -83,33 +93,33 @@ func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	c.left = math.MaxInt64
-	if req.Method == http.MethodHead || resp.ContentLength == 0 {
-		c.done(stop, !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols)
-		resp.Body = http.NoBody
+	again := !resp.Close && c.lost == nil && resp.StatusCode >= http.StatusOK
+	if resp.Body == http.NoBody {
+		c.done(stop, again)
 		return resp, nil
 	}
 	if int64(c.r.Buffered()) < resp.ContentLength || resp.ContentLength < 0 { // else the rest is here
 		_ = c.SetReadDeadline(time.Time{})
 	}
-	resp.Body = &cleartextBody{from: resp.Body, conn: c, stop: stop, again: !resp.Close}
+	resp.Body = &cleartextBody{from: resp.Body, conn: c, stop: stop, again: again}
 	return resp, nil
 }
 
-// send writes a request and reads the head of its answer.
+// send writes a request and reads the head of its answer. A service may answer before it has got all of the request, and close the
+// connection: what it said is read even though it took no more.
 func (c *cleartextConn) send(req *http.Request) (*http.Response, error) {
-	if err := req.Write(c.w); err != nil { // it closes the body
+	err := req.Write(c.w) // it closes the body
+	if err == nil {
+		err = c.w.Flush()
+	}
+	err = cmp.Or(c.lost, err) // Write hides the former in an error of its own
+	if err != nil && (c.lost == nil || c.written == 0) {
 		return nil, err
 	}
-	if err := c.w.Flush(); err != nil {
-		return nil, err
-	}
-	if _, err := c.r.Peek(1); err != nil {
-		return nil, err
+	if _, silent := c.r.Peek(1); silent != nil {
+		return nil, cmp.Or(err, silent)
 	}
 	c.answered = true
-	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil && trace.GotFirstResponseByte != nil {
-		trace.GotFirstResponseByte()
-	}
 	for { // interim answers (1xx) count for the length of the head, so there is an end
 		resp, err := http.ReadResponse(c.r, req)
 		if err != nil {

@@ -68,18 +68,21 @@ func hear(t testing.TB, over http.RoundTripper, method string) said {
 	return said{Status: resp.StatusCode, Header: resp.Header, Body: string(body)}
 }
 
+// answers are whole and broken ones, with which the fuzz targets begin.
+var answers = []string{
+	"", "H", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil the end", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok, and more",
+	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n2\r\nok\r\n0\r\nT: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+	"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", "HTTP/1.1 1000 High\r\n\r\n",
+	strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 5) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 6) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+	"HTTP/1.1 200 OK\r\nA : b\r\n\r\n", "HTTP/1.1 200 OK\r\n A: b\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "HTTP/2.0 200 OK\r\n\r\n", "<html>", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+}
+
 // FuzzCleartext: what comes over a connection is understood as net/http's own transport understands it.
 func FuzzCleartext(f *testing.F) {
-	for _, answer := range []string{
-		"", "H", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil the end", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
-		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok, and more",
-		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", "HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n2\r\nok\r\n0\r\nT: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-		"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", "HTTP/1.1 1000 High\r\n\r\n",
-		strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 5) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 6) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-		"HTTP/1.1 200 OK\r\nA : b\r\n\r\n", "HTTP/1.1 200 OK\r\n A: b\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", "HTTP/2.0 200 OK\r\n\r\n", "<html>", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-	} {
+	for _, answer := range answers {
 		for n := range 3 {
 			f.Add(answer, uint8(n))
 		}
@@ -111,11 +114,28 @@ func TestCleartextTakes(t *testing.T) {
 	}{
 		{"nothing", func(*http.Request) {}, true},
 		{"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 1 }, true},
+		{"no body, in words", func(r *http.Request) { r.Body = http.NoBody }, true},
+		{"the longest body", func(r *http.Request) {
+			r.URL.Path, r.Body, r.ContentLength = "", io.NopCloser(strings.NewReader("x")), maxWritten
+		}, true},
+		{"a body, and no length for it", func(r *http.Request) { r.ContentLength = 1 }, false},
 		{"a body of no known length", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }, false},
 		{"a body of perhaps no length", func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("x")) }, false},
 		{"a long body", func(r *http.Request) {
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), maxWritten+1
+			r.URL.Path, r.Body, r.ContentLength = "", io.NopCloser(strings.NewReader("x")), maxWritten+1
 		}, false},
+		{"a long path", func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("ä", maxWritten/6) }, false},
+		{"a long query", func(r *http.Request) { r.URL.RawQuery = strings.Repeat("x", maxWritten) }, false},
+		{"a long header", func(r *http.Request) { r.Header.Set("Cookie", strings.Repeat("x", maxWritten)) }, false},
+		{"many headers", func(r *http.Request) { r.Header["X"] = make([]string, maxWritten) }, false},
+		{"a line break in a header", func(r *http.Request) { r.Header["X-Key"] = []string{"x\r\nHost: elsewhere"} }, false},
+		{"the name of a header", func(r *http.Request) { r.Header["X Key"] = []string{"x"} }, false},
+		{"no name of a header", func(r *http.Request) { r.Header[""] = []string{"x"} }, false},
+		{"a method", func(r *http.Request) { r.Method = "PURGE" }, true},
+		{"no method", func(r *http.Request) { r.Method = "" }, true},
+		{"what is no method", func(r *http.Request) { r.Method = "GET / HTTP/1.1\r\nX:" }, false},
+		{"no URL", func(r *http.Request) { r.URL = nil }, false},
+		{"no header", func(r *http.Request) { r.Header = nil }, false},
 		{"TLS", func(r *http.Request) { r.URL.Scheme = "https" }, false},
 		{"no host", func(r *http.Request) { r.URL.Host = "" }, false},
 		{"a host in letters that need IDNA", func(r *http.Request) { r.URL.Host = "bücher.example" }, false},
@@ -137,27 +157,31 @@ func TestCleartextTakes(t *testing.T) {
 	}
 }
 
-// TestCleartextRefuses what would be mended or left out on the way to the wire; the texts hold no value, which may be a secret.
-func TestCleartextRefuses(t *testing.T) {
+// TestRefusedRequests: what would be mended or left out on the way to the wire is refused; the texts hold no value, which may be a secret.
+func TestRefusedRequests(t *testing.T) {
 	for want, with := range map[string]func(r *http.Request){
-		`invalid header field value for "X-Key"`: func(r *http.Request) { r.Header["X-Key"] = []string{"secret\r\nHost: elsewhere"} },
-		`invalid header field name "X Key"`:      func(r *http.Request) { r.Header["X Key"] = []string{"secret"} },
-		`invalid header field name ""`:           func(r *http.Request) { r.Header[""] = []string{"secret"} },
-		`invalid method "GET / HTTP/1.1\r\nX:"`:  func(r *http.Request) { r.Method = "GET / HTTP/1.1\r\nX:" },
+		`net/http: invalid header field value for "X-Key"`: func(r *http.Request) { r.Header["X-Key"] = []string{"secret\r\nHost: elsewhere"} },
+		`net/http: invalid header field name "X Key"`:      func(r *http.Request) { r.Header["X Key"] = []string{"secret"} },
+		`net/http: invalid header field name ""`:           func(r *http.Request) { r.Header[""] = []string{"secret"} },
+		`net/http: invalid method "GET / HTTP/1.1\r\nX:"`:  func(r *http.Request) { r.Method = "GET / HTTP/1.1\r\nX:" },
 	} {
+		address := listen(t, func(net.Conn) { t.Error("connected") })
+		client := NewClient(Options{Name: "orders", BaseURL: address})
 		closed := false
-		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://service.example/", closing{strings.NewReader("x"), &closed})
+		req, err := http.NewRequestWithContext(t.Context(), "POST", address.String(), closing{strings.NewReader("x"), &closed})
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.ContentLength = 1
 		with(req)
-		c := newCleartext(func(context.Context, string, string) (net.Conn, error) {
-			t.Error("connected")
-			return nil, io.EOF
-		}, time.Minute, 1)
-		if _, err = c.RoundTrip(req); err == nil || err.Error() != want || !closed {
+		resp, err := client.Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if cause := errors.Unwrap(err); cause == nil || cause.Error() != want || !closed {
 			t.Errorf("%v, want %s; the body is closed: %t", err, want, closed)
 		}
+		client.Close()
 	}
 }
 

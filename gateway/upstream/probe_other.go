@@ -4,10 +4,12 @@ package upstream
 
 import "net"
 
-// probe knows nothing of a connection here: one that the service has closed is found when it is used.
+// canProbe tells that an idle connection can't be looked at here, so that all calls are net/http's.
+const canProbe = false
+
+// probe is not used here.
 type probe struct{}
 
 func newProbe(net.Conn) probe { return probe{} }
 
-// isQuiet reports true.
-func (probe) isQuiet() bool { return true }
+func (probe) isQuiet() bool { return false }

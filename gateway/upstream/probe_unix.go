@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// canProbe tells that an idle connection can be looked at, without which none may be used again.
+const canProbe = true
+
 // probe looks at an idle connection without waiting.
 type probe struct {
 	raw   syscall.RawConn // nil: the connection is of no socket
@@ -28,7 +31,7 @@ func newProbe(conn net.Conn) probe {
 	quiet, one := p.quiet, make([]byte, 1)
 	p.look = func(fd uintptr) bool {
 		_, err := syscall.Read(int(fd), one) // whatever comes, or an end, makes the connection useless, so that a byte may be lost
-		*quiet = errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
+		*quiet = errors.Is(err, syscall.EAGAIN)
 		return true // don't wait
 	}
 	return p
