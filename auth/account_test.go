@@ -72,14 +72,14 @@ func TestWaitingCallers(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := &asked{start: time.Now(), accept: map[string]bool{}, broken: func(string) bool { return false }}
-	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, time.Now, slog.New(slog.DiscardHandler))
+	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetches{}, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := i.refresh(ended, true); err != nil {
 		t.Errorf("what a token needs is given up with its request: %v", err)
 	}
-	i.flight = &flight{done: make(chan struct{})}
+	i.flight = &flight{fetch: i.fetches.begin(t.Context()), done: make(chan struct{})}
 	if err := i.refresh(ended, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has left waits for keys: %v", err)
 	}
@@ -87,7 +87,7 @@ func TestWaitingCallers(t *testing.T) {
 	g := &Guard{now: time.Now}
 	c := credential{token: "t"}
 	key := i.asks.endpoint.Load().key(c.token)
-	i.asks.flights[key] = &question{done: make(chan struct{})}
+	i.asks.flights[key] = &question{fetch: i.fetches.begin(t.Context()), done: make(chan struct{})}
 	if _, err := g.ask(ended, i, c, time.Now()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has left waits for a verdict: %v", err)
 	}
@@ -97,7 +97,7 @@ func TestWaitingCallers(t *testing.T) {
 func TestUnknownEndpoint(t *testing.T) {
 	a := &asked{start: time.Now(), accept: map[string]bool{}, broken: func(string) bool { return true }}
 	now := time.Unix(1_000, 0)
-	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetches{}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (s status) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTokenInfoStatus(t *testing.T) {
 	for code, want := range map[status]string{400: "not active", 500: "introspection failed", 200: "not active"} {
 		c := Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{Endpoint: "https://h/ask", TokenInfo: true}}
-		i, err := newIssuer(c, &http.Client{Transport: code}, time.Now, slog.New(slog.DiscardHandler))
+		i, err := newIssuer(c, &http.Client{Transport: code}, &fetches{}, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

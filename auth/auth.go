@@ -171,6 +171,7 @@ type Guard struct {
 	challenges challenges
 	metadata   []byte
 	cache      *cache
+	fetches    *fetches
 	own        map[*issuer]string // what a token must be for, where there are endpoints
 	endpoints  []*Guard
 	now        func() time.Time
@@ -189,6 +190,7 @@ func New(o Options) (*Guard, error) {
 		defaults: slices.Clone(o.DefaultScopes),
 		now:      o.Now,
 		cache:    &cache{},
+		fetches:  &fetches{},
 		refused:  o.Refused,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 
@@ -222,7 +224,7 @@ func New(o Options) (*Guard, error) {
 				config.Audiences = append(config.Audiences, e.Resource)
 			}
 		}
-		i, err := newIssuer(config, cmp.Or(config.Client, o.Client), g.now, g.log)
+		i, err := newIssuer(config, cmp.Or(config.Client, o.Client), g.fetches, g.now, g.log)
 		if err != nil {
 			problem("issuer %q: %w", config.URL, err)
 			continue
@@ -272,14 +274,18 @@ func parseResource(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Run keeps the keys of all issuers fresh until ctx ends, then returns nil. It
-// is called once; its caller waits for it. Without it keys are fetched only when a token
-// needs one, and removed keys are not noticed.
+// Run keeps the keys of all issuers fresh until ctx ends, then returns nil when
+// nothing is asked of an issuer any more: what requests still wait for goes on as
+// long as they do, all else is given up. It is called once; its caller waits for
+// it. Without it keys are fetched only when a token needs one, and removed keys are
+// not noticed.
 func (g *Guard) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, i := range g.issuers {
 		wg.Go(func() { i.keepFresh(ctx) })
 	}
+	<-ctx.Done()
+	g.fetches.drain()
 	wg.Wait()
 	return nil
 }

@@ -28,7 +28,7 @@ func TestURLs(t *testing.T) {
 		if _, err := parseResource(s); (err == nil) != want {
 			t.Errorf("resource %s: %v", s, err)
 		}
-		if _, err := newIssuer(Issuer{URL: s}, transport, time.Now, slog.New(slog.DiscardHandler)); (err == nil) != want {
+		if _, err := newIssuer(Issuer{URL: s}, transport, &fetches{}, time.Now, slog.New(slog.DiscardHandler)); (err == nil) != want {
 			t.Errorf("issuer %s: %v", s, err)
 		}
 		if s == "https://h/?q" {
@@ -68,7 +68,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("rate %d: %+v for an address", n, a.addresses.rate)
 		}
 	}
-	if i, err := newIssuer(Issuer{URL: "https://h", Skew: maxSkew, Algorithms: []string{"ES256", "RS256"}}, transport, time.Now, nil); err != nil || fmt.Sprint(i.algorithms) != "[ES256 RS256]" {
+	if i, err := newIssuer(Issuer{URL: "https://h", Skew: maxSkew, Algorithms: []string{"ES256", "RS256"}}, transport, &fetches{}, time.Now, nil); err != nil || fmt.Sprint(i.algorithms) != "[ES256 RS256]" {
 		t.Errorf("%v, %v", i, err)
 	}
 	body := &cappedBody{ReadCloser: io.NopCloser(strings.NewReader("12345")), limit: 5, left: 5}

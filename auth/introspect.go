@@ -89,6 +89,7 @@ type endpoint struct {
 
 // question is one that all who have it wait for.
 type question struct {
+	*fetch
 	done chan struct{}
 	verdict
 	err error
@@ -186,7 +187,9 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 	}
 	a.mu.Lock()
 	if q := a.flights[key]; q != nil {
+		leave := q.join(ctx)
 		a.mu.Unlock()
+		defer leave()
 		select {
 		case <-q.done:
 			if q.err != nil {
@@ -206,7 +209,7 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 		a.mu.Unlock()
 		return nil, err
 	}
-	q := &question{done: make(chan struct{}), err: errors.New("introspection panicked")}
+	q := &question{fetch: g.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("introspection panicked")}
 	a.flights[key] = q
 	a.mu.Unlock()
 
@@ -215,8 +218,9 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 		delete(a.flights, key)
 		a.mu.Unlock()
 		close(q.done)
+		q.end()
 	}()
-	q.verdict, q.err = g.question(context.WithoutCancel(ctx), i, e, c.token) // others may wait for it too; it has its own limit
+	q.verdict, q.err = g.question(q.ctx, i, e, c.token)
 	if q.err != nil {
 		return nil, q.err
 	}
@@ -255,7 +259,9 @@ func (g *Guard) question(ctx context.Context, i *issuer, e *endpoint, token stri
 	if err == nil && status != http.StatusOK && !(i.asks.config.TokenInfo && status == http.StatusBadRequest) {
 		err = fmt.Errorf("status %d", status)
 	}
-	i.note(ctx, err)
+	if ctx.Err() == nil { // else nobody wants to know any more
+		i.note(ctx, err)
+	}
 	if err != nil {
 		return verdict{}, &refusal{outcome: unavailable, reason: "introspection failed", issuer: i.url, retry: askRetry}
 	}

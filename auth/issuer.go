@@ -49,6 +49,7 @@ type issuer struct {
 	dpop          DPoPMode
 	asks          *introspector // nil: its tokens are JWTs
 	client        *http.Client
+	fetches       *fetches // of the guard
 	now           func() time.Time
 	log           *slog.Logger
 
@@ -67,10 +68,10 @@ type issuer struct {
 	discovered time.Time
 }
 
-func newIssuer(c Issuer, client *http.Client, now func() time.Time, log *slog.Logger) (*issuer, error) {
+func newIssuer(c Issuer, client *http.Client, all *fetches, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
 		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
-		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, now: now, log: log,
+		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
 	}
 	var problems []error
 	u, err := url.Parse(c.URL)
@@ -243,6 +244,7 @@ func (i *issuer) tryRefresh(ctx context.Context) (err error) {
 
 // flight is one fetch that all who need it wait for.
 type flight struct {
+	*fetch
 	done chan struct{}
 	err  error
 }
@@ -252,7 +254,9 @@ type flight struct {
 func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	i.mu.Lock()
 	if f := i.flight; f != nil {
+		leave := f.join(ctx)
 		i.mu.Unlock()
+		defer leave()
 		select {
 		case <-f.done:
 			return f.err
@@ -265,9 +269,8 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 			i.mu.Unlock()
 			return &refusal{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retry: wait}
 		}
-		ctx = context.WithoutCancel(ctx) // others may wait for it too; fetches have their own limit
 	}
-	f := &flight{done: make(chan struct{}), err: errors.New("fetch panicked")}
+	f := &flight{fetch: i.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("fetch panicked")}
 	i.flight = f
 	i.mu.Unlock()
 
@@ -276,9 +279,10 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		i.flight, i.err = nil, f.err
 		i.mu.Unlock()
 		close(f.done)
+		f.end()
 	}()
-	f.err = i.fetch(ctx)
-	if f.err != nil && ctx.Err() == nil {
+	f.err = i.fetch(f.ctx)
+	if f.err != nil && f.ctx.Err() == nil {
 		i.warn(ctx, "keys or metadata of issuer not fetched", f.err)
 	}
 	return f.err

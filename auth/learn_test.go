@@ -52,7 +52,7 @@ func TestWhenIssuersAreAsked(t *testing.T) {
 			a := &asked{start: time.Now(), accept: map[string]bool{}}
 			a.broken = func(path string) bool { return broken(time.Since(a.start), path) }
 			var log bytes.Buffer
-			i, err := newIssuer(c, &http.Client{Transport: a}, time.Now, slog.New(slog.NewTextHandler(&log, nil)))
+			i, err := newIssuer(c, &http.Client{Transport: a}, &fetches{}, time.Now, slog.New(slog.NewTextHandler(&log, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
