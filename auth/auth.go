@@ -135,6 +135,9 @@ type Options struct {
 	// Refused is told why a request was not let in, in words of a closed set that hold nothing of the token, and with which status it
 	// is answered. Nil: nobody is. It is called by many goroutines.
 	Refused func(r *http.Request, reason string, status int)
+	// Checked is told of the work for a token that is good, or could not be looked at, in the goroutine of its request. Nil: nobody is, and
+	// nothing is measured. It is called by many goroutines.
+	Checked func(*http.Request, Check)
 	// Logger receives refusals (debug) and problems with issuers (warning), without
 	// anything of a token. Nil: none.
 	Logger *slog.Logger
@@ -177,6 +180,7 @@ type Guard struct {
 	now        func() time.Time
 	log        *slog.Logger
 	refused    func(r *http.Request, reason string, status int) // nil: nobody counts
+	checked    func(*http.Request, Check)                       // nil: nobody wants to know
 }
 
 // New checks the options, reports all problems with them, and returns a guard
@@ -192,6 +196,7 @@ func New(o Options) (*Guard, error) {
 		cache:    &cache{},
 		fetches:  &fetches{},
 		refused:  o.Refused,
+		checked:  o.Checked,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 
 		keepClaims: o.KeepClaims,

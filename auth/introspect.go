@@ -177,6 +177,7 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 				return nil, no
 			}
 		}
+		c.check.did(CheckIntrospection, i.url)
 		if e = a.endpoint.Load(); e == nil {
 			return nil, &refusal{outcome: unavailable, reason: "introspection endpoint is not known", issuer: i.url, retry: askRetry}
 		}
@@ -189,6 +190,7 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 	if q := a.flights[key]; q != nil {
 		leave := q.join(ctx)
 		a.mu.Unlock()
+		c.check.did(CheckIntrospection, i.url)
 		defer leave()
 		select {
 		case <-q.done:
@@ -212,6 +214,7 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 	q := &question{fetch: g.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("introspection panicked")}
 	a.flights[key] = q
 	a.mu.Unlock()
+	c.check.did(CheckIntrospection, i.url)
 
 	defer func() {
 		a.mu.Lock()

@@ -53,7 +53,7 @@ func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verif
 	if err := i.check(&claims, now); err != nil {
 		return nil, err
 	}
-	keys, err := i.verifySignature(ctx, c.token, header, now)
+	keys, err := i.verifySignature(ctx, c, header, now)
 	if err != nil {
 		return nil, err
 	}
@@ -469,12 +469,13 @@ func lower(s string) string {
 
 // verifySignature returns the key set whose key made the signature. If no key
 // could have made it, the keys are fetched once more: there may be a new one (T10, T11).
-func (i *issuer) verifySignature(ctx context.Context, token string, h header, now time.Time) (*keySet, error) {
+func (i *issuer) verifySignature(ctx context.Context, c credential, h header, now time.Time) (*keySet, error) {
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
-	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{algorithm})
+	jws, err := jose.ParseSignedCompact(c.token, []jose.SignatureAlgorithm{algorithm})
 	if err != nil {
 		return nil, &refusal{outcome: badToken, reason: "not a JWS", issuer: i.url}
 	}
+	c.check.did(CheckSignature, i.url)
 	for fetched := false; ; fetched = true {
 		keys := i.current(now)
 		if keys != nil {
@@ -495,7 +496,9 @@ func (i *issuer) verifySignature(ctx context.Context, token string, h header, no
 			if errors.As(err, &no) {
 				return nil, no
 			}
+			c.check.did(CheckKeys, i.url)
 			return nil, &refusal{outcome: unavailable, reason: "keys can't be fetched", issuer: i.url, retry: bucketRefill}
 		}
+		c.check.did(CheckKeys, i.url)
 	}
 }

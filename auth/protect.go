@@ -30,6 +30,7 @@ type credential struct {
 	dpop    bool          // the scheme is DPoP, not Bearer
 	proof   string        // with DPoP
 	request *http.Request // nil only in tests
+	check   *Check        // what is done for it; nil: nothing, or nobody wants to know
 }
 
 // Protect lets requests with a valid token through, with the [Principal] in
@@ -187,6 +188,9 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 		v = g.opaque.asks.recall(c.token, now).good
 	}
 	if v == nil {
+		if g.checked != nil {
+			c.check = &Check{Begin: now}
+		}
 		good, err := g.badTokens.spend(c.request, now)
 		if err != nil {
 			return nil, err
@@ -196,6 +200,7 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 			good()
 		}
 		if err != nil {
+			g.tellCheck(c, err)
 			return nil, err
 		}
 		if v.issuer.asks == nil {
@@ -206,9 +211,14 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 		return nil, v.issuer.refuse("audience")
 	}
 	if c.dpop || v.thumbprint != "" {
+		if g.checked != nil && c.check == nil {
+			c.check = &Check{Begin: now, Kind: CheckProof, Issuer: v.issuer.url}
+		}
 		if err := g.proofs.check(ctx, c, v, sum, now); err != nil {
+			g.tellCheck(c, err)
 			return nil, err
 		}
 	}
+	g.tellCheck(c, nil)
 	return v.principal, nil
 }

@@ -67,6 +67,7 @@ type Gateway struct {
 	audit    *audit.Log   // nil: none
 	public   http.Handler
 	admin    http.Handler
+	checks   failedChecks // of tokens
 	cursors  *cursors
 	speakers *speakers
 	reports  *reports

@@ -75,6 +75,9 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
 		Refused: g.refuseToken,
 	}
+	if g.tracer != nil {
+		o.Checked = g.noteCheck
+	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)
 		o.Endpoints = append(o.Endpoints, e)

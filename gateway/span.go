@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/http"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -16,14 +17,22 @@ const maxTraceState = 512
 // carried the request. Of two nobody knows which is right, so neither counts (W3C Trace Context section 3.2). What is not W3C
 // syntax is dropped by the propagator. Baggage is not looked at: it is the caller's, and services would take it for the gateway's (O13).
 func (c *call) traceParent() propagation.MapCarrier {
-	parent, state := c.req.Meta.TraceParent, c.req.Meta.TraceState
-	if parent == "" {
-		lines := c.req.HTTP.Header["Traceparent"]
-		if len(lines) != 1 {
-			return nil
-		}
-		parent, state = lines[0], strings.Join(c.req.HTTP.Header["Tracestate"], ",")
+	if parent := c.req.Meta.TraceParent; parent != "" {
+		return carry(parent, c.req.Meta.TraceState)
 	}
+	return headerParent(c.req.HTTP.Header)
+}
+
+// headerParent returns the trace context of a request's headers.
+func headerParent(h http.Header) propagation.MapCarrier {
+	lines := h["Traceparent"]
+	if len(lines) != 1 {
+		return nil
+	}
+	return carry(lines[0], strings.Join(h["Tracestate"], ","))
+}
+
+func carry(parent, state string) propagation.MapCarrier {
 	if len(state) > maxTraceState {
 		state = ""
 	}
@@ -43,7 +52,15 @@ func (c *call) startSpan() {
 	if c.req.Method == "tools/call" {
 		attributes = append(attributes, attribute.String("gen_ai.operation.name", "execute_tool"))
 	}
-	c.ctx, c.span = c.g.tracer.Start(ctx, c.req.Method+" "+c.plan.Tool.Name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
+	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
+	check := checkOf(c.ctx)
+	if check != nil {
+		options = append(options, trace.WithTimestamp(check.Begin))
+	}
+	c.ctx, c.span = c.g.tracer.Start(ctx, c.req.Method+" "+c.plan.Tool.Name, options...)
+	if check != nil {
+		c.g.checkSpan(c.ctx, check)
+	}
 }
 
 // tellSpan tells the span how the call has ended.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"sync/atomic"
+
+	"drawbridge/auth"
 )
 
 // visit is one request's: where it goes. It is of the request's goroutine.
@@ -21,7 +23,8 @@ type visit struct {
 	doored     bool        // somebody runs the rest
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
-	places     atomic.Pointer[places] // of the large answers of its calls; nil: it has none
+	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
+	places     atomic.Pointer[places]     // of the large answers of its calls; nil: it has none
 }
 
 type visitKey struct{}
@@ -98,4 +101,5 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.endpoint.entry.ServeHTTP(w, r)
+	g.tellCheck(r, v)
 }
