@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// Patience with those who send slowly (H7).
+// Patience with those who send slowly (H7). What a first request has is the least: by chance it is up to twice as long, so that those who came
+// together, and are all slow, are not ended together, to come again together.
 const (
-	// HeadPatience is how long the head of a first request may take, a quarter more or less. The server gives those that follow as long (H7).
+	// HeadPatience is how long the head of a first request may take. The server gives those that follow as long (H7), and the end of service gives it what waits.
 	HeadPatience = 5 * time.Second
-	// bodyPatience is how long its body may stand still, a quarter more or less: as long as gateway/mcp gives one that it reads.
+	// bodyPatience is how long its body may stand still: as long as gateway/mcp gives one that it reads.
 	bodyPatience = 10 * time.Second
-	// After bodyGrace, or up to twice as long, it must have come with leastPace bytes a second on the average. One that waits here costs less than its
+	// After bodyGrace it must have come with leastPace bytes a second on the average. One that waits here costs less than its
 	// answer, and its client comes again: so there is no hurry.
 	bodyGrace = 30 * time.Second
 	leastPace = 240
@@ -219,18 +220,17 @@ func (a *Arrivals) await(c *boundedConn) {
 
 // arrive reads the rest of a first request; false: it has not come in time.
 func (a *Arrivals) arrive(c *boundedConn) bool {
-	// Those that come together, and are all slow, are not ended together, to come again together: a part of all patience is a matter of luck.
-	luck := rand.Float64()
-	about := func(d time.Duration) time.Duration { return d + time.Duration((luck-0.5)/2*float64(d)) }
+	luck := 1 + rand.Float64()
+	patience := func(least time.Duration) time.Duration { return time.Duration(luck * float64(least)) }
 	begin := time.Now()
 	for look := (arrival{tls: a.tls}); look.wants(c.first) > len(c.first); {
-		next, rests := begin.Add(about(a.head)), c.served && len(c.first) == 0
+		next, rests := begin.Add(patience(a.head)), c.served && len(c.first) == 0
 		switch {
 		case rests:
 			next = begin.Add(RestPatience)
 		case look.whole:
-			next = time.Now().Add(about(a.body))
-			pace := begin.Add(bodyGrace + time.Duration(luck*float64(bodyGrace)) + time.Duration(len(c.first))*time.Second/leastPace)
+			next = time.Now().Add(patience(a.body))
+			pace := begin.Add(patience(bodyGrace) + time.Duration(len(c.first))*time.Second/leastPace)
 			if pace.Before(next) {
 				next = pace
 			}

@@ -81,9 +81,9 @@ func TestArrivals(t *testing.T) {
 		{"more than one request", []string{"GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n"}, 0, false, 0, 0},
 		{"a large body", []string{large, strings.Repeat("b", waitedFor-len(large))}, time.Second, false, 0, 0},
 		{"HTTP/2 in clear", []string{"PRI * HTTP/2.0\r\n", "\r\nSM\r\n\r\n"}, time.Second, false, 0, 0},
-		{"nothing", nil, 0, false, HeadPatience * 3 / 4, HeadPatience * 5 / 4},
-		{"a slow head", []string{"GET / HTTP/1.1\r\n", "A", ":", " a", "a", "a", "a", "a"}, 900 * time.Millisecond, false, HeadPatience * 3 / 4, HeadPatience * 5 / 4},
-		{"a body that stands still", []string{small}, 0, true, bodyPatience * 3 / 4, bodyPatience * 5 / 4},
+		{"nothing", nil, 0, false, HeadPatience, 2 * HeadPatience},
+		{"a slow head", []string{"GET / HTTP/1.1\r\n", "A", ":", " a", "a", "a", "a", "a", "a", "a", "a", "a", "a", "a"}, 900 * time.Millisecond, false, HeadPatience, 2 * HeadPatience},
+		{"a body that stands still", []string{small}, 0, true, bodyPatience, 2 * bodyPatience},
 		{"a slow body", slow, 900 * time.Millisecond, true, bodyGrace, 2*bodyGrace + 2*time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestArrivalsAreNotEndedTogether(t *testing.T) {
 		for _, part := range []struct {
 			after       time.Duration
 			least, most int
-		}{{HeadPatience*3/4 - 1, all, all}, {HeadPatience, all / 4, all * 3 / 4}, {HeadPatience*5/4 + 1, 0, 0}} {
+		}{{HeadPatience - 1, all, all}, {HeadPatience * 3 / 2, all / 4, all * 3 / 4}, {2*HeadPatience + 1, 0, 0}} {
 			time.Sleep(time.Until(begin.Add(part.after)))
 			synctest.Wait()
 			h.mu.Lock() // which Wait is not, to the race detector
