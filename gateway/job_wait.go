@@ -41,6 +41,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		switch first.state { // it has ended as it began
 		case jobSucceeded:
 			began := *first
+			c.keepAnswer() // parts of it may be the result
 			if err := c.fetch(c.ctx, b, first); err != nil {
 				return c.ends(err, &began)
 			}
@@ -92,6 +93,7 @@ func (p *Plan) mayBegin(status int) bool {
 func (c *call) wait(b *begun, first *look) error {
 	j := c.plan.job
 	begin := time.Now()
+	forget := c.keepAnswer()
 	end := begin.Add(j.wait)
 	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
 		end = deadline.Add(-jobSlack)
@@ -134,11 +136,13 @@ func (c *call) wait(b *begun, first *look) error {
 		case err != nil:
 			return c.ends(err, first)
 		case now.state == jobSucceeded:
+			forget()
 			c.done(outcomeOK, nil)
 			return c.deliver(now.parts, now.resp)
 		case now.state == jobFailed, now.state == jobCancelled:
 			return c.failedJob(now)
 		}
+		now.parts, now.resp, now.body = nil, nil, nil // the next one may be as large
 		if last, retry = now, now.retry; len(last.questions) > 0 {
 			return c.goesOn(b, first, last, time.Since(begin)) // nobody will answer while this client waits
 		}

@@ -23,6 +23,7 @@ type places struct {
 	mu      sync.Mutex
 	held    int64
 	used    int64 // of all large answers
+	kept    int64 // of used: of answers that stay while their calls read others
 	most    int64 // that used may become
 	reading int   // calls that have not come to the end of theirs
 	ended   bool
@@ -73,7 +74,7 @@ func (p *places) enter(ctx context.Context, n, read int64) error {
 	if p.ended {
 		return errPlacesEnded
 	}
-	need := min(n, p.room.capacity)
+	need := min(p.kept+n, p.room.capacity)
 	switch {
 	case p.held >= need:
 	case p.held == 0:
@@ -87,7 +88,7 @@ func (p *places) enter(ctx context.Context, n, read int64) error {
 		}
 		p.held = need
 	}
-	p.most = max(p.most, n)
+	p.most = max(p.most, p.kept+n)
 	p.used += read
 	p.reading++
 	return nil
@@ -108,6 +109,11 @@ func (p *places) leave(forget int64) {
 	defer p.mu.Unlock()
 	p.reading--
 	p.used -= forget
+	p.shrink()
+}
+
+// shrink gives back what is not needed for what is in memory. The caller holds the lock.
+func (p *places) shrink() {
 	if p.ended || p.reading > 0 {
 		return
 	}
@@ -122,6 +128,17 @@ func (p *places) forget(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used -= n
+}
+
+// keep notes that n bytes of an answer that is read stay while others are; below zero: that they don't any more.
+func (p *places) keep(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept += n
+	if n < 0 {
+		p.used += n
+		p.shrink()
+	}
 }
 
 // end gives all back.
@@ -170,6 +187,21 @@ func (b *answerBody) Close() error {
 	}
 	b.closed = true
 	return err
+}
+
+// keepAnswer has the call's last answer stay, which may be told at the end whatever else is read until then. What it returns lets it go.
+func (c *call) keepAnswer() (forget func()) {
+	b := &c.large
+	if !b.counted {
+		return func() {}
+	}
+	if !b.closed {
+		c.held.leave(0)
+	}
+	n, p := b.read, c.held
+	*b = answerBody{}
+	p.keep(n)
+	return func() { p.keep(-n) }
 }
 
 // again makes it that of the call's next answer. The one before is not needed any more.

@@ -77,6 +77,46 @@ func TestLargeAnswersAboutAJob(t *testing.T) {
 	})
 }
 
+// TestLargeFirstAnswerOfAJob: what a service said when it took the call is told if its job does not end in time, so it holds room as long as the
+// call, beside the looks that are made meanwhile; when the result is there it is let go.
+func TestLargeFirstAnswerOfAJob(t *testing.T) {
+	const first, each = 600 << 10, 300 << 10
+	begun := "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"status\":\"queued\",\"first\":\"" + strings.Repeat("f", first) + "\"}\n===\n"
+	look := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\",\"log\":\"" + strings.Repeat("x", each) + "\"}\n===\n"
+	done := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"done\",\"log\":\"" + strings.Repeat("y", each) + "\"}\n"
+	for name, tt := range map[string]struct {
+		answers string
+		room    int64
+		want    string // in the answer
+		held    int64  // between the looks, at least
+	}{
+		"it ends":                     {begun + look + look + done, 8 << 20, "yyy", first + 1<<20},
+		"it goes on":                  {begun + strings.Repeat(look, 200) + look[:len(look)-4], 8 << 20, "fff", first + 1<<20},
+		"room for the first and less": {begun + look + look + done, 1300 << 10, "yyy", 1200 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, address_rate: off, principal_rate: off}\n", newJobService(tt.answers))
+				withRoom(g, tt.room)
+				looked := time.AfterFunc(3*time.Second, func() {
+					if g.room.answers.TryAcquire(tt.room - tt.held + 1) {
+						g.room.answers.Release(tt.room - tt.held + 1)
+						t.Errorf("less than %d bytes are held", tt.held)
+					}
+				})
+				_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+				if looked.Stop() {
+					t.Error("the call has ended before it was looked at")
+				}
+				if answer := string(messages[len(messages)-1]); !strings.Contains(answer, tt.want) || strings.Contains(answer, `"isError":true`) {
+					t.Errorf("%.300s", answer)
+				}
+				holdAll(t, g)()
+			})
+		})
+	}
+}
+
 // TestLargeTask: the result of a task has a place while it is read and until the client has it. Without one it is there later, and what a look of
 // nobody's request has held is given back with it.
 func TestLargeTask(t *testing.T) {
