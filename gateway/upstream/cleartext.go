@@ -59,7 +59,7 @@ func isShort(req *http.Request) bool {
 			return false
 		}
 		for _, v := range values {
-			if left -= int64(len(name) + len(v)); !httpguts.ValidHeaderFieldValue(v) {
+			if left -= int64(len(name) + len(v) + len(": \r\n")); !httpguts.ValidHeaderFieldValue(v) {
 				return false
 			}
 		}

@@ -167,11 +167,11 @@ func (b *cleartextBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer].
+// Close implements [io.Closer]. There is no error that would tell anything.
 func (b *cleartextBody) Close() error {
 	if b.ended.CompareAndSwap(false, true) {
 		b.stop()
-		return b.conn.Close()
+		b.conn.Close()
 	}
 	return nil
 }

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -179,6 +181,133 @@ func TestCleartextLow(t *testing.T) {
 		if got := hear(t, over, "GET"); fmt.Sprintf("%03d", got.Status) != status[:3] || len(over.idle) != 0 {
 			t.Errorf("%s: %d, %d connections are kept", status, got.Status, len(over.idle))
 		}
+	}
+}
+
+// TestCleartextBody: a body ends once, in one way, and its connection is kept only if it was read to its end.
+func TestCleartextBody(t *testing.T) {
+	read := func(b io.Reader, n int) string {
+		got := make([]byte, n)
+		n, err := io.ReadFull(b, got)
+		return fmt.Sprintf("%s %v", got[:n], err)
+	}
+	for name, c := range map[string]struct {
+		answer string
+		with   func(b io.ReadCloser, cancel func()) string
+		want   string
+		kept   int
+	}{
+		"read to its end": {short, func(b io.ReadCloser, cancel func()) string {
+			first := read(b, 2)
+			cancel() // too late
+			return fmt.Sprint(first, ", ", b.Close(), b.Close(), ", ", read(b, 1))
+		}, "ok <nil>, <nil> <nil>,  EOF", 1},
+		"closed before its end": {short, func(b io.ReadCloser, _ func()) string {
+			first := read(b, 1)
+			return fmt.Sprint(first, ", ", b.Close(), b.Close(), ", ", read(b, 1))
+		}, "o <nil>, <nil> <nil>,  http: invalid Read on closed Body", 0},
+		"cancelled before its end": {short, func(b io.ReadCloser, cancel func()) string {
+			cancel()
+			synctest.Wait()
+			return fmt.Sprint(read(b, 2), ", ", b.Close())
+		}, "ok <nil>, <nil>", 0},
+		"cancelled while it is read": {strings.Replace(short, ": 2", ": 3", 1), func(b io.ReadCloser, cancel func()) string {
+			time.AfterFunc(time.Minute, cancel) // longer than a head may take
+			return fmt.Sprint(read(b, 2), ", ", read(b, 1), ", ", read(b, 1), ", ", b.Close())
+		}, "ok <nil>,  io: read/write on closed pipe,  http: invalid Read on closed Body, <nil>", 0},
+		"closed while it is read": {strings.Replace(short, ": 2", ": 3", 1), func(b io.ReadCloser, _ func()) string {
+			time.AfterFunc(time.Minute, func() { b.Close() })
+			return fmt.Sprint(read(b, 2), ", ", read(b, 1), ", ", read(b, 1))
+		}, "ok <nil>,  io: read/write on closed pipe,  http: invalid Read on closed Body", 0},
+		"that does not come": {"HTTP/1.1 200 OK\r\n\r\nok", func(b io.ReadCloser, cancel func()) string {
+			time.AfterFunc(time.Minute, cancel)
+			return fmt.Sprint(read(b, 3), ", ", b.Close())
+		}, "ok io: read/write on closed pipe, <nil>", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+					here, there := net.Pipe()
+					go func() {
+						readRequest(there)
+						_, _ = io.WriteString(there, c.answer)
+						_, _ = io.Copy(io.Discard, there)
+						there.Close()
+					}()
+					return here, nil
+				}, 10*time.Second, 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				req, err := http.NewRequestWithContext(ctx, "GET", "http://service.example/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := over.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				if got := c.with(resp.Body, cancel); got != c.want || len(over.idle["service.example"]) != c.kept {
+					t.Errorf("%s, %d connections are kept; want %s, %d", got, len(over.idle["service.example"]), c.want, c.kept)
+				}
+				over.close()
+			})
+		})
+	}
+}
+
+// TestCleartextOwnAnswers: whoever goes away beside them, and when, calls get the answers to their own requests.
+func TestCleartextOwnAnswers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Asked", r.URL.Path)
+		if _, err := io.WriteString(w, strings.Repeat(r.URL.Path+"\n", 200)); err != nil {
+			return // nobody listens
+		}
+	}))
+	defer server.Close()
+	base := parse(t, server.URL)
+	client := NewClient(Options{Name: "orders", BaseURL: base, MaxIdle: 4})
+	defer client.Close()
+	var calls sync.WaitGroup
+	var good atomic.Int64
+	for caller := range 8 {
+		calls.Go(func() {
+			for n := range 150 {
+				path := fmt.Sprintf("/%d/%d", caller, n)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+path, strings.NewReader(path))
+				if err != nil {
+					t.Error(err)
+				}
+				if n%3 == 1 {
+					time.AfterFunc(time.Duration(n)*5*time.Microsecond, cancel)
+				}
+				resp, err := client.Do(req)
+				if err == nil {
+					if asked := resp.Header.Get("Asked"); asked != path {
+						t.Errorf("%s got the answer to %s", path, asked)
+					}
+					if n%3 == 2 {
+						_, _ = resp.Body.Read(make([]byte, n)) // the rest is not wanted
+					} else if text, failed := io.ReadAll(resp.Body); failed != nil {
+						err = failed
+					} else if string(text) != strings.Repeat(path+"\n", 200) {
+						t.Errorf("%s got the body %.50q", path, text)
+					} else {
+						good.Add(1)
+					}
+					resp.Body.Close()
+				}
+				if err != nil && n%3 != 1 {
+					t.Errorf("%s: %v", path, err)
+				}
+				cancel()
+			}
+		})
+	}
+	calls.Wait()
+	if good.Load() < 8*50 {
+		t.Errorf("%d answers", good.Load())
 	}
 }
 

@@ -127,7 +127,7 @@ func TestCleartextTakes(t *testing.T) {
 		{"a long path", func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("ä", maxWritten/6) }, false},
 		{"a long query", func(r *http.Request) { r.URL.RawQuery = strings.Repeat("x", maxWritten) }, false},
 		{"a long header", func(r *http.Request) { r.Header.Set("Cookie", strings.Repeat("x", maxWritten)) }, false},
-		{"many headers", func(r *http.Request) { r.Header["X"] = make([]string, maxWritten) }, false},
+		{"many headers", func(r *http.Request) { r.Header["X"] = make([]string, maxWritten/4) }, false},
 		{"a line break in a header", func(r *http.Request) { r.Header["X-Key"] = []string{"x\r\nHost: elsewhere"} }, false},
 		{"the name of a header", func(r *http.Request) { r.Header["X Key"] = []string{"x"} }, false},
 		{"no name of a header", func(r *http.Request) { r.Header[""] = []string{"x"} }, false},
