@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type cleartext struct {
 
 	mu     sync.Mutex
 	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
-	sweep  *time.Timer                 // runs while there are idle connections
+	sweep  *time.Timer                 // runs as long as there are idle connections
 	closed bool                        // nothing is kept any more
 }
 
@@ -91,7 +92,7 @@ func (c *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err == nil {
 			return resp, nil
 		}
-		if conn.used == 0 || conn.lost == nil || conn.answered || conn.written > 0 && !mayRepeat(req) {
+		if conn.used == 0 || conn.lost == nil || conn.left < maxHeaderBytes || conn.written > 0 && !mayRepeat(req) {
 			return nil, err
 		}
 		if req.Body != nil && req.Body != http.NoBody {
@@ -161,8 +162,7 @@ func (c *cleartext) last(host string) *cleartextConn {
 		return nil
 	}
 	conn := kept[len(kept)-1]
-	kept[len(kept)-1] = nil
-	c.idle[host] = kept[:len(kept)-1]
+	c.idle[host] = slices.Delete(kept, len(kept)-1, len(kept))
 	return conn
 }
 
@@ -188,20 +188,18 @@ func (c *cleartext) clean() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for host, kept := range c.idle {
-		left := kept[:0]
-		for _, conn := range kept {
+		c.idle[host] = slices.DeleteFunc(kept, func(conn *cleartextConn) bool {
 			if time.Since(conn.since) < maxRest && conn.isAlive(time.Time{}) {
-				left = append(left, conn)
-			} else {
-				conn.Close()
+				return false
 			}
-		}
-		clear(kept[len(left):])
-		if c.idle[host] = left; len(left) == 0 {
+			conn.Close()
+			return true
+		})
+		if len(c.idle[host]) == 0 {
 			delete(c.idle, host)
 		}
 	}
-	if c.sweep = nil; len(c.idle) > 0 && !c.closed {
+	if c.sweep = nil; len(c.idle) > 0 {
 		c.sweep = time.AfterFunc(sweepEvery, c.clean)
 	}
 }
@@ -211,9 +209,6 @@ func (c *cleartext) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	if c.sweep != nil {
-		c.sweep.Stop()
-	}
 	for _, kept := range c.idle {
 		for _, conn := range kept {
 			conn.Close()

@@ -26,11 +26,10 @@ type cleartextConn struct {
 	end   func() // closes the connection, so that the call under way ends; made once
 	since time.Time
 
-	used     int   // calls before this one
-	left     int64 // bytes that may still be read; those of a head are counted
-	written  int64 // bytes of this call's request that were given to the socket
-	answered bool  // a byte of this call's answer has come
-	lost     error // what broke the connection under this call; nil: nothing did, or time ran out
+	used    int   // calls before this one
+	left    int64 // bytes that may still be read; maxHeaderBytes until the first of this call's answer comes
+	written int64 // bytes of this call's request that were given to the socket
+	lost    error // what broke the connection under this call; nil: nothing did, or time ran out
 }
 
 func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
@@ -53,10 +52,7 @@ func (c reading) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHeadTooLong
 	}
-	if int64(len(p)) > c.left {
-		p = p[:c.left]
-	}
-	n, err := c.Conn.Read(p)
+	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.lost = err
@@ -81,7 +77,7 @@ func (c *cleartextConn) isAlive(until time.Time) bool {
 // exchange sends a request and reads the head of the answer. If it fails, the connection is closed.
 func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	c.left, c.written, c.answered, c.lost = maxHeaderBytes, 0, false, nil
+	c.left, c.written, c.lost = maxHeaderBytes, 0, nil
 	stop := context.AfterFunc(ctx, c.end)
 	resp, err := c.send(req)
 	if err != nil {
@@ -116,16 +112,15 @@ func (c *cleartextConn) send(req *http.Request) (*http.Response, error) {
 	if err != nil && (c.lost == nil || c.written == 0) {
 		return nil, err
 	}
-	if _, silent := c.r.Peek(1); silent != nil {
-		return nil, cmp.Or(err, silent)
-	}
-	c.answered = true
 	for { // interim answers (1xx) count for the length of the head, so there is an end
-		resp, err := http.ReadResponse(c.r, req)
-		if err != nil {
-			return nil, err
+		resp, silent := http.ReadResponse(c.r, req)
+		if silent != nil {
+			if c.left <= 0 { // what was cut off may look like something else
+				silent = errHeadTooLong
+			}
+			return nil, cmp.Or(err, silent)
 		}
-		if resp.StatusCode < http.StatusContinue || resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
+		if resp.StatusCode/100 != 1 || resp.StatusCode == http.StatusSwitchingProtocols {
 			return resp, nil
 		}
 	}

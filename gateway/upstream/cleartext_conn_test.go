@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,13 +25,15 @@ import (
 func TestCleartextNotRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
 		body io.ReadCloser
+		then string // comes instead of an answer, before the connection ends
 		want string
 		took time.Duration
 	}{
-		"no answer in time":           {nil, "i/o timeout", 10 * time.Second},
-		"a body that can't be read":   {io.NopCloser(readerFunc(func([]byte) (int, error) { return 0, os.ErrInvalid })), os.ErrInvalid.Error(), 0},
-		"a body that is not so long":  {io.NopCloser(strings.NewReader("x")), "http: ContentLength=2 with Body length 1", 0},
-		"a body that is much shorter": {io.NopCloser(strings.NewReader("")), "http: ContentLength=2 with Body length 0", 0},
+		"no answer in time":           {nil, "", "i/o timeout", 10 * time.Second},
+		"an answer that breaks off":   {nil, "H", "malformed HTTP response", 0},
+		"a body that can't be read":   {io.NopCloser(readerFunc(func([]byte) (int, error) { return 0, os.ErrInvalid })), "", os.ErrInvalid.Error(), 0},
+		"a body that is not so long":  {io.NopCloser(strings.NewReader("x")), "", "http: ContentLength=2 with Body length 1", 0},
+		"a body that is much shorter": {io.NopCloser(strings.NewReader("")), "", "http: ContentLength=2 with Body length 0", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -47,6 +50,9 @@ func TestCleartextNotRepeated(t *testing.T) {
 							if requests.Add(1) <= 3 {
 								time.Sleep(time.Second) // so that three calls need three connections
 								_, _ = io.WriteString(there, short)
+							} else if c.then != "" {
+								_, _ = io.WriteString(there, c.then)
+								return
 							}
 						}
 					}()
@@ -120,6 +126,66 @@ func TestCleartextEnded(t *testing.T) {
 	}
 }
 
+// TestCleartextGoesAway: a call that ends before its answer comes says why, and takes its connection with it.
+func TestCleartextGoesAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var open atomic.Int64
+		over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+			open.Add(1)
+			here, there := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, there); there.Close() }()
+			return &counted{Conn: here, open: &open}, nil
+		}, time.Minute, 1)
+		defer over.close()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(os.ErrProcessDone) })
+		req, err := http.NewRequestWithContext(ctx, "GET", "http://service.example/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := over.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if !errors.Is(err, os.ErrProcessDone) || open.Load() != 0 {
+			t.Errorf("%v, %d connections are left", err, open.Load())
+		}
+	})
+}
+
+// TestCleartextHead: a head may be as long as heads may be, in whatever pieces it comes, and no byte longer.
+func TestCleartextHead(t *testing.T) {
+	for more, want := range []string{"200 <nil>", "0 the head of the answer is longer than 65536 bytes"} {
+		head := "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: %s\r\n\r\n"
+		head = fmt.Sprintf(head, strings.Repeat("x", maxHeaderBytes-len(head)+len("%s")+more))
+		over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			go func() {
+				readRequest(there)
+				for piece := range slices.Chunk([]byte(head), 1000) {
+					_, _ = there.Write(piece)
+				}
+				there.Close()
+			}()
+			return here, nil
+		}, time.Minute, 1)
+		defer over.close()
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://service.example/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := 0
+		resp, err := over.RoundTrip(req)
+		if err == nil {
+			status = resp.StatusCode
+			resp.Body.Close()
+		}
+		if got := fmt.Sprint(status, " ", err); got != want {
+			t.Errorf("%d bytes: %s, want %s", len(head), got, want)
+		}
+	}
+}
+
 // TestCleartextEarly: an answer that comes before the request is whole is the answer, also if the service takes no more of the request;
 // its connection is not used again.
 func TestCleartextEarly(t *testing.T) {
@@ -132,7 +198,6 @@ func TestCleartextEarly(t *testing.T) {
 		"none":               {"", new(Error{Kind: Truncated, API: "orders"}).lines()},
 		"an interim answer":  {"HTTP/1.1 100 Continue\r\n\r\n", new(Error{Kind: Truncated, API: "orders"}).lines()},
 		"a part of a body":   {"HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nno", new(Error{Kind: Truncated, API: "orders"}).lines()},
-		"what is not HTTP":   {"no!\r\n", new(Error{Kind: Protocol, API: "orders"}).lines()},
 		"before an interim":  {"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno", `409 "no"` + "\n"},
 		"that says to close": {"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno", `413 "no"` + "\n"},
 	} {

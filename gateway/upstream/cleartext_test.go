@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,6 +140,7 @@ func TestCleartextTakes(t *testing.T) {
 		{"TLS", func(r *http.Request) { r.URL.Scheme = "https" }, false},
 		{"no host", func(r *http.Request) { r.URL.Host = "" }, false},
 		{"a host in letters that need IDNA", func(r *http.Request) { r.URL.Host = "bücher.example" }, false},
+		{"a host in another code", func(r *http.Request) { r.URL.Host = "\x80" }, false},
 		{"CONNECT", func(r *http.Request) { r.Method = "CONNECT" }, false},
 		{"Close", func(r *http.Request) { r.Close = true }, false},
 		{"trailers", func(r *http.Request) { r.Trailer = http.Header{"T": nil} }, false},
@@ -218,6 +220,7 @@ func TestCleartextRepeats(t *testing.T) {
 		again        bool // GetBody is there
 		written      bool
 		mark, key    bool
+		lost         bool // GetBody fails
 		want         string
 	}{
 		{method: "GET", written: true, want: "200, 2 connections"},
@@ -230,6 +233,7 @@ func TestCleartextRepeats(t *testing.T) {
 		{method: "POST", written: false, want: "200, 2 connections"},
 		{method: "POST", body: "x", again: true, written: false, want: "200, 2 connections"},
 		{method: "POST", body: "x", again: false, written: false, want: "fault, 1 connections"},
+		{method: "POST", body: "x", again: true, lost: true, want: "file already closed, 1 connections"},
 		{method: "PUT", body: "x", again: true, written: true, want: "fault, 1 connections"}, // as net/http; retry.go repeats it
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
@@ -264,11 +268,16 @@ func TestCleartextRepeats(t *testing.T) {
 			if !c.again {
 				req.GetBody = nil
 			}
+			if c.lost {
+				req.GetBody = func() (io.ReadCloser, error) { return nil, os.ErrClosed }
+			}
 			if c.key {
 				req.Header["Idempotency-Key"] = []string{"k"}
 			}
 			got := "fault"
-			if resp, err := over.RoundTrip(req); err == nil {
+			if resp, err := over.RoundTrip(req); errors.Is(err, os.ErrClosed) {
+				got = err.Error()
+			} else if err == nil {
 				got = fmt.Sprint(resp.StatusCode)
 				resp.Body.Close()
 			}
@@ -329,16 +338,17 @@ func TestCleartextIdle(t *testing.T) {
 		if dials.Load() != 4 {
 			t.Errorf("%d connections were made, want 3 and 1 more", dials.Load())
 		}
-		time.Sleep(maxRest + sweepEvery)
+		time.Sleep(maxRest) // a look is due then
 		synctest.Wait()
 		if open.Load() != 0 || len(over.idle) != 0 || over.sweep != nil {
 			t.Errorf("%d connections are kept after their rest, of %d hosts", open.Load(), len(over.idle))
 		}
 		under := three()
+		finish(under[:1])
 		over.close()
-		finish(under)
-		if open.Load() != 0 {
-			t.Errorf("%d connections are kept after close", open.Load())
+		finish(under[1:])
+		if open.Load() != 0 || len(over.idle) != 0 {
+			t.Errorf("%d connections are kept after close, of %d hosts", open.Load(), len(over.idle))
 		}
 	})
 }
