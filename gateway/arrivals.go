@@ -47,14 +47,14 @@ type Arrivals struct {
 	begin sync.Once
 	gone  sync.WaitGroup // all goroutines
 
-	mu      sync.Mutex
-	conns   map[*boundedConn]stage // those that wait, and those without an answer
-	waiting int                    // of conns: those that wait
-	taking  bool                   // take runs
-	end     time.Time              // when those must be there that wait, since no more are to be taken; zero: more are
-	out     chan struct{}          // closed when no more are taken, and none waits
-	done    chan struct{}          // closed when none of those is without an answer
-	close   sync.Once
+	mu     sync.Mutex
+	conns  map[*boundedConn]stage // those that wait, and those without an answer
+	count  [stages]int            // of conns
+	taking bool                   // take runs
+	end    time.Time              // when those must be there that wait, since no more are to be taken; zero: more are
+	out    chan struct{}          // closed when no more are taken, and none waits
+	done   chan struct{}          // closed when none of those is without an answer
+	close  sync.Once
 }
 
 // stage is what is known of a connection that waits.
@@ -65,6 +65,7 @@ const (
 	sending                // it has sent something
 	arrived                // its first request is there; it still waits, for Accept
 	handedOut              // it belongs to net/http, and nothing was written to it
+	stages                 // how many there are
 )
 
 func newArrivals(l *boundedListener, tls bool) *Arrivals {
@@ -204,8 +205,7 @@ func (a *Arrivals) wait(c *boundedConn) {
 	c.from = a
 	c.waits.Store(true)
 	a.mu.Lock()
-	a.conns[c] = silent
-	a.waiting++
+	a.enter(c, silent)
 	a.mu.Unlock()
 	if !a.goes(func() { a.await(c) }) {
 		_ = c.Close()
@@ -242,10 +242,17 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 		case err == nil:
 		case errors.Is(err, io.EOF): // net/http finds out again, and answers
 			return len(c.first) > 0
-		case errors.Is(err, os.ErrDeadlineExceeded) && look.whole:
+		case !errors.Is(err, os.ErrDeadlineExceeded), rests:
+			return false
+		case look.whole:
 			c.late = true
+			a.all.slow.gaveUp[ofBody].Inc()
 			return true
+		case len(c.first) > 0:
+			a.all.slow.gaveUp[ofHead].Inc()
+			return false
 		default:
+			a.all.slow.gaveUp[ofNothing].Inc()
 			return false
 		}
 	}
@@ -261,7 +268,7 @@ func (a *Arrivals) until(c *boundedConn, t time.Time) {
 	}
 	end := a.end
 	if len(c.first) > 0 {
-		a.conns[c] = sending
+		a.enter(c, sending)
 	} else if !end.IsZero() {
 		end = time.Now().Add(lastLook)
 	}
@@ -292,29 +299,41 @@ func (a *Arrivals) move(c *boundedConn, to stage) bool {
 	if _, ok := a.conns[c]; !ok {
 		return false
 	}
-	if a.conns[c] = to; to == arrived {
+	if a.enter(c, to); to == arrived {
 		_ = c.SetReadDeadline(time.Time{}) // here, since Drain sets them
-		return true
 	}
-	a.waiting--
 	a.left()
 	return true
+}
+
+// enter is called with mu, when a connection comes to a stage.
+func (a *Arrivals) enter(c *boundedConn, to stage) {
+	a.leave(c)
+	a.conns[c] = to
+	a.count[to]++
+	a.all.slow.stages[to].Add(1)
+}
+
+// leave is called with mu, when a connection goes on from its stage.
+func (a *Arrivals) leave(c *boundedConn) {
+	if was, ok := a.conns[c]; ok {
+		delete(a.conns, c)
+		a.count[was]--
+		a.all.slow.stages[was].Add(-1)
+	}
 }
 
 // answered is called once for each connection, when its answer begins or it is closed.
 func (a *Arrivals) answered(c *boundedConn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.conns[c] != handedOut {
-		a.waiting--
-	}
-	delete(a.conns, c)
+	a.leave(c)
 	a.left()
 }
 
 // left is called with mu, when one has gone on.
 func (a *Arrivals) left() {
-	if a.end.IsZero() || a.taking || a.waiting > 0 {
+	if a.end.IsZero() || a.taking || len(a.conns) > a.count[handedOut] {
 		return
 	}
 	closeOnce(a.out)

@@ -55,8 +55,8 @@ func (h *harbour) end(t *testing.T) {
 	for len(h.accepted) > 0 {
 		_ = (<-h.accepted).Close()
 	}
-	if len(h.conns) > 0 || h.waiting != 0 || h.all.open != 0 {
-		t.Errorf("%d connections are known, %d wait, %d are counted", len(h.conns), h.waiting, h.all.open)
+	if len(h.conns) > 0 || h.count != [stages]int{} || h.all.open != 0 {
+		t.Errorf("%d connections are known, %d in each stage, %d are counted", len(h.conns), h.count, h.all.open)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 
 // connections counts those that are open, in all and of each address. It is safe for concurrent use.
 type connections struct {
-	g *Gateway
+	g    *Gateway
+	slow *slowness
 
 	mu   sync.Mutex
 	open int
@@ -23,7 +24,7 @@ type connections struct {
 }
 
 func newConnections(g *Gateway, r prometheus.Registerer) *connections {
-	c := &connections{g: g, of: make(map[addressKey]int)}
+	c := &connections{g: g, slow: newSlowness(g, r), of: make(map[addressKey]int)}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_connections",
 		Help: "Open connections of clients."}, func() float64 {
 		c.mu.Lock()

@@ -32,7 +32,7 @@ type speakers struct {
 }
 
 func (g *Gateway) newSpeakers(c *config.Config) *speakers {
-	s := &speakers{g: g, byName: map[string]*speaker{}, readers: mcp.SlowReaders{Again: serveAgain}}
+	s := &speakers{g: g, byName: map[string]*speaker{}, readers: mcp.SlowReaders{Again: serveAgain, GivenUp: g.connections.slow.gaveUp[ofAnswer].Inc}}
 	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),

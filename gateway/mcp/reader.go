@@ -23,6 +23,8 @@ const readPatience = 10 * time.Millisecond
 type SlowReaders struct {
 	// Again takes a connection whose answer is out, and what its client has sent since the request: it is served anew. nil: it is closed.
 	Again func(conn net.Conn, said []byte)
+	// GivenUp is called for each answer that its client took too long to read; nil: nobody is told.
+	GivenUp func()
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -209,6 +211,9 @@ func (x *exchange) takeLate(rest func()) bool {
 			return
 		}
 		_ = conn.Close()
+		if readers.GivenUp != nil && errors.Is(s.err, os.ErrDeadlineExceeded) {
+			readers.GivenUp()
+		}
 		readers.leave(conn)
 	}()
 	return true

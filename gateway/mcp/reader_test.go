@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -162,11 +163,16 @@ func TestSlowReader(t *testing.T) {
 // TestSlowReaderIsGivenUp is H7: an answer that stands still is not sent for ever.
 func TestSlowReaderIsGivenUp(t *testing.T) {
 	l := serveLongList(t, false, 200*time.Millisecond, time.Millisecond)
+	var givenUp atomic.Int32
+	l.readers.GivenUp = func() { givenUp.Add(1) }
 	conn := l.ask(t, "")
 	if e := <-l.events; e.HTTPStatus != 499 || e.Code != mcp.CodeCancelled || e.ResponseBytes == 0 {
 		t.Errorf("%+v", e)
 	}
 	l.slow(t, 0)
+	if n := givenUp.Load(); n != 1 {
+		t.Errorf("%d were given up", n)
+	}
 	if got, _ := io.ReadAll(conn); len(got) == 0 || len(got) > len(l.members) { // an end, or a reset
 		t.Errorf("%d bytes", len(got))
 	}
@@ -175,6 +181,7 @@ func TestSlowReaderIsGivenUp(t *testing.T) {
 // TestSlowReaderLeaves: so is one whose client goes away.
 func TestSlowReaderLeaves(t *testing.T) {
 	l := serveLongList(t, false, time.Minute, time.Millisecond)
+	l.readers.GivenUp = func() { t.Error("it was given up") }
 	conn := l.ask(t, "")
 	l.slow(t, 1)
 	_ = conn.Close()
