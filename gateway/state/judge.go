@@ -16,7 +16,7 @@ type judge struct {
 	trying bool          // one is on its way
 }
 
-// toldPause is how often the log is told that a use is slow.
+// toldPause is how often the log is told that a use is slow, or refused.
 const toldPause = time.Minute
 
 // lets tells whether an operation may be tried.
@@ -42,6 +42,19 @@ func (j *judge) late(now time.Time) bool {
 		j.next = now.Add(j.pause)
 	}
 	j.trying = false
+	return j.tells(now)
+}
+
+// refused notes that an operation was answered in time, with no; true: the log should tell.
+func (j *judge) refused(now time.Time) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pause, j.trying = 0, false
+	return j.tells(now)
+}
+
+// tells tells whether the log should be told, and that it was. The lock is held.
+func (j *judge) tells(now time.Time) bool {
 	if now.Sub(j.told) < toldPause {
 		return false
 	}

@@ -91,6 +91,7 @@ type Shared struct {
 	client   atomic.Pointer[redis.Client]
 	key      atomic.Pointer[[]byte]
 	broken   chan struct{} // it was left
+	full     atomic.Bool   // when it was left, for it took nothing more
 	suspect  chan struct{} // something was late
 	replicas replicaCount
 	failures map[use]prometheus.Counter
@@ -202,7 +203,9 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 			s.leave(err)
 		}
 	default:
-		j.answered()
+		if j.refused(time.Now()) {
+			s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(u), "error", err)
+		}
 	}
 	return err
 }
@@ -220,6 +223,20 @@ func isAway(err error) bool {
 		return true
 	}
 	for _, word := range [...]string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "NOAUTH", "WRONGPASS"} {
+		if strings.HasPrefix(reply.Error(), word) {
+			return true
+		}
+	}
+	return isFull(err)
+}
+
+// isFull tells errors of a Redis that takes nothing more: it has no memory, can't write to its disk, or has too few replicas of its own.
+func isFull(err error) bool {
+	var reply redis.Error
+	if !errors.As(err, &reply) {
+		return false
+	}
+	for _, word := range [...]string{"OOM", "MISCONF", "NOREPLICAS"} {
 		if strings.HasPrefix(reply.Error(), word) {
 			return true
 		}
@@ -243,9 +260,18 @@ func (s *Shared) leave(err error) {
 	if !s.phase.CompareAndSwap(int32(up), int32(away)) {
 		return
 	}
+	s.full.Store(isFull(err))
 	s.note(err.Error())
-	s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
+	s.o.Logger.Warn(awayMessage(err), "error", err)
 	signal(s.broken)
+}
+
+// awayMessage is what the log says of a Redis that can't be used.
+func awayMessage(err error) string {
+	if isFull(err) {
+		return "the state that replicas share is full, or can't write: this one goes on by itself"
+	}
+	return "the state that replicas share can't be reached: this one goes on by itself"
 }
 
 func (s *Shared) note(reason string) {

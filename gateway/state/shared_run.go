@@ -124,7 +124,7 @@ func (s *Shared) watch(ctx context.Context) {
 		case !told: // at the start
 			told = true
 			s.note(err.Error())
-			s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
+			s.o.Logger.Warn(awayMessage(err), "error", err)
 		}
 		wait := beatPause
 		if phase(s.phase.Load()) != up {
@@ -142,7 +142,9 @@ func (s *Shared) watch(ctx context.Context) {
 			}
 		case <-s.broken:
 			s.renew()
-			pause = firstProbe
+			if pause = firstProbe; s.full.Load() {
+				pause = lastProbe // the room that a closed connection leaves is soon taken
+			}
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
