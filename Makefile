@@ -48,7 +48,7 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 test: ## go vet, then every test with the race detector, in random order
 	$(GO) vet ./...
 	$(GO) test -tags purego ./openapi/jsonscan
-	$(GO) test -race -shuffle=on ./...
+	$(GO) test -vet=off -race -shuffle=on ./...
 
 .PHONY: lint
 lint: ## formatting and linters (.golangci.yaml)
@@ -68,7 +68,11 @@ tidy: ## fail when go.mod or go.sum are not tidy
 
 .PHONY: allocations
 allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
-	$(GO) test -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(GO) test -vet=off -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+.PHONY: whole
+whole: ## the tests that do less with the race detector, in full without it
+	.ci/whole
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s)

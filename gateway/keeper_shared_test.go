@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"drawbridge/test/race"
 )
 
 // replicas are gateways with one configuration, and one Redis.
@@ -124,7 +126,7 @@ func TestSharedAnswersStayApart(t *testing.T) {
 	var mu sync.Mutex
 	seenBy := map[int]string{}
 	var left atomic.Int64
-	left.Store(4000)
+	left.Store(int64(race.Fewer(4000, 1500)))
 	stop, lying := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(lying)

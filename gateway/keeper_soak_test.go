@@ -13,9 +13,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/race"
 )
 
-var keptCalls = flag.Int("kept-calls", 20_000, "calls of TestKeptAnswersStayApart")
+var keptCalls = flag.Int("kept-calls", 20_000, "calls of TestKeptAnswersStayApart; a quarter of them with the race detector")
 
 var soakAnswer = regexp.MustCompile(`\\"answer\\":(\d+),\\"who\\":\\"(\w*)\\"`)
 
@@ -24,6 +26,7 @@ var soakAnswer = regexp.MustCompile(`\\"answer\\":(\d+),\\"who\\":\\"(\w*)\\"`)
 // has a number of its own, so it is enough that no number is seen by both; where the service is told of the caller, the answer names
 // them, too. With -args -kept-calls=1000000 it is the whole figure.
 func TestKeptAnswersStayApart(t *testing.T) {
+	calls := race.Fewer(*keptCalls, *keptCalls/4)
 	var n atomic.Int64
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		number := n.Add(1)
@@ -59,7 +62,7 @@ limits: {cache: 256KiB, principal_rate: off}
 	var mu sync.Mutex
 	seenBy := map[int]string{}
 	var left atomic.Int64
-	left.Store(int64(*keptCalls))
+	left.Store(int64(calls))
 	var callers sync.WaitGroup
 	for worker := range 8 {
 		callers.Go(func() {
@@ -108,8 +111,8 @@ limits: {cache: 256KiB, principal_rate: off}
 		n, _ := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
 		hits += n
 	}
-	if hits < *keptCalls/10 {
-		t.Errorf("%d hits of %d calls show nothing", hits, *keptCalls)
+	if hits < calls/10 {
+		t.Errorf("%d hits of %d calls show nothing", hits, calls)
 	}
-	t.Logf("%d calls, %d requests, %d hits", *keptCalls, n.Load(), hits)
+	t.Logf("%d calls, %d requests, %d hits", calls, n.Load(), hits)
 }

@@ -293,14 +293,13 @@ func TestCVE_2026_26998_EndlessToken(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	zeros := make([]byte, 1<<20)
-	for range 64 {
-		if _, err := z.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := z.Write(zeros); err != nil {
+		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	bomb := bytes.Repeat(packed.Bytes(), 64) // gzip's members one after the other are one stream
 	for name, handler := range map[string]http.HandlerFunc{
 		"endless": func(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, `{"access_token":"`)
@@ -312,7 +311,7 @@ func TestCVE_2026_26998_EndlessToken(t *testing.T) {
 		},
 		"packed": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
-			w.Write(packed.Bytes())
+			w.Write(bomb)
 		},
 	} {
 		s := httptest.NewServer(handler)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/race"
 )
 
 // An early refresh takes half the time that a call has left, not all of it.
@@ -129,7 +131,7 @@ func (s *stub) fetch(context.Context, string, time.Duration) (*token, error) {
 // with the longest that is accepted, of which the allocator rounds up to 18 KiB.
 func TestMemoryOfCallers(t *testing.T) {
 	const beside = 1 << 10
-	for size, callersInAll := range map[int]int{1 << 10: 100_000, maxToken: 20_000} {
+	for size, callersInAll := range map[int]int{1 << 10: race.Fewer(100_000, 12_000), maxToken: race.Fewer(20_000, 12_000)} {
 		now := time.Now()
 		clock := func() time.Time { return now }
 		s := &callers{most: maxCallers}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"drawbridge/test/race"
 )
 
 // TestExample runs testdata/examples: a schema on each line of "schemas"; "examples" repeats each with its example, and
@@ -37,7 +39,7 @@ func TestExample(t *testing.T) {
 func TestExampleFits(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(5, 5))}
 	found, missed := 0, 0
-	for range 500 {
+	for range race.Fewer(500, 100) {
 		c, n := document(t, g.document("3.1.0"), Limits{}, nil)
 		s, err := c.Object([]Property{{Name: "a", Schema: n, Required: true}})
 		if err != nil {

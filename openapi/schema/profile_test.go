@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drawbridge/test/race"
 )
 
 // TestPortable runs testdata/portable: cases as for TestConvert, with the portable form of the root schema.
@@ -39,7 +41,7 @@ func TestPortable(t *testing.T) {
 // TestPortableRandom: whatever a document composes, its portable form keeps every client's rules.
 func TestPortableRandom(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(6, 6))}
-	for range 200 {
+	for range race.Fewer(200, 50) {
 		c, n := document(t, g.document("3.1.0"), Limits{}, nil)
 		full, err := c.Object([]Property{{Name: "a", Schema: n, Required: true}})
 		if err != nil {
