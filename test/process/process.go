@@ -139,8 +139,8 @@ func FreeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// BuildGateway builds the gateway's program into dir and returns its path. It may be called from any folder of the
-// module.
+// BuildGateway builds the gateway's program into dir, without cgo as it is delivered, and returns its path. It may be called from any
+// folder of the module.
 func BuildGateway(ctx context.Context, dir string) (string, error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -148,6 +148,7 @@ func BuildGateway(ctx context.Context, dir string) (string, error) {
 	}
 	path := filepath.Join(dir, "drawbridge")
 	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/drawbridge")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	c.Dir = strings.TrimSpace(string(root))
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the gateway: %w\n%s", err, out)
