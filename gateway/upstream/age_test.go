@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bufio"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -241,5 +244,87 @@ func TestBlackHoledConnection(t *testing.T) {
 	}
 	if got := outcome(client, get(t, address)); got != want || n.Load() != 2 {
 		t.Errorf("%d connections, %s", n.Load(), got)
+	}
+}
+
+// TestAge: connections that are too old are closed at the next call, the new ones are shared, and no more than a few that are still in
+// use are remembered for the end.
+func TestAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dials, open [2]atomic.Int64 // in the clear, and of net/http
+		dial := func(n int) func(context.Context, string, string) (net.Conn, error) {
+			return func(context.Context, string, string) (net.Conn, error) {
+				dials[n].Add(1)
+				open[n].Add(1)
+				here, there := net.Pipe()
+				go func() {
+					for r := bufio.NewReader(there); readRequest(r) != ""; {
+						_, _ = io.WriteString(there, short)
+					}
+					there.Close()
+				}()
+				return &counted{Conn: here, open: &open[n]}, nil
+			}
+		}
+		p := newPool(10*time.Second, &protocols{}, func() (*cleartext, *http.Transport) {
+			return newCleartext(dial(0), time.Minute, 9), &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}
+		})
+		call := func(long bool) io.ReadCloser {
+			req := get(t, parse(t, "http://service.example/"))
+			if long {
+				req.Header.Set("Long", strings.Repeat("x", maxWritten))
+			}
+			resp, err := p.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp.Body
+		}
+		check := func(when string, made, kept int64) {
+			t.Helper()
+			synctest.Wait()
+			for n := range dials {
+				if dials[n].Load() != made || open[n].Load() != kept {
+					t.Errorf("%s, [clear, net/http][%d]: %d connections were made, %d are open; want %d, %d", when, n, dials[n].Load(), open[n].Load(), made, kept)
+				}
+			}
+		}
+		both := func() {
+			for _, long := range []bool{false, true} {
+				body := call(long)
+				_, _ = io.Copy(io.Discard, body)
+				body.Close()
+				synctest.Wait()
+			}
+		}
+		both()
+		time.Sleep(8 * time.Second)
+		both()
+		check("before their age", 1, 1)
+		busy := []io.ReadCloser{call(false), call(true)}
+		check("in use", 1, 1)
+		time.Sleep(2 * time.Second)
+		both()
+		both()
+		check("after their age, in use", 2, 2)
+		for _, body := range busy {
+			_, _ = io.Copy(io.Discard, body)
+			body.Close()
+		}
+		check("after their age and use", 2, 1)
+		for n := range maxRetired + 3 {
+			time.Sleep(10 * time.Second)
+			both()
+			if want := min(n+2, maxRetired); len(p.retired) != want {
+				t.Errorf("%d are remembered, want %d", len(p.retired), want)
+			}
+		}
+		check("in the end", maxRetired+5, 1)
+		p.close()
+		check("closed", maxRetired+5, 0)
+	})
+	p := newPool(0, &protocols{}, func() (*cleartext, *http.Transport) { return nil, nil })
+	if !p.current.Load().until.IsZero() {
+		t.Error("without an age there is an end")
 	}
 }

@@ -164,7 +164,7 @@ func listen(t testing.TB, serve func(net.Conn)) *url.URL {
 }
 
 // readRequest reads the head of a request without a body.
-func readRequest(conn net.Conn) string {
+func readRequest(conn io.Reader) string {
 	var head []byte
 	b := make([]byte, 1)
 	for !bytes.HasSuffix(head, []byte("\r\n\r\n")) {

@@ -29,6 +29,10 @@ func TestBreaker(t *testing.T) {
 		{"spread over more than the window", strings.Repeat("f-", 60), "closed"},
 		{"within the window", strings.Repeat("fff-", 6) + strings.Repeat("f", 2), "open"},
 		{"failures leave the window", strings.Repeat("f", 10) + strings.Repeat("-", 11) + strings.Repeat("w", 10) + strings.Repeat("f", 9), "closed"},
+		{"and do not count any more", strings.Repeat("f", 10) + strings.Repeat("-", 11) + strings.Repeat("w", 15) + strings.Repeat("f", 8), "closed"},
+		{"they leave it part by part", strings.Repeat("f", 10) + "---w---w---w--" + strings.Repeat("w", 13) + strings.Repeat("f", 8), "closed"},
+		{"and not before", strings.Repeat("f", 10) + "---w---w---" + strings.Repeat("f", 8) + "x", "open"},
+		{"they leave it once", strings.Repeat("f", 10) + strings.Repeat("-", 11) + "w" + strings.Repeat("-", 11) + strings.Repeat("f", 20) + "x", "open"},
 		{"the pause", strings.Repeat("f", 20) + "x----x", "open"},
 		{"the pause is over", strings.Repeat("f", 20) + "-----", "half_open"},
 		{"three probes", strings.Repeat("f", 20) + "-----www", "closed"},
@@ -36,8 +40,12 @@ func TestBreaker(t *testing.T) {
 		{"two and a failure", strings.Repeat("f", 20) + "-----wwfx", "open"},
 		{"a probe whose caller went away is none", strings.Repeat("f", 20) + "-----sssswww", "closed"},
 		{"probes that hang are given up", strings.Repeat("f", 20) + "-----(((x-----www", "closed"},
+		{"as many take their place", strings.Repeat("f", 20) + "-----(((x-----(((x", "half_open"},
+		{"a probe that fails begins a pause", strings.Repeat("f", 20) + "-----w--f----x", "open"},
 		{"and say nothing any more", strings.Repeat("f", 20) + "-----(((-----w)))", "half_open"},
 		{"what began before the pause says nothing after it", "(((" + strings.Repeat("f", 20) + "-----)))", "half_open"},
+		{"nor among the probes", "(((" + strings.Repeat("f", 20) + "-----w)))", "half_open"},
+		{"what opened it does not leave twice", strings.Repeat("f", 20) + "-----www" + strings.Repeat("-", 11) + strings.Repeat("f", 20) + "x", "open"},
 		{"it begins anew", strings.Repeat("f", 20) + "-----www" + strings.Repeat("f", 19), "closed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -232,5 +240,89 @@ func TestManyHosts(t *testing.T) {
 	}
 	if h.of("7.internal") == h.of("8.internal") || h.of("5000.internal") != h.of("6000.internal") {
 		t.Error("the first hosts have one each, the rest share one")
+	}
+}
+
+// TestClockIsSetBack: the window is empty then, and fills again.
+func TestClockIsSetBack(t *testing.T) {
+	b := newBreaker(usual, nil)
+	for range 19 {
+		b.tell(b.turn, failing)
+	}
+	if b.roll(time.Now().Add(-time.Hour)); b.all != 0 || b.failed != 0 {
+		t.Errorf("%d calls, %d failed", b.all, b.failed)
+	}
+}
+
+// TestVerdictOfHead: what the head of an answer says of the service, and what only the end of its body does.
+func TestVerdictOfHead(t *testing.T) {
+	for _, c := range []struct {
+		code    int
+		media   string
+		all     bool
+		verdict verdict
+		certain bool
+	}{
+		{200, "application/json", false, silent, false},
+		{399, "", false, silent, false},
+		{400, "", false, well, true},
+		{499, "", true, well, true},
+		{500, "", false, well, true},
+		{501, "", false, well, true},
+		{500, "", true, failing, true},
+		{501, "", true, failing, true},
+		{502, "", false, failing, true},
+		{200, "Text/Event-Stream; charset=utf-8", false, well, true},
+		{200, "application/x-ndjson", true, well, true},
+	} {
+		verdict, certain := verdictOn(reply(c.code, "Content-Type", c.media), c.all)
+		if verdict != c.verdict || certain != c.certain {
+			t.Errorf("%+v: %d, %t", c, verdict, certain)
+		}
+	}
+}
+
+// TestProbeThatSaysNothing: a probe that ends before it could tell anything leaves its place to the next call at once.
+func TestProbeThatSaysNothing(t *testing.T) {
+	for name, silent := range map[string]func(*http.Request) (*http.Response, error){
+		"the credential fails": func(*http.Request) (*http.Response, error) { return nil, errors.New("no token") },
+		"a head of too many lines": func(*http.Request) (*http.Response, error) {
+			resp := reply(200)
+			resp.Header["X"] = make([]string, maxHeaderLines+1)
+			return resp, nil
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := usual
+			o.Probes = 1
+			serve := func(*http.Request) (*http.Response, error) { return reply(503), nil }
+			client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
+				Wrap: service(func(r *http.Request) (*http.Response, error) { return serve(r) })})
+			defer client.Close()
+			for range 20 {
+				outcome(client, get(t, parse(t, "http://orders.internal/")))
+			}
+			time.Sleep(o.Pause)
+			serve = silent
+			outcome(client, get(t, parse(t, "http://orders.internal/")))
+			serve = func(*http.Request) (*http.Response, error) { return reply(200), nil }
+			if got := outcome(client, get(t, parse(t, "http://orders.internal/"))); got != "200 \"ok\"\n" || client.State() != Closed {
+				t.Errorf("%s: then the next call gets %s", name, got)
+			}
+		})
+	}
+}
+
+// TestWorstHost: where one host is left alone, the API is not well, whichever it is.
+func TestWorstHost(t *testing.T) {
+	if newHealth(Breaker{}, "", nil) != nil {
+		t.Error("there is a breaker that nobody asked for")
+	}
+	h := newHealth(usual, "a.internal", nil)
+	for range 20 {
+		h.of("b.internal").tell(0, failing)
+	}
+	if h.of("a.internal").now() != Closed || h.worst() != Open {
+		t.Errorf("it is %s", h.worst())
 	}
 }

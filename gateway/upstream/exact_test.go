@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -13,8 +14,14 @@ import (
 )
 
 // TestExact: net/http repeats by itself what it takes for replayable, on a connection that was used before and ends without an
-// answer. It does not where nobody may, and what is sent is what was sent without that (L5).
+// answer, and so do calls in the clear. None does where nobody may, and what is sent is what was sent without that (L5).
 func TestExact(t *testing.T) {
+	t.Run("in the clear", func(t *testing.T) { testExact(t, nil) })
+	t.Run("by net/http", func(t *testing.T) { testExact(t, []string{strings.Repeat("x", maxWritten)}) })
+}
+
+// testExact sends requests with a header that makes them long.
+func testExact(t *testing.T, long []string) {
 	for _, c := range []struct {
 		method, key, body string
 		repeat            Repeat
@@ -22,6 +29,8 @@ func TestExact(t *testing.T) {
 	}{
 		{"GET", "", "", ByMethod, 3}, // by net/http
 		{"GET", "", "", Never, 2},
+		{"GET", "", "", Once, 3}, // for who repeats by himself
+		{"DELETE", "", "", Never, 2},
 		{"HEAD", "", "", Never, 2},
 		{"OPTIONS", "", "", Never, 2},
 		{"GET", "", "body", Never, 2},
@@ -39,13 +48,13 @@ func TestExact(t *testing.T) {
 			var requests atomic.Int64
 			heads := make(chan string, 10)
 			address := listen(t, func(conn net.Conn) {
-				for {
-					head := readRequest(conn)
+				for r := bufio.NewReader(conn); ; {
+					head := readRequest(r)
 					if head == "" {
 						return
 					}
 					if strings.Contains(head, "Content-Length: 4") {
-						_, _ = io.ReadFull(conn, make([]byte, 4))
+						_, _ = io.ReadFull(r, make([]byte, 4))
 					}
 					n := requests.Add(1)
 					heads <- head
@@ -57,7 +66,9 @@ func TestExact(t *testing.T) {
 			})
 			client := NewClient(Options{Name: "orders", BaseURL: address})
 			defer client.Close()
-			if got := outcome(client, get(t, address)); got != "204 \"\"\n" {
+			warm := get(t, address)
+			warm.Header["Long"] = long
+			if got := outcome(client, warm); got != "204 \"\"\n" {
 				t.Fatal(got)
 			}
 			<-heads
@@ -69,6 +80,7 @@ func TestExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			req.Header["Long"] = long
 			switch c.key {
 			case "":
 			case "no value":

@@ -209,7 +209,6 @@ func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Res
 		if *inside = sleep(ctx, wait) && c.enter(req) == nil; ctx.Err() != nil {
 			if err != nil {
 				err = c.headError(ctx, context.Cause(ctx))
-				err.seen = seen
 			}
 			return resp, call, err
 		}
