@@ -46,8 +46,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	list := f.Bool("list", false, "print the figures with what is run, and run none")
 	markdown := f.Bool("markdown", false, "print the table as that of docs/chaos.md")
 	f.Uint64Var(&s.seed, "seed", 1, "of what is random")
+	crowd := f.String("crowd", "", "be the slow connections of figure 13: `mode`, host and number (the suite starts itself so)")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if *crowd != "" {
+		return beCrowd(ctx, *crowd, stdout)
 	}
 	switch {
 	case *small && *whole:

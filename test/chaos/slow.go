@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"drawbridge/test/process"
@@ -20,15 +18,16 @@ import (
 var slowClients = figure{
 	number: 13, name: "slow connections",
 	conditions: [3]string{
-		"300 connections from 30 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 40 calls/s beside them for 1 s",
-		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s beside them for 8 s",
-		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s beside them for 100 s",
+		"300 connections from 30 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 40 calls/s in 1 window of 1 s with them, and in 1 without",
+		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 3 windows of 8 s with them, by turns with 3 without",
+		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 10 windows of 30 s with them, by turns with 10 without",
 	},
 	run: runSlowClients,
 }
 
-// runSlowClients measures the calls of others before, and while each kind of slow connection is there. What the gateway closes
-// is opened anew at once. As they come, thousands within a second or two, they are much work, as any others would be: that time is told by itself.
+// runSlowClients measures the calls of others while each kind of slow connection is there, by turns with while it is not. What the gateway closes
+// is opened anew at once. As they come, thousands within a second or two, they are much work, as any others would be: that time is told by itself. So
+// is what becomes of calls that go straight to the service, since the attacker, who has his own machine, has processors of this one.
 func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 	upstream, err := newService(func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, `{"ok":true}`) })
 	if err != nil {
@@ -46,138 +45,116 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	connections := by(s, [3]int{300, 10_000, 10_000})
-	rate, window := by(s, [3]int{40, 200, 200}), by(s, [3]time.Duration{time.Second, 8 * time.Second, 100 * time.Second})
 	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", spec, "http://"+upstream.host)})
 	if err != nil {
 		return nil, err
 	}
 	defer g.stopInto(&err)
-	measure := func(until func() bool) (*tally, error) {
-		const workers = 16
-		callers := make([]*caller, workers)
-		for i := range callers {
-			c, err := newCaller(g.host, wire.Modern, "")
-			if err != nil {
-				return nil, err
-			}
-			defer c.close()
-			c.from = net.IPv4(127, 0, 1, byte(1+i))
-			callers[i] = c
-		}
-		l := openLoad(ctx, rate, workers, func(worker, n int) error {
-			_, err := callers[worker].call("get_thing", n, `{"id":"a"}`)
-			return err
-		})
-		for !until() {
-			if !pause(ctx, 10*time.Millisecond) {
-				l.stop()
-				return nil, ctx.Err()
-			}
-		}
-		return l.stop(), nil
-	}
+	o := &others{host: g.host, service: upstream.host, rate: by(s, [3]int{40, 200, 200})}
+	connections, windows := by(s, [3]int{300, 10_000, 10_000}), by(s, [3]int{1, 3, 10})
+	length := by(s, [3]time.Duration{time.Second, 8 * time.Second, 30 * time.Second})
 	passed := func(d time.Duration) func() bool {
 		end := time.Now().Add(d)
 		return func() bool { return !time.Now().Before(end) }
 	}
-	if _, err := measure(passed(window)); err != nil { // all is warm
+	if _, _, err := o.call(ctx, passed(length)); err != nil { // all is warm
 		return nil, err
 	}
-	for _, m := range []struct {
-		name string
-		slow func(ctx context.Context, conn net.Conn, began func())
-	}{{"head", slowHead}, {"body", slowBody}, {"answer", slowAnswer}} {
-		before, err := measure(passed(window))
-		if err != nil {
-			return nil, err
+	for _, mode := range slowModes {
+		var ratios, straight, well, hurt, coming []float64
+		var comingFailed, comingMade, failed, made int
+		var opened []string
+		words, rss := "", 0.0
+		for range windows {
+			calm, calmStraight, err := o.call(ctx, passed(length))
+			if err != nil {
+				return nil, err
+			}
+			if err := process.ClearPeak(g.child.PID()); err != nil {
+				return nil, err
+			}
+			c, err := s.crowd(ctx, g.host, mode.name, connections)
+			if err != nil {
+				return nil, err
+			}
+			late := passed(30 * time.Second)
+			come, _, err := o.call(ctx, func() bool { return c.counts().peak >= connections*95/100 || late() })
+			if err != nil {
+				return nil, errors.Join(err, c.child.Stop())
+			}
+			meanwhile, meanwhileStraight, err := o.call(ctx, passed(length))
+			counts := c.counts()
+			usage, usageErr := g.child.Usage()
+			if err := errors.Join(err, usageErr, c.child.Stop()); err != nil {
+				return nil, err
+			}
+			rss = max(rss, float64(usage.PeakRSS)/(1<<20))
+			opened = append(opened, fmt.Sprintf("%d, opened %d times", counts.open, counts.again))
+			words = orNothing("; ", meanwhile.failures())
+			failed, made = failed+meanwhile.failed, made+meanwhile.made
+			comingFailed, comingMade, coming = comingFailed+come.failed, comingMade+come.made, append(coming, float64(come.quantile(0.99))/1e6)
+			well, hurt = append(well, float64(calm.quantile(0.99))/1e6), append(hurt, float64(meanwhile.quantile(0.99))/1e6)
+			ratios = append(ratios, float64(meanwhile.quantile(0.99))/float64(max(1, calm.quantile(0.99))))
+			straight = append(straight, float64(meanwhileStraight.quantile(0.99))/float64(max(1, calmStraight.quantile(0.99))))
 		}
-		if err := process.ClearPeak(g.child.PID()); err != nil {
-			return nil, err
-		}
-		crowd := newCrowd(ctx, g.host, connections, m.slow)
-		late := passed(30 * time.Second)
-		coming, err := measure(func() bool { return crowd.peak.Load() >= int64(connections*95/100) || late() })
-		if err != nil {
-			crowd.stop()
-			return nil, err
-		}
-		meanwhile, err := measure(passed(window))
-		open, refused := crowd.open.Load(), crowd.again.Load()
-		usage, usageErr := g.child.Usage()
-		crowd.stop()
-		if err := errors.Join(err, usageErr); err != nil {
-			return nil, err
-		}
-		after, err := measure(passed(window))
-		if err != nil {
-			return nil, err
-		}
-		base := max(before.quantile(0.99), after.quantile(0.99))
-		ratio := float64(meanwhile.quantile(0.99)) / float64(base)
-		rss := float64(usage.PeakRSS) / (1 << 20)
+		ratio, least, most := median(ratios)
+		control, controlLeast, controlMost := median(straight)
+		calm, _, _ := median(well)
+		meanwhile, _, _ := median(hurt)
+		came, _, cameMost := median(coming)
 		rows = append(rows,
-			row{m.name + ", calls of others that failed", "0", fmt.Sprintf("%d of %d, with %d open, opened %d times%s", meanwhile.failed, meanwhile.made, open, refused, orNothing("; ", meanwhile.failures())), verdictOf(meanwhile.failed == 0)},
-			row{m.name + ", p99 of others", "<= 2 ×", fmt.Sprintf("× %.2f (%s; %s before, %s after)", ratio, round(meanwhile.quantile(0.99)), round(before.quantile(0.99)), round(after.quantile(0.99))), s.timed(ratio <= 2)},
-			row{m.name + ", p99 of others as they come", "–", fmt.Sprintf("%s, %d of %d failed", round(coming.quantile(0.99)), coming.failed, coming.made), shown},
-			row{m.name + ", resident memory", "<= 200 MiB", fmt.Sprintf("%.0f MiB", rss), verdictOf(rss <= 200)})
+			row{mode.name + ", calls of others that failed", "0", fmt.Sprintf("%d of %d, with %s%s", failed, made, strings.Join(opened, "; "), words), verdictOf(failed == 0 && made > 0)},
+			row{mode.name + ", p99 of others", "<= 2 ×", fmt.Sprintf("× %.2f (%.2f to %.2f), %.1f ms, then %.1f ms", ratio, least, most, calm, meanwhile), s.timed(ratio <= 2)},
+			row{mode.name + ", p99 of calls straight to the service", "–", fmt.Sprintf("× %.2f (%.2f to %.2f)", control, controlLeast, controlMost), shown},
+			row{mode.name + ", p99 of others as they come", "–", fmt.Sprintf("%.0f ms (median), %.0f ms (most), %d of %d failed", came, cameMost, comingFailed, comingMade), shown},
+			row{mode.name + ", resident memory", "<= 200 MiB", fmt.Sprintf("%.0f MiB", rss), verdictOf(rss <= 200)})
 	}
 	return rows, nil
 }
 
-// crowd is many connections, each of which is opened again when it is closed. One counts as open from when it is slow: its head or
-// body has begun, or its answer.
-type crowd struct {
-	cancel            context.CancelFunc
-	ended             sync.WaitGroup
-	open, peak, again atomic.Int64
+// others are the callers that have nothing to do with it.
+type others struct {
+	host, service string
+	rate          int // calls a second
 }
 
-func newCrowd(ctx context.Context, host string, connections int, slow func(context.Context, net.Conn, func())) *crowd {
-	ctx, cancel := context.WithCancel(ctx)
-	c := &crowd{cancel: cancel}
-	dialing := make(chan struct{}, 64)
-	for n := range connections {
-		c.ended.Go(func() {
-			for ctx.Err() == nil {
-				select {
-				case dialing <- struct{}{}:
-				case <-ctx.Done():
-					return
-				}
-				d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+n%100))}, Control: smallBuffer}
-				conn, err := d.DialContext(ctx, "tcp", host)
-				<-dialing
-				if err == nil {
-					c.again.Add(1)
-					began := false
-					stop := context.AfterFunc(ctx, func() { conn.Close() })
-					slow(ctx, conn, func() {
-						began = true
-						c.peak.Store(max(c.peak.Load(), c.open.Add(1)))
-					})
-					stop()
-					conn.Close()
-					if began {
-						c.open.Add(-1)
-					}
-				}
-				pause(ctx, time.Second) // an attacker has limits too
-			}
-		})
+// call makes calls, and as many to the service itself, until it is time.
+func (o *others) call(ctx context.Context, until func() bool) (calls, straight *tally, err error) {
+	const workers = 16
+	callers := make([]*caller, workers)
+	for i := range callers {
+		c, err := newCaller(o.host, wire.Modern, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		defer c.close()
+		c.from = net.IPv4(127, 0, 1, byte(1+i))
+		callers[i] = c
 	}
-	return c
-}
-
-// smallBuffer lets an answer fill the buffers soon.
-func smallBuffer(_, _ string, raw syscall.RawConn) error {
-	var err error
-	return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
-}
-
-func (c *crowd) stop() {
-	c.cancel()
-	c.ended.Wait()
+	direct := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
+	defer direct.CloseIdleConnections()
+	first := openLoad(ctx, o.rate, workers, func(worker, n int) error {
+		_, err := callers[worker].call("get_thing", n, `{"id":"a"}`)
+		return err
+	})
+	second := openLoad(ctx, o.rate, workers, func(int, int) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.service+"/things/a", nil)
+		if err != nil {
+			return err
+		}
+		resp, err := direct.Do(req)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		return errors.Join(err, resp.Body.Close())
+	})
+	for !until() && err == nil {
+		if !pause(ctx, 10*time.Millisecond) {
+			err = ctx.Err()
+		}
+	}
+	return first.stop(), second.stop(), err
 }
 
 // drip writes a byte every now and then, until the other side has closed.
