@@ -28,7 +28,23 @@ func TestEscapes(t *testing.T) {
 		`{"e":"-----BEGIN PRIVATE KEY-----\nMIIE","f":1}`:                `"[redacted]"`,
 		`{"a":{"k":"-----BEGIN RSA PRIVATE KEY-----"},"b":["MIIE","-----END RSA PRIVATE KEY-----"]}`: `"[redacted]"`,
 		`["-----BEGIN PRIVATE KEY-----","MIIE","-----END PRIVATE KEY-----","x"]`:                     `["[redacted]","x"]`,
-		`no JSON: C:\bin\u0041\f`: `no JSON: C:\bin\u0041\f`,
+		// JSON in a string of JSON, and that in a string of JSON.
+		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`:                       `{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`,
+		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":\\\"hunter22\\\"}\"}"}`:        `{"e":"{\"f\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`,
+		`{"e":"{\"\\u0070assword\":\"hunter22\"}"}`:                              `{"e":"{\"password\":\"[redacted]\"}"}`,
+		`{"e":"it said: {\"\\u0070assword\":\"hunter22\"}"}`:                     `{"e":"it said: {\"password\":\"[redacted]\"}"}`,
+		`{"e":"{\"f\":\"{\\u0022password\\u0022:\\u0022hunter22\\u0022}\"}"}`:    `{"e":"{\"f\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`,
+		`{"e":"{\"f\":\"{\\\"token\\\": \\\"0123456789abcdef\\\"}\"}"}`:          `{"e":"{\"f\":\"{\\\"token\\\": \\\"[redacted]\\\"}\"}"}`,
+		`{"e":"{\"password\":\"hunter\\\"22\\\\\",\"x\":\"y\"}"}`:                `{"e":"{\"password\":\"[redacted]\\\\\",\"x\":\"y\"}"}`,
+		`{"e":"{\"f\":\"{\\\"password\\\":\\\"a\\\\\\\"bcd\\\"}\"}"}`:            `{"e":"{\"f\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`,
+		`{"e":"{\"at\":\"https:\\/\\/db.example\\/x\"}"}`:                        `{"e":"{\"at\":\"[address]\\/x\"}"}`,
+		`{"e":"{\"a\":\"\\ud83d\\ude00 \\u0031\\u0030.1.2.3 \\u000a\\u005c\"}"}`: `{"e":"{\"a\":\"😀 [address] \\n\\\\\"}"}`,
+		`{"e":"{\"a\":\"\\u0031\\u0030.1.2.3 \\u00`:                              `{"e":"{\"a\":\"[address] \\u00`,
+		`{"e":"{\"password\":\"hunter22`:                                         `{"e":"{\"password\":\"[redacted]`,
+		`{"e":"{\"f\":\"\\\`:                                                     `{"e":"{\"f\":\"\\\`,
+		`"\"{\\\"\\\\u0070in\\\":\\\"1234\\\"}\""`:                               `"\"{\\\"pin\\\":\\\"[redacted]\\\"}\""`,
+		`{"e":"C:\\users\\u0041\\bin, password=hunter22"}`:                       `{"e":"C:\\users\\u0041\\bin, password=[redacted]"}`,
+		`no JSON: C:\bin\u0041\f`:                                                `no JSON: C:\bin\u0041\f`,
 	} {
 		got := Error(said)
 		if got != want {

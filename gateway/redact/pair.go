@@ -91,14 +91,7 @@ func valueAfter(text string, i int) (start, end int, quoted bool) {
 	at := i + slashes
 	switch {
 	case at < len(text) && text[at] == '"':
-		end := at + 1
-		for end < len(text) && text[end] != '"' {
-			if text[end] == '\\' && slashes == 0 && end+1 < len(text) {
-				end++
-			}
-			end++
-		}
-		end = min(end, len(text))
+		end := closing(text, at+1, slashes)
 		return at + 1, at + 1 + len(strings.TrimRight(text[at+1:end], `\`)), true
 	case slashes == 0 && at < len(text) && text[at] == '\'':
 		n := strings.IndexAny(text[at+1:], "'\r\n\"\\"+lineFeed+carriage)
@@ -112,6 +105,25 @@ func valueAfter(text string, i int) (start, end int, quoted bool) {
 		n = len(text) - i
 	}
 	return i, i + n, false
+}
+
+// closing returns where the quote stands that ends a string; the one that begins it has so many backslashes before it. Of JSON in a string of JSON that is one, and
+// three of what stands in a string of that: then a quote that belongs to the string has more. Whatever it is, the end of the outer string is the end.
+func closing(text string, from, slashes int) int {
+	for at := from; ; at++ {
+		n := strings.IndexByte(text[at:], '"')
+		if n < 0 {
+			return len(text)
+		}
+		at += n
+		before := 0
+		for at-before > from && text[at-before-1] == '\\' {
+			before++
+		}
+		if before%2 == 0 || before < slashes || before%(2*(slashes+1)) == slashes {
+			return at
+		}
+	}
 }
 
 // isSecret tells whether what follows a name is a secret, or words about it. loose tells that the value is not in quotes and stands

@@ -13,8 +13,14 @@ const Margin = 1 << 10
 // that afterwards: what goes stood within one string.
 func Error(text string) string {
 	if isJSON(text) {
-		text = withoutEscapes(text)
+		text, _ = inJSON(text, maxNested)
+		return text
 	}
+	return clean(text)
+}
+
+// clean takes out what is not hidden by escapes.
+func clean(text string) string {
 	text = unescape.Replace(text)
 	text = withoutSecrets(text)
 	text = withoutStacks(text)

@@ -56,6 +56,17 @@ func TestError(t *testing.T) {
 			if diff := cmp.Diff(want, back.Error); diff != "" {
 				t.Errorf("in JSON: %s", diff)
 			}
+			inner := jsonscan.AppendString([]byte(`{"error":`), said)
+			held = Error(string(jsonscan.AppendString([]byte(`{"error":`), string(inner)+"}")) + "}")
+			if err := json.Unmarshal([]byte(held), &back); err != nil {
+				t.Fatalf("in JSON in JSON: %v: %s", err, held)
+			}
+			if err := json.Unmarshal([]byte(back.Error), &back); err != nil {
+				t.Fatalf("in JSON in JSON: %v: %s", err, held)
+			}
+			if diff := cmp.Diff(want, back.Error); diff != "" {
+				t.Errorf("in JSON in JSON: %s", diff)
+			}
 		})
 	}
 }
@@ -66,6 +77,7 @@ func FuzzError(f *testing.F) {
 	for _, path := range files {
 		if archive, err := txtar.ParseFile(path); err == nil {
 			f.Add(string(archive.Files[0].Data))
+			f.Add(`{"e":"{\"a\":` + string(jsonscan.AppendString(nil, string(archive.Files[0].Data)[:min(100, len(archive.Files[0].Data))])))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -76,8 +88,11 @@ func FuzzError(f *testing.F) {
 		if json.Valid([]byte(text)) && !json.Valid([]byte(got)) && strings.ContainsAny(text, `{["`) {
 			t.Errorf("%q → %q", text, got)
 		}
-		if quoted := string(jsonscan.AppendString(nil, strings.ToValidUTF8(text, ""))); !json.Valid([]byte(Error(quoted))) {
-			t.Errorf("%s → %s", quoted, Error(quoted))
+		quoted := text
+		for range 4 { // one more than are read
+			if quoted = string(jsonscan.AppendString(nil, strings.ToValidUTF8(quoted, ""))); !json.Valid([]byte(Error(quoted))) {
+				t.Errorf("%s → %s", quoted, Error(quoted))
+			}
 		}
 	})
 }
@@ -86,7 +101,7 @@ func FuzzError(f *testing.F) {
 func TestTime(t *testing.T) {
 	const most = 16 << 10
 	for _, piece := range []string{"a", "eyJ", "eyJaaaaa.", "-----BEGIN PRIVATE KEY-----", "at a(", "\nat ", "password=", "password\"", "::", "1:", "http://", "://", "\\n", "\" ",
-		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", ".go:1", "\nx()\n\t/a.go:1"} {
+		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", `\\u0070`, `\\\/`, `password\":\"a\\\"`, ".go:1", "\nx()\n\t/a.go:1"} {
 		text := strings.Repeat(piece, most/len(piece))
 		begin := time.Now()
 		Error(text)
@@ -95,5 +110,20 @@ func TestTime(t *testing.T) {
 		} else if testing.Verbose() {
 			t.Logf("%q: %v", piece, took)
 		}
+	}
+}
+
+// BenchmarkError is the cost of an error as most services make them: nothing has to go.
+func BenchmarkError(b *testing.B) {
+	const text = `{"type":"https://example.com/problems/invalid","title":"Invalid request","status":422,"errors":[{"field":"amount","message":"must be greater than 0"},` +
+		`{"field":"currency","message":"\"EURO\" is not a currency; use a code of ISO 4217, such as EUR"}],"hint":"look at C:\\docs\\api for a list"}`
+	for name, said := range map[string]string{"short": text, "long": `[` + strings.Repeat(text+",", 15) + text + `]`, "plain": strings.ReplaceAll(text, `\\`, "/")} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(said)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Error(said)
+			}
+		})
 	}
 }
