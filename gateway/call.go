@@ -100,6 +100,7 @@ type call struct {
 	kept     *kept        // takes the result instead of the client; nil: the client does
 	account  *account     // for the audit log; nil: there is none
 	body     io.Reader    // of the service's answer
+	status   int          // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
@@ -404,7 +405,7 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 }
 
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
-// service or the gateway is at fault. Arguments and answers are never logged.
+// service or the gateway is at fault, as far as [faultLines] lets. Arguments and answers are never logged.
 func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
 	if c.account != nil {
@@ -422,6 +423,12 @@ func (c *call) done(o outcome, cause error) {
 	if c.span != nil {
 		c.tellSpan(o)
 	}
+	tell, last, untold := true, false, 0
+	if level == slog.LevelWarn {
+		if tell, last, untold = c.g.faults.tells(c.plan.Tool.API, o, time.Now()); !tell {
+			level = slog.LevelDebug
+		}
+	}
 	if !c.g.log.Enabled(c.ctx, level) {
 		return
 	}
@@ -429,8 +436,17 @@ func (c *call) done(o outcome, cause error) {
 		slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name), slog.String("outcome", string(o)),
 		slog.String("principal", c.req.Principal),
 	}
+	if c.status != 0 {
+		attrs = append(attrs, slog.Int("status", c.status))
+	}
 	if cause != nil {
 		attrs = append(attrs, slog.Any("error", cause))
+	}
+	if untold > 0 {
+		attrs = append(attrs, slog.Int("untold_before", untold))
+	}
+	if last {
+		attrs = append(attrs, slog.String("more", "for a minute such calls are only counted, by drawbridge_tool_calls_total"))
 	}
 	c.g.log.LogAttrs(c.ctx, level, "call", attrs...)
 }

@@ -68,6 +68,7 @@ type Gateway struct {
 	public   http.Handler
 	admin    http.Handler
 	checks   failedChecks // of tokens
+	faults   faultLines   // of calls
 	cursors  *cursors
 	speakers *speakers
 	reports  *reports

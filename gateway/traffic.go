@@ -27,7 +27,7 @@ func (s *source) protect(o *upstream.Options) {
 	o.StateChanged = func(host string, from, to upstream.State) {
 		switch to {
 		case upstream.Open:
-			log.Warn("a service fails, so no calls are sent to it for a while", "api", name, "host", host, "from", from.String(), "pause", pause)
+			log.Warn("a service fails, so no calls are sent to it for a while", "api", name, "host", host, "from", from.String(), "pause", pause.String())
 		case upstream.HalfOpen:
 			log.Info("a service that failed gets calls again, to see whether it is well", "api", name, "host", host)
 		case upstream.Closed:
