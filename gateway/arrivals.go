@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -218,7 +217,7 @@ func (a *Arrivals) await(c *boundedConn) {
 	}
 }
 
-// arrive reads the rest of a first request; false: it has not come in time.
+// arrive reads the rest of a first request; false: it has not come in time, or does not come.
 func (a *Arrivals) arrive(c *boundedConn) bool {
 	luck := 1 + rand.Float64()
 	patience := func(least time.Duration) time.Duration { return time.Duration(luck * float64(least)) }
@@ -240,9 +239,7 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 		case err == nil && rests:
 			begin = time.Now() // of the request
 		case err == nil:
-		case errors.Is(err, io.EOF): // net/http finds out again, and answers
-			return len(c.first) > 0
-		case !errors.Is(err, os.ErrDeadlineExceeded), rests:
+		case !errors.Is(err, os.ErrDeadlineExceeded), rests: // its client has left: thousands that do so together would cost as much as if they had stayed there
 			return false
 		case look.whole:
 			c.late = true

@@ -29,7 +29,6 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 		"GET /a HTTP/1.0\nA: b\n\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello world",
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhello world",
-		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\nhello world", // and no more comes
 		"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
@@ -38,7 +37,6 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 		"POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
 		"POST /a HTTP/1.1\r\nHost: x\r\nA b\r\n\r\n",
-		"POST /a HTTP/1.1\r\nHost: x\r\nA: b",
 		"POST /a HTTP/3.0\r\nHost: x\r\n\r\n",
 		"HELO\r\n", "\x16\x03\x01\x00\x01a\n", "",
 		"POST /a HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", 20<<10) + "\r\n\r\n",
@@ -67,6 +65,37 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestArrivalsThatLeave: who ends the connection before the request is whole has no answer (RFC 9112 section 8 asks for none), and net/http
+// has nothing of it.
+func TestArrivalsThatLeave(t *testing.T) {
+	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")
+	for _, first := range []string{"P", "POST /a HTTP/1.1\r\nHost: x\r\nA: b", "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\nhello world"} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := &pipes{conns: make(chan any), closed: make(chan struct{})}
+			a := newArrivals(&boundedListener{Listener: inner, all: g.connections}, false)
+			accepted := 0
+			got := exchange(t, inner, acceptances{a, &accepted}, []string{first})
+			if got != "" || accepted != 0 {
+				t.Errorf("%q: %d were accepted, answered %q", first, accepted, got)
+			}
+		})
+	}
+}
+
+// acceptances counts what is accepted.
+type acceptances struct {
+	net.Listener
+	accepted *int
+}
+
+func (l acceptances) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		*l.accepted++
+	}
+	return conn, err
 }
 
 // TestSlowBody: H7. A body that does not come has the answer that it has when net/http waits for it.

@@ -40,8 +40,7 @@ func TestSlownessIsCounted(t *testing.T) {
 		_, _ = io.WriteString(gone, "GET / HTTP/1.1\r\n")
 		synctest.Wait()
 		stand(t, 1, 4, 0, 0, 0)
-		_ = gone.Close()           // which is nobody's patience
-		_ = (<-h.accepted).Close() // and for net/http to find out
+		_ = gone.Close() // which is nobody's patience
 		synctest.Wait()
 		stand(t, 1, 3, 0, 0, 0)
 		time.Sleep(2*HeadPatience + 1)
