@@ -416,7 +416,7 @@ type MCPEndpoint struct {
 
 // Telemetry is logs and traces.
 type Telemetry struct {
-	// The URL of an OpenTelemetry collector that takes traces by OTLP over HTTP.
+	// The URL of an OpenTelemetry collector that takes traces by OTLP over HTTP. Without a path it stands for /v1/traces.
 	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" absent:"no traces are sent"`
 	// The least severe log records that are written.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`

@@ -66,7 +66,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	signal.Ignore(syscall.SIGPIPE)
 	log, level := newLogger(p.stderr, cfg.Telemetry)
 	warn(log, problems)
-	tracing, err := newTracing(ctx, cfg.Telemetry, version)
+	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	signal.Ignore(syscall.SIGPIPE)
 	log, level := newLogger(p.stderr, cfg.Telemetry)
 	warn(log, problems)
-	tracing, err := newTracing(ctx, cfg.Telemetry, version)
+	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
 	if err != nil {
 		return err
 	}

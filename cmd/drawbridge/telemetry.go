@@ -29,16 +29,16 @@ type tracing struct {
 	sdk      *sdktrace.TracerProvider
 }
 
-func newTracing(ctx context.Context, t config.Telemetry, version string) (*tracing, error) {
+func newTracing(ctx context.Context, t config.Telemetry, version string, log *slog.Logger) (*tracing, error) {
 	if t.OTLPEndpoint == nil {
 		return &tracing{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(t.OTLPEndpoint.String()))
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(tracesURL(*t.OTLPEndpoint.URL())))
 	if err != nil {
 		return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
 	}
 	sdk := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter),
+		sdktrace.WithBatcher(&toldExporter{SpanExporter: exporter, log: log}),
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))),
 	)
