@@ -198,6 +198,9 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	cfg.file, cfg.places, cfg.files = l.file, l.seen, l.sources()
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
+		for i := range problems {
+			problems[i].files = cfg.files
+		}
 		return nil, problems
 	}
 	return cfg, problems

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +31,8 @@ type Problem struct {
 	Line, Column int    // from 1; 0 when the problem is the file as a whole
 	Key          string // such as apis[0].spec; "" when the problem is the file as a whole
 	Message      string
+
+	files []string // of the configuration that it keeps from being used
 }
 
 // String returns "file:line:col: key.path: message", with "warning: " before the message of a warning.
@@ -62,8 +63,18 @@ func (ps Problems) Err() error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return errors.New(errs.String())
+	return &Refusal{errs}
 }
+
+// Refusal is the error of a configuration that can't be used.
+type Refusal struct{ problems Problems }
+
+// Error returns all problems, one a line.
+func (r *Refusal) Error() string { return r.problems.String() }
+
+// Files returns the paths of the files that the configuration was made from, as [Config.Files] does, those that are missing with them: when one
+// of them changes, or comes, it may be good.
+func (r *Refusal) Files() []string { return slices.Clone(r.problems[0].files) }
 
 // Errors returns the problems that keep the configuration from being used.
 func (ps Problems) Errors() Problems { return ps.only(Error) }

@@ -27,7 +27,10 @@ type update struct {
 	nextTry time.Time
 }
 
-type reload struct{ done chan error }
+type reload struct {
+	done  chan error
+	again bool // of a configuration that was refused, to see whether a file has come just before it was watched
+}
 
 // Run loads the documents, keeps them fresh, watches files and takes reloads, until ctx ends. It is called once
 // and returns when all of its goroutines have ended; then the error is nil.
@@ -70,6 +73,7 @@ type runner struct {
 	changed chan struct{}
 	watch   context.CancelFunc
 	watched []string // files of the configuration
+	again   bool     // the next sign of a change is about one that was refused
 }
 
 // start begins the goroutines of what is new in a deployment.
@@ -154,8 +158,11 @@ func (r *runner) loop() {
 				a.done <- errStepPanicked // it has room for both answers
 			}
 		case <-r.changed:
-			r.g.log.Info("configuration file changed")
-			r.takeReload(reload{done: make(chan error, 1)}) // the outcome is in the log
+			again := r.again
+			if r.again = false; !again {
+				r.g.log.Info("configuration file changed")
+			}
+			r.takeReload(reload{make(chan error, 1), again}) // the outcome is in the log
 		}
 		if r.next != nil && r.next.settled() {
 			r.surviving("a configuration came into use", r.promote)
@@ -252,6 +259,10 @@ func (r *runner) reload(req reload) {
 		var err error
 		if c, err = r.g.o.LoadConfig(); err != nil {
 			r.refuse(req, err)
+			var refusal *config.Refusal
+			if errors.As(err, &refusal) {
+				r.watchRefused(refusal.Files())
+			}
 			return
 		}
 	}
@@ -264,6 +275,7 @@ func (r *runner) reload(req reload) {
 	next, err := r.g.deploy(c.ServedAs(r.g.o.Config), r.current)
 	if err != nil {
 		r.refuse(req, err)
+		r.watchRefused(c.Files())
 		return
 	}
 	if r.next != nil {
@@ -283,6 +295,9 @@ func (r *runner) reload(req reload) {
 }
 
 func (r *runner) refuse(req reload, err error) {
+	if req.again && r.refused == err.Error() {
+		return // it is told, and nobody waits
+	}
 	r.refused = err.Error()
 	r.g.metrics.reloads.WithLabelValues("failed").Inc()
 	r.g.log.Error("configuration refused, the last good one stays", "error", err)
@@ -323,9 +338,23 @@ func (r *runner) promote() {
 
 // watchConfig has the loop reload when a file of the configuration changes.
 func (r *runner) watchConfig(d *deployment) {
-	files := d.files()
+	if r.watchFiles(d.files()) && d.config.Outdated() {
+		signal(r.changed) // a document came or went after the configuration was loaded
+	}
+}
+
+// watchRefused is watchFiles for the files of a configuration that was refused, beside those of the one in use: what it lacks, such as a secret
+// that another mount brings, may come later.
+func (r *runner) watchRefused(files []string) {
+	files = append(r.current.files(), files...)
+	slices.Sort(files)
+	r.again = r.watchFiles(slices.Compact(files))
+}
+
+// watchFiles has the loop reload when one of these files changes. It tells whether they were others before.
+func (r *runner) watchFiles(files []string) bool {
 	if r.g.o.LoadConfig == nil || slices.Equal(files, r.watched) {
-		return
+		return false
 	}
 	if old := r.watch; old != nil {
 		defer old()       // after the next one has begun, so that no change falls between them
@@ -335,9 +364,6 @@ func (r *runner) watchConfig(d *deployment) {
 	var ctx context.Context
 	ctx, r.watch = context.WithCancel(r.ctx)
 	watcher := config.NewWatcher(files)
-	if d.config.Outdated() {
-		signal(r.changed) // a document came or went after the configuration was loaded
-	}
 	r.group.Go(func() error {
 		r.g.keep(ctx, "the configuration was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
@@ -346,4 +372,5 @@ func (r *runner) watchConfig(d *deployment) {
 		})
 		return nil
 	})
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -80,6 +81,28 @@ func TestRefusedConfigurationStaysTold(t *testing.T) {
 	}
 	if e := r.Status().Config.Error; e != "" {
 		t.Errorf("after the correction the status tells %q", e)
+	}
+}
+
+// TestWhatARefusedConfigurationLacks: the file that a configuration was refused for is watched, and when it comes the configuration is used, without
+// another word of anybody; the log has told of the refusal once.
+func TestWhatARefusedConfigurationLacks(t *testing.T) {
+	for what, tt := range map[string]struct{ config, file, text string }{
+		"a secret":        {"apis: [{spec: a.yaml, base_url: 'http://a.test', credential: {type: bearer, token: '${file:token}'}}]\n", "token", "s3cr3t-s3cr3t\n"},
+		"a file of tools": {"apis: [{spec: a.yaml}]\ntools: {lock: approved.lock}\n", "approved.lock", "version: \"2\"\ntools: {}\n"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			log := &sink{}
+			r := runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+			r.served()
+			r.write(map[string]string{"drawbridge.yaml": tt.config})
+			r.eventually("it is refused", func() bool { return strings.Contains(r.Status().Config.Error, tt.file) })
+			r.write(map[string]string{tt.file: tt.text})
+			r.eventually("it is used", func() bool { return r.Status().Config.Error == "" })
+			if n := strings.Count(log.String(), "configuration refused"); n != 1 {
+				t.Errorf("%d refusals are told:\n%s", n, log)
+			}
+		})
 	}
 }
 
