@@ -256,7 +256,7 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 	}
 	s.public.Drain(ctx)
 	if err := public.Shutdown(ctx); err != nil {
-		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
+		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
 		s.gateway.EndCalls()
 		cancelCalls()
 		last, cancel := context.WithTimeout(once, lastAnswers)
@@ -267,7 +267,7 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 		}
 		_ = s.gateway.EndAnswers(last) // which is said
 	} else if err := s.gateway.EndAnswers(ctx); err != nil {
-		s.log.Warn("answers that were not read are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout), "error", err)
+		s.log.Warn("answers that were not read are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
 	} else {
 		s.log.Info("drained")
 	}
