@@ -262,16 +262,17 @@ func (s *Shared) leave(err error) {
 	}
 	s.full.Store(isFull(err))
 	s.note(err.Error())
-	s.o.Logger.Warn(awayMessage(err), "error", err)
+	s.tellAway(err)
 	signal(s.broken)
 }
 
-// awayMessage is what the log says of a Redis that can't be used.
-func awayMessage(err error) string {
+// tellAway tells the log of a Redis that can't be used.
+func (s *Shared) tellAway(err error) {
 	if isFull(err) {
-		return "the state that replicas share is full, or can't write: this one goes on by itself"
+		s.o.Logger.Warn("the state that replicas share is full, or can't write: this one goes on by itself", "error", err)
+		return
 	}
-	return "the state that replicas share can't be reached: this one goes on by itself"
+	s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
 }
 
 func (s *Shared) note(reason string) {

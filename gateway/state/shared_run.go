@@ -124,7 +124,7 @@ func (s *Shared) watch(ctx context.Context) {
 		case !told: // at the start
 			told = true
 			s.note(err.Error())
-			s.o.Logger.Warn(awayMessage(err), "error", err)
+			s.tellAway(err)
 		}
 		wait := beatPause
 		if phase(s.phase.Load()) != up {
