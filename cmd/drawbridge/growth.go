@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // How far the heap may grow between two collections, in percent of what is alive.
@@ -21,6 +22,14 @@ const (
 	growthBytes = 48 << 20
 	growthLeast = 50
 )
+
+// growthStacks is by how many bytes stacks may grow between two collections. Only a collection finds out that a stack is larger than it need be, or has
+// no goroutine any more, and how large new ones should be; and it is garbage on the heap alone that makes the runtime collect. So thousands of
+// connections that come and go, with little garbage, would take twice what they need.
+const growthStacks = 16 << 20
+
+// stacksLook is how often stacks are looked at.
+const stacksLook = time.Second
 
 // growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
 const growthStep = 0.2
@@ -47,15 +56,39 @@ func followMemory(ctx context.Context, getenv func(string) string) error {
 		return nil
 	}
 	f := growthFollower{set: func(percent int) { debug.SetGCPercent(percent) }}
+	look := time.NewTicker(stacksLook)
+	defer look.Stop()
 	for {
 		collected := nextCollection()
 		f.follow(aliveBytes())
-		select {
-		case <-collected:
-		case <-ctx.Done():
+		if !awaitCollection(ctx, collected, look.C) {
 			return nil
 		}
 	}
+}
+
+// awaitCollection returns when the collector has run, which it makes it do when stacks have grown too much; false: ctx has ended.
+func awaitCollection(ctx context.Context, collected <-chan struct{}, look <-chan time.Time) bool {
+	for before := stackBytes(); ; {
+		select {
+		case <-collected:
+			return true
+		case <-look:
+			if stackBytes() > before+growthStacks {
+				runtime.GC()
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// stackBytes is what stacks take, those of goroutines that have ended included.
+func stackBytes() uint64 {
+	s := [...]metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(s[:])
+	return s[0].Value.Uint64()
 }
 
 // growthFollower sets a growth when another one is needed.

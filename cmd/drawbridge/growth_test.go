@@ -6,7 +6,9 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 )
 
 // TestGrowth: the heap may grow to five times of what is alive while that is little, and by less the more it is.
@@ -74,4 +76,43 @@ func TestFollowMemory(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestStacksAreCollected: stacks that have grown much make the collector run, and others don't.
+func TestStacksAreCollected(t *testing.T) {
+	looks := make(chan time.Time)
+	ended := make(chan bool)
+	go func() { ended <- awaitCollection(t.Context(), nil, looks) }()
+	looks <- time.Time{}
+	looks <- time.Time{} // the first one is done with
+	begun, end := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range growthStacks >> 13 {
+		all.Go(func() {
+			deep(64) // 16 KiB of stack
+			begun <- struct{}{}
+			<-end
+		})
+		<-begun
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	looks <- time.Time{}
+	if !<-ended {
+		t.Error("the context has ended")
+	}
+	if runtime.ReadMemStats(&after); after.NumForcedGC == before.NumForcedGC {
+		t.Errorf("no collection, with %d bytes of stacks", after.StackInuse)
+	}
+	close(end)
+	all.Wait()
+}
+
+// deep takes n times 128 bytes of stack, and more.
+func deep(n int) byte {
+	var room [128]byte
+	if n > 0 {
+		room[n%len(room)] = deep(n - 1)
+	}
+	return room[0] + room[n%len(room)]
 }
