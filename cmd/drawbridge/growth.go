@@ -19,7 +19,7 @@ const (
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
 	// growthLeast percent, so that collections don't take more than a small part of the processor.
-	growthBytes = 48 << 20
+	growthBytes = 40 << 20
 	growthLeast = 50
 )
 
@@ -28,8 +28,12 @@ const (
 // connections that come and go, with little garbage, would take twice what they need.
 const growthStacks = 16 << 20
 
-// stacksLook is how often stacks are looked at.
-const stacksLook = time.Second
+// growthEnded is how many goroutines may end between two collections, as far as looks tell: what thousands of connections held is garbage when
+// they have gone, and would lie there until the next thousands come.
+const growthEnded = 2000
+
+// growthLook is how often stacks and goroutines are looked at.
+const growthLook = time.Second
 
 // growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
 const growthStep = 0.2
@@ -56,7 +60,7 @@ func followMemory(ctx context.Context, getenv func(string) string) error {
 		return nil
 	}
 	f := growthFollower{set: func(percent int) { debug.SetGCPercent(percent) }}
-	look := time.NewTicker(stacksLook)
+	look := time.NewTicker(growthLook)
 	defer look.Stop()
 	for {
 		collected := nextCollection()
@@ -67,28 +71,36 @@ func followMemory(ctx context.Context, getenv func(string) string) error {
 	}
 }
 
-// awaitCollection returns when the collector has run, which it makes it do when stacks have grown too much; false: ctx has ended.
+// awaitCollection returns when the collector has run, which it makes it do when stacks have grown too much or many goroutines have ended; false: ctx
+// has ended.
 func awaitCollection(ctx context.Context, collected <-chan struct{}, look <-chan time.Time) bool {
-	for before := stackBytes(); ; {
+	before, most := goroutines()
+	for {
 		select {
 		case <-collected:
 			return true
 		case <-look:
-			if stackBytes() > before+growthStacks {
+			stacks, n := goroutines()
+			switch {
+			case n+growthEnded < most:
+				runtime.GC() // what lies in pools is let go by the second
+				fallthrough
+			case stacks > before+growthStacks:
 				runtime.GC()
 				return true
 			}
+			most = max(most, n)
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// stackBytes is what stacks take, those of goroutines that have ended included.
-func stackBytes() uint64 {
-	s := [...]metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}}
+// goroutines tells how many bytes stacks take, those of goroutines that have ended included, and how many goroutines there are.
+func goroutines() (stacks, n uint64) {
+	s := [...]metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"}}
 	metrics.Read(s[:])
-	return s[0].Value.Uint64()
+	return s[0].Value.Uint64(), s[1].Value.Uint64()
 }
 
 // growthFollower sets a growth when another one is needed.

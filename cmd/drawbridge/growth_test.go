@@ -17,14 +17,14 @@ func TestGrowth(t *testing.T) {
 		alive uint64
 		want  int
 	}{
-		{0, 400}, {1, 400}, {12 << 20, 400}, {15 << 20, 320}, {48 << 20, 100}, {75 << 20, 64}, {96 << 20, 50}, {1 << 40, 50},
+		{0, 400}, {1, 400}, {10 << 20, 400}, {16 << 20, 250}, {40 << 20, 100}, {50 << 20, 80}, {80 << 20, 50}, {1 << 40, 50},
 	} {
 		if got := growth(c.alive); got != c.want {
 			t.Errorf("%d bytes alive: %d, want %d", c.alive, got, c.want)
 		}
 	}
 	// Between the two bounds garbage has growthBytes, and no more.
-	for alive := uint64(1 << 20); alive <= 96<<20; alive += 1 << 20 {
+	for alive := uint64(1 << 20); alive <= 80<<20; alive += 1 << 20 {
 		if garbage := alive * uint64(growth(alive)) / 100; garbage > growthBytes {
 			t.Errorf("%d bytes alive: %d of garbage", alive, garbage)
 		}
@@ -35,10 +35,10 @@ func TestGrowth(t *testing.T) {
 func TestGrowthIsSetSeldom(t *testing.T) {
 	var set []int
 	f := growthFollower{set: func(percent int) { set = append(set, percent) }}
-	for _, mib := range []uint64{8, 12, 13, 14, 22, 25, 26, 200, 300, 12, 11} {
+	for _, mib := range []uint64{8, 10, 11, 12, 20, 22, 23, 200, 300, 10, 9} {
 		f.follow(mib << 20)
 	}
-	if want := []int{400, 218, 50, 400}; !slices.Equal(set, want) {
+	if want := []int{400, 200, 50, 400}; !slices.Equal(set, want) {
 		t.Errorf("%v, want %v", set, want)
 	}
 }
@@ -78,34 +78,50 @@ func TestFollowMemory(t *testing.T) {
 	}
 }
 
-// TestStacksAreCollected: stacks that have grown much make the collector run, and others don't.
-func TestStacksAreCollected(t *testing.T) {
-	looks := make(chan time.Time)
-	ended := make(chan bool)
-	go func() { ended <- awaitCollection(t.Context(), nil, looks) }()
-	looks <- time.Time{}
-	looks <- time.Time{} // the first one is done with
-	begun, end := make(chan struct{}), make(chan struct{})
-	var all sync.WaitGroup
-	for range growthStacks >> 13 {
-		all.Go(func() {
-			deep(64) // 16 KiB of stack
-			begun <- struct{}{}
-			<-end
+// TestGoroutinesAreCollected: stacks that have grown much make the collector run, and so do many goroutines that have ended.
+func TestGoroutinesAreCollected(t *testing.T) {
+	for name, c := range map[string]struct {
+		number, depth int
+		gone          bool // when the collector has to run
+	}{
+		"stacks":           {growthStacks >> 13, 64, false}, // 16 KiB each
+		"goroutines ended": {growthEnded + 100, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			looks := make(chan time.Time)
+			ended := make(chan bool)
+			go func() { ended <- awaitCollection(t.Context(), nil, looks) }()
+			look := func() { looks <- time.Time{} }
+			look()
+			look() // the first one is done with
+			begun, end := make(chan struct{}), make(chan struct{})
+			var all sync.WaitGroup
+			for range c.number {
+				all.Go(func() {
+					deep(c.depth)
+					begun <- struct{}{}
+					<-end
+				})
+				<-begun
+			}
+			leave := sync.OnceFunc(func() { close(end); all.Wait() })
+			defer leave()
+			if c.gone {
+				look()
+				look()
+				leave()
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			look()
+			if !<-ended {
+				t.Error("the context has ended")
+			}
+			if runtime.ReadMemStats(&after); after.NumForcedGC == before.NumForcedGC {
+				t.Errorf("no collection, with %d bytes of stacks", after.StackInuse)
+			}
 		})
-		<-begun
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	looks <- time.Time{}
-	if !<-ended {
-		t.Error("the context has ended")
-	}
-	if runtime.ReadMemStats(&after); after.NumForcedGC == before.NumForcedGC {
-		t.Errorf("no collection, with %d bytes of stacks", after.StackInuse)
-	}
-	close(end)
-	all.Wait()
 }
 
 // deep takes n times 128 bytes of stack, and more.
