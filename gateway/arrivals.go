@@ -222,6 +222,8 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 	luck := 1 + rand.Float64()
 	patience := func(least time.Duration) time.Duration { return time.Duration(luck * float64(least)) }
 	begin := time.Now()
+	var set time.Time // until when it is waited for; Drain brings that forward
+	var sends bool
 	for look := (arrival{tls: a.tls}); look.wants(c.first) > len(c.first); {
 		next, rests := begin.Add(patience(a.head)), c.served && len(c.first) == 0
 		switch {
@@ -234,7 +236,10 @@ func (a *Arrivals) arrive(c *boundedConn) bool {
 				next = pace
 			}
 		}
-		a.until(c, next)
+		if began := len(c.first) > 0; began != sends || !next.Equal(set) { // thousands that send a byte of a head cost little
+			a.until(c, next)
+			sends, set = began, next
+		}
 		switch err := c.fill(); {
 		case err == nil && rests:
 			begin = time.Now() // of the request

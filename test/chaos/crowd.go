@@ -17,23 +17,27 @@ import (
 	"drawbridge/test/process"
 )
 
-// slowModes are the ways to be slow on purpose.
-var slowModes = []struct {
+// slowMode is a way to be slow on purpose.
+type slowMode struct {
 	name string
 	slow func(ctx context.Context, conn net.Conn, began func())
-}{{"head", slowHead}, {"body", slowBody}, {"answer", slowAnswer}}
+	// times more connections are made than are to be open at a time, since those that were closed wait before they come again.
+	times float64
+}
+
+var slowModes = []slowMode{{"head", slowHead, 1.25}, {"body", slowBody, 1}, {"answer", slowAnswer, 1}}
 
 // attack is a crowd in a process of its own. Its goroutines and collections are not in the way of the calls that are measured, and it has the
 // processors that others leave: an attacker has a machine of his own.
 type attack struct{ child *process.Child }
 
 // crowd starts an attack.
-func (s *suite) crowd(ctx context.Context, host, mode string, connections int) (*attack, error) {
+func (s *suite) crowd(ctx context.Context, host string, mode slowMode, connections int) (*attack, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	child, err := process.Start(ctx, "nice", "-n", "19", program, "-crowd", mode+" "+host+" "+strconv.Itoa(connections))
+	child, err := process.Start(ctx, "nice", "-n", "19", program, "-crowd", mode.name+" "+host+" "+strconv.Itoa(int(float64(connections)*mode.times)))
 	if err != nil {
 		return nil, err
 	}

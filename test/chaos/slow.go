@@ -19,8 +19,8 @@ var slowClients = figure{
 	number: 13, name: "slow connections",
 	conditions: [3]string{
 		"300 connections from 30 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 40 calls/s in 1 window of 1 s with them, and in 1 without",
-		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 3 windows of 8 s with them, by turns with 3 without",
-		"10,000 connections from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 10 windows of 30 s with them, by turns with 10 without",
+		"10,000 connections at a time from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 3 windows of 8 s with them, by turns with 3 without",
+		"10,000 connections at a time from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s in 10 windows of 30 s with them, by turns with 10 without",
 	},
 	run: runSlowClients,
 }
@@ -73,7 +73,7 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			if err := process.ClearPeak(g.child.PID()); err != nil {
 				return nil, err
 			}
-			c, err := s.crowd(ctx, g.host, mode.name, connections)
+			c, err := s.crowd(ctx, g.host, mode, connections)
 			if err != nil {
 				return nil, err
 			}
