@@ -107,8 +107,12 @@ func TestUnknownEndpoint(t *testing.T) {
 		if n == bucketSize {
 			want = "too many unknown keys"
 		}
-		if _, err := g.ask(t.Context(), i, credential{token: "t"}, now); fmt.Sprint(err) != want || !isUnavailable(err) {
+		check := &Check{}
+		if _, err := g.ask(t.Context(), i, credential{token: "t", check: check}, now); fmt.Sprint(err) != want || !isUnavailable(err) {
 			t.Errorf("token %d: %v, want %s", n, err, want)
+		}
+		if looked := check.Kind == CheckIntrospection; looked != (n < bucketSize) {
+			t.Errorf("token %d: it is told that the issuer was asked: %t", n, looked)
 		}
 	}
 }

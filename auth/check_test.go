@@ -89,6 +89,23 @@ func TestCheckedIntrospection(t *testing.T) {
 	})
 }
 
+// TestCheckedWhoWaits: two ask for one answer that does not come, and both are told of.
+func TestCheckedWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told checks
+		h := opaqueHouse(t, func(o *Options) { o.Now, o.Checked = nil, told.note })
+		h.a.change(func() { h.a.hang = true })
+		for _, a := range []*asking{h.ask("one"), h.ask("one")} {
+			<-a.served
+			a.leave()
+			if a.status != http.StatusServiceUnavailable {
+				t.Errorf("status %d", a.status)
+			}
+		}
+		told.want(t, "an issuer that hangs", "introspection "+h.a.url+" 2s true", "introspection "+h.a.url+" 2s true")
+	})
+}
+
 // TestCheckedProof: a proof is checked for each request.
 func TestCheckedProof(t *testing.T) {
 	var told checks
@@ -106,6 +123,11 @@ func TestCheckedProof(t *testing.T) {
 		t.Error(w.Code)
 	}
 	told.want(t, "a proof that was used")
+	h.guard.proofs.replays = brokenReplays{}
+	if w := h.prove(token, key.proof(token, "2", h.now, nil)); w.Code != http.StatusServiceUnavailable {
+		t.Error(w.Code)
+	}
+	told.want(t, "nobody knows", "proof "+h.a.url+" 0s true")
 }
 
 // TestCheckedAllocates nothing for a token that is known.

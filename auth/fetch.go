@@ -20,8 +20,8 @@ type fetch struct {
 	of      *fetches
 	ctx     context.Context // of what is asked; it has the values of the first one's
 	cancel  context.CancelFunc
-	waiting int // who needs it; guarded by of.mu
-	leave   func()
+	waiting int // who needs it; guarded by of.mu, and of no use when it has ended
+	forget  func() bool
 }
 
 // begin begins one for who has ctx; end must be called.
@@ -38,21 +38,16 @@ func (a *fetches) begin(ctx context.Context) *fetch {
 	}
 	a.all[f] = struct{}{}
 	a.mu.Unlock()
-	f.leave = f.join(ctx)
+	f.forget = f.join(ctx)
 	return f
 }
 
-// join tells that who has ctx waits too, until ctx ends or leave is called.
-func (f *fetch) join(ctx context.Context) (leave func()) {
+// join tells that who has ctx waits too, until ctx ends. When the fetch has ended, forget is called, and ctx is of no interest any more.
+func (f *fetch) join(ctx context.Context) (forget func() bool) {
 	f.of.mu.Lock()
 	f.waiting++
 	f.of.mu.Unlock()
-	stop := context.AfterFunc(ctx, f.left)
-	return func() {
-		if stop() {
-			f.left()
-		}
-	}
+	return context.AfterFunc(ctx, f.left)
 }
 
 func (f *fetch) left() {
@@ -65,7 +60,7 @@ func (f *fetch) left() {
 
 // end tells that it has come to an end.
 func (f *fetch) end() {
-	f.leave()
+	f.forget()
 	f.cancel()
 	a := f.of
 	a.mu.Lock()

@@ -2,6 +2,20 @@ package auth
 
 import "testing"
 
+// TestGroupOfToken: a principal comes out of its token with the group that its claims give it.
+func TestGroupOfToken(t *testing.T) {
+	h := newHouse(t, func(o *Options) {
+		o.Groups = []Group{{Name: "other", Clients: []string{"x"}}, {Name: "gold", Claims: map[string][]string{"tier": {"gold"}}}}
+	})
+	p, err := h.guard.authenticate(t.Context(), credential{token: h.keyA.token(h.a.url, h.now, map[string]any{"sub": "alice", "tier": "gold"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, member, ok := p.Group(); n != 1 || member != "gold|"+h.a.url+"|alice" || !ok {
+		t.Errorf("%d %q %t", n, member, ok)
+	}
+}
+
 // TestGroups: a principal belongs to the first group of which all fits, to the letter.
 func TestGroups(t *testing.T) {
 	g := &Guard{groups: []Group{

@@ -188,10 +188,10 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 	}
 	a.mu.Lock()
 	if q := a.flights[key]; q != nil {
-		leave := q.join(ctx)
+		forget := q.join(ctx)
 		a.mu.Unlock()
 		c.check.did(CheckIntrospection, i.url)
-		defer leave()
+		defer forget()
 		select {
 		case <-q.done:
 			if q.err != nil {

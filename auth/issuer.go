@@ -254,9 +254,9 @@ type flight struct {
 func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	i.mu.Lock()
 	if f := i.flight; f != nil {
-		leave := f.join(ctx)
+		forget := f.join(ctx)
 		i.mu.Unlock()
-		defer leave()
+		defer forget()
 		select {
 		case <-f.done:
 			return f.err
