@@ -199,7 +199,7 @@ func (c *call) changed(resp *http.Response, err error) {
 	if resp != nil {
 		for _, name := range []string{"Location", "Content-Location"} {
 			u, err := c.target.Parse(resp.Header.Get(name))
-			if err == nil && u.Host == c.target.Host && u.Scheme == c.target.Scheme && resp.Header.Get(name) != "" {
+			if err == nil && cache.SameOrigin(u, c.target) && resp.Header.Get(name) != "" {
 				at = append(at, u)
 			}
 		}

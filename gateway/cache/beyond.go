@@ -152,5 +152,6 @@ func (f *flight) parse(text []byte, req *http.Request, r *Rule, left time.Durati
 	lifetime, _, ok := r.storable(e.response(req), e.received) //nolint:bodyclose // of bytes
 	e.lifetime = min(lifetime, e.age+now.Sub(e.received)+left)
 	e.weigh()
+	e.size += int64(len(text) - len(body)) // which the body keeps in memory
 	return e, ok && e.isFresh(now)
 }

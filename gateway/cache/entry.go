@@ -51,11 +51,24 @@ func (e *entry) fill(body []byte) {
 	e.weigh()
 }
 
+// What an entry takes besides its text, about, as measured: by itself with its places in the maps and lists, in the list of an owner, and for a head.
+const (
+	entryBytes  = 800
+	ownerBytes  = 256
+	headerBytes = 400
+)
+
 // weigh works out the bytes that the entry takes, about.
 func (e *entry) weigh() {
-	e.size = 512 + int64(len(e.body)) + int64(len(e.place.path)) + int64(len(e.owner))
+	e.size = entryBytes + int64(len(e.body)) + int64(len(e.place.path)) + int64(len(e.place.origin))
+	if e.owner != "" {
+		e.size += ownerBytes + int64(len(e.owner))
+	}
+	if len(e.header) > 0 {
+		e.size += headerBytes
+	}
 	for name, values := range e.header {
-		e.size += int64(len(name)) + 64
+		e.size += int64(len(name)) + 96
 		for _, value := range values {
 			e.size += int64(len(value)) + 16
 		}
@@ -71,6 +84,9 @@ func (e *entry) freshened(resp *http.Response, rule *Rule, asked, received time.
 		default:
 			header[name] = values
 		}
+	}
+	if len(resp.Header["Date"]) == 0 {
+		delete(header, "Date") // it came when it was received (RFC 9110 section 6.6.1)
 	}
 	whole := &http.Response{StatusCode: e.status, Header: header, ContentLength: e.length, ProtoMajor: 1}
 	lifetime, said, ok := rule.storable(whole, received)

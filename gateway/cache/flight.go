@@ -159,6 +159,18 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 		return nil, Miss, err
 	}
 	received := c.now()
+	if conditions != nil && resp.StatusCode == http.StatusNotModified && !isOf(old.header, resp.Header) {
+		_ = resp.Body.Close()
+		c.drop(old)
+		for name := range conditions {
+			delete(req.Header, name)
+		}
+		old, conditions, asked = nil, nil, c.now()
+		if resp, err = fetch(req); err != nil {
+			return nil, Miss, err
+		}
+		received = c.now()
+	}
 	if conditions != nil && resp.StatusCode == http.StatusNotModified {
 		_ = resp.Body.Close()
 		landed = true

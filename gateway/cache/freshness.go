@@ -43,18 +43,45 @@ type directives map[string]string
 
 func parseControl(h http.Header) directives {
 	d := directives{}
-	for _, line := range h["Cache-Control"] {
-		for part := range strings.SplitSeq(line, ",") {
-			name, value, _ := strings.Cut(part, "=")
-			name = strings.ToLower(strings.TrimSpace(name))
-			value = strings.Trim(strings.TrimSpace(value), `"`)
-			if before, twice := d[name]; twice && seconds(before) < seconds(value) {
-				continue // said twice: the shorter time counts
-			}
-			d[name] = value
+	for text, part, ok := strings.Join(h["Cache-Control"], ","), "", true; text != ""; {
+		if part, text, ok = cutDirective(text); !ok {
+			d["no-store"] = "" // nobody knows what it says
+			return d
 		}
+		name, value, _ := strings.Cut(part, "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		if before, twice := d[name]; twice && seconds(before) < seconds(value) {
+			continue // said twice: the shorter time counts
+		}
+		d[name] = value
 	}
 	return d
+}
+
+// cutDirective returns the first directive of a list, and what follows it. Commas in a quoted value are no ends (RFC 9110 section 5.6.4). false: a
+// quote does not end, or stands where none can.
+func cutDirective(text string) (part, rest string, ok bool) {
+	at := strings.IndexAny(text, `",`)
+	if at < 0 {
+		return text, "", true
+	}
+	if text[at] == ',' {
+		return text[:at], text[at+1:], true
+	}
+	if !strings.HasSuffix(strings.TrimRight(text[:at], " \t"), "=") {
+		return "", "", false
+	}
+	for at++; at < len(text) && text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	if at >= len(text) {
+		return "", "", false
+	}
+	part, rest, _ = strings.Cut(text[at+1:], ",")
+	return text[:at+1], rest, strings.Trim(part, " \t") == ""
 }
 
 func (d directives) has(name string) bool { _, ok := d[name]; return ok }
@@ -67,6 +94,9 @@ func seconds(text string) time.Duration {
 	}
 	return time.Duration(min(n, math.MaxInt32)) * time.Second
 }
+
+// longest is the most that a time is taken for (section 1.2.2): two of them can be added.
+const longest = math.MaxInt32 * time.Second
 
 // storable tells whether an answer may be kept (section 3), and how long it is fresh. received is when its head came.
 func (r *Rule) storable(resp *http.Response, received time.Time) (lifetime time.Duration, said, ok bool) {
@@ -101,7 +131,7 @@ func (r *Rule) lifetime(h http.Header, d directives, received time.Time) (_ time
 		if err != nil {
 			return 0, true // "0", above all
 		}
-		return max(0, expires.Sub(dateOf(h, received))), true
+		return min(max(0, expires.Sub(dateOf(h, received))), longest), true
 	}
 	return r.TTL, false
 }
@@ -113,10 +143,11 @@ func dateOf(h http.Header, received time.Time) time.Time {
 	return received
 }
 
-// age is that of an answer when its head came (section 4.2.3).
+// age is that of an answer when its head came (section 4.2.3). Of several values of Age the first counts (section 5.1).
 func age(h http.Header, asked, received time.Time) time.Duration {
 	apparent := max(0, received.Sub(dateOf(h, received)))
-	return max(apparent, seconds(h.Get("Age"))+received.Sub(asked))
+	said, _, _ := strings.Cut(h.Get("Age"), ",")
+	return min(max(apparent, seconds(strings.TrimSpace(said))+received.Sub(asked)), longest)
 }
 
 // varies tells whether an answer depends on more than a request says.
@@ -142,6 +173,17 @@ func Validators(answer http.Header) http.Header {
 		return nil
 	}
 	return h
+}
+
+// isOf tells whether a 304 is about the answer with this head: one that names another version must not freshen it (section 4.3.4). A tag that has become
+// weak on its way, or strong, is the same.
+func isOf(kept, said http.Header) bool {
+	tag, known := said.Get("ETag"), kept.Get("ETag")
+	if tag != "" && known != "" {
+		return strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(known, "W/")
+	}
+	modified := said.Get("Last-Modified")
+	return known != "" || modified == "" || modified == kept.Get("Last-Modified")
 }
 
 // asks tells whether a request is for a cache: one that is conditional itself, wants a part, or wants no kept answer, is not.

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
@@ -100,12 +101,29 @@ func (c *Cache) forget(at place) {
 	}
 }
 
+// placeOf returns the place of a URL, which is the same however it is spelled.
 func placeOf(group string, u *url.URL) place {
-	at := u.EscapedPath()
-	if at == "" {
-		at = "/"
+	at := strings.Split(u.EscapedPath(), "/")
+	for i, part := range at {
+		if plain, err := url.PathUnescape(part); err == nil {
+			at[i] = url.PathEscape(plain)
+		}
 	}
-	return place{group, strings.ToLower(u.Scheme + "://" + u.Host), at}
+	return place{group, originOf(u), cmp.Or(strings.Join(at, "/"), "/")}
+}
+
+// SameOrigin tells whether two URLs have scheme, host and port in common.
+func SameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }
+
+func originOf(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch scheme {
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return scheme + "://" + strings.TrimSuffix(host, ":")
 }
 
 // keyOf digests all that an answer depends on.
