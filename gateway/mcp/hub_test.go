@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,8 +37,15 @@ func openListen(t testing.TB, addr, id string) net.Conn {
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
+	listenOn(t, conn, id)
+	return conn
+}
+
+// listenOn is openListen on a connection.
+func listenOn(t testing.TB, conn net.Conn, id string) {
+	t.Helper()
 	body := `{"jsonrpc":"2.0","id":"` + id + `","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
-	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+	_, err := fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: mcp.example\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 		"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +59,6 @@ func openListen(t testing.TB, addr, id string) net.Conn {
 			t.Fatalf("%v after %q", err, got.String())
 		}
 	}
-	return conn
 }
 
 // TestIdleStreamMemory: an open stream with nothing to say costs at most 30 KiB, with
@@ -89,35 +96,80 @@ func TestIdleStreamMemory(t *testing.T) {
 // and the others are told at once.
 func TestSlowListener(t *testing.T) {
 	t.Parallel()
-	w := newWhole(mcp.HubOptions{})
-	h := mcp.NewHandler(nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
-	h.SetStall(500 * time.Millisecond)
-	server := httptest.NewServer(h)
-	defer server.Close()
-	addr := server.Listener.Addr().String()
-	slow, quick := openListen(t, addr, "slow"), openListen(t, addr, "quick")
-	defer slow.Close()
-	defer quick.Close()
-	r := bufio.NewReader(quick)
-	for i := 0; w.hub.Streams() == 2; i++ {
-		if i > 1_000_000 {
-			t.Fatal("a client that reads nothing is still there")
-		}
+	synctest.Test(t, func(t *testing.T) {
+		const stall = 500 * time.Millisecond
+		w := newWhole(mcp.HubOptions{})
+		h := mcp.NewHandler(nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
+		h.SetStall(stall)
+		pipes := newPipes()
+		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+		ended := make(chan error)
+		go func() { ended <- server.Serve(pipes) }()
+		slow, quick := pipes.dial(), pipes.dial()
+		listenOn(t, slow, "slow")
+		listenOn(t, quick, "quick")
+		r := bufio.NewReader(quick)
 		start := time.Now()
-		w.change(mcp.ToolsList)
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
+		for changes := 0; w.hub.Streams() == 2; changes++ { // a pipe holds nothing: the first is stuck
+			w.change(mcp.ToolsList)
+			for line := ""; !strings.Contains(line, "list_changed"); {
+				var err error
+				if line, err = r.ReadString('\n'); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if strings.Contains(line, "list_changed") {
-				break
+			if took := time.Since(start); took != time.Duration(changes)*stall/10 {
+				t.Fatalf("change %d was told after %v", changes, took)
 			}
+			if changes > 10 {
+				t.Fatal("a client that reads nothing is still there")
+			}
+			time.Sleep(stall / 10)
+			synctest.Wait()
 		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Fatalf("told after %v", took)
+		if took := time.Since(start); took != stall {
+			t.Errorf("a client that reads nothing is ended after %v", took)
 		}
+		if err := errors.Join(slow.Close(), quick.Close(), server.Close()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// pipes is a listener within the process.
+type pipes struct {
+	net.Listener
+	conns chan net.Conn
+	ended chan struct{}
+	close sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), ended: make(chan struct{})} }
+
+// dial returns the client's end of a new connection.
+func (p *pipes) dial() net.Conn {
+	here, there := net.Pipe()
+	p.conns <- there
+	return here
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.ended:
+		return nil, net.ErrClosed
 	}
+}
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
+
+func (p *pipes) Close() error {
+	p.close.Do(func() { close(p.ended) })
+	return nil
 }
 
 // TestOneForEachChange: of changes that a client has the time to read, each is told
