@@ -3,12 +3,12 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -120,14 +120,9 @@ func (l *Lock) Encode() []byte {
 	return b.Bytes()
 }
 
-// lockString writes a string as JSON does, which YAML reads.
-func lockString(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be written
-	return strings.TrimSuffix(b.String(), "\n")
-}
+// lockString writes a string so that YAML reads the same again. What is not seen, or turns the text around it, is written as an escape:
+// paths are as their documents have them, and YAML refuses or folds some characters that JSON lets stand.
+func lockString(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // ReadLock reads a lock file. The error tells the file, and the place of what is wrong; [os.ErrNotExist] is among what it wraps.
 func ReadLock(path string) (*Lock, error) {

@@ -51,6 +51,40 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestLockReadsWhatItWrites: paths and titles come from documents, and one with a character that YAML refuses or folds must not make the
+// file of all tools one that can't be read, or one that approves another path.
+func TestLockReadsWhatItWrites(t *testing.T) {
+	for text, written := range map[string]string{
+		"/plain/{id}":               `"/plain/{id}"`,
+		"/é/世/🐦":                    `"/é/世/🐦"`,
+		"/a<b>&c'd\"e\\f #g: - h":   `"/a<b>&c'd\"e\\f #g: - h"`,
+		"/a\x00\a\b\t\n\v\f\r\x1bb": `"/a\x00\a\b\t\n\v\f\r\x1bb"`,
+		"/a\x7f\u0085\u009fb":       `"/a\x7f\u0085\u009fb"`,
+		"/a\u2028\u2029\ufeffb":     `"/a\u2028\u2029\ufeffb"`,
+		"/a\ufffe\uffff\U0010ffffb": `"/a\ufffe\uffff\U0010ffffb"`,
+		"/a\u202etxt.\u200bb":       `"/a\u202etxt.\u200bb"`,
+		"/\U000e0041":               `"/\U000e0041"`,
+	} {
+		file := NewLock([]LockedTool{{Name: "b", API: text, Method: "GET", Path: text, Words: "w", Schema: "s", Request: "r", Access: "c"}}).Encode()
+		if !bytes.Contains(file, []byte("path: "+written+"\n")) {
+			t.Errorf("%q is not written as %s:\n%s", text, written, file)
+		}
+		l, err := parseLock("l", file)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if b, ok := l.Of("b"); !ok || b.Path != text || b.API != text {
+			t.Errorf("%q is read as %q", text, b.Path)
+		}
+	}
+	for b := range 256 { // what is no UTF-8 is no path of a document, and does no harm either
+		if _, err := parseLock("l", NewLock([]LockedTool{{Name: "b", API: "x", Method: "GET", Path: "/" + string([]byte{byte(b)}), Words: "w", Schema: "s", Request: "r", Access: "c"}}).Encode()); err != nil {
+			t.Errorf("byte %x: %v", b, err)
+		}
+	}
+}
+
 func TestLockProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      "l: is no lock file: drawbridge lock writes one",
