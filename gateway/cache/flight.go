@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"time"
@@ -30,7 +28,7 @@ type flight struct {
 
 // Do answers a request with what is kept, or has fetch make it and keeps the answer. Of requests with the same name that come at the
 // same time one is made, and the others get its answer if it is kept and fresh; one whose context ends leaves, and if that is the one
-// that made the request, another makes it. An answer that fetch returned is given as it is, and is kept when its body was read to its
+// that made the request, another makes it; if that one stops reading, each asks for itself. An answer that fetch returned is given as it is, and is kept when its body was read to its
 // end. The error is that of fetch, or of the request's context. Do may add headers to the request.
 func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request) (*http.Response, error)) (*http.Response, Outcome, error) {
 	count := func(o Outcome) Outcome {
@@ -192,7 +190,7 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 		c.land(f, nil, r, false)
 		return resp, Miss, nil
 	}
-	resp.Body = &keptBody{ReadCloser: resp.Body, cache: c, flight: f, rule: r, request: req, entry: f.newEntry(resp, lifetime, said, asked, received)}
+	c.keep(f, req, resp, r, f.newEntry(resp, lifetime, said, asked, received))
 	return resp, Miss, nil
 }
 
@@ -200,52 +198,4 @@ func (c *Cache) drop(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(e)
-}
-
-// keptBody keeps what is read of an answer. It belongs to one reader.
-type keptBody struct {
-	io.ReadCloser
-	cache   *Cache
-	flight  *flight
-	rule    *Rule
-	request *http.Request
-	entry   *entry
-	held    []byte
-	ended   bool
-}
-
-func (b *keptBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.ended {
-		return n, err
-	}
-	b.held = append(b.held, p[:n]...)
-	switch {
-	case int64(len(b.held)) > b.rule.MaxBytes:
-		b.end(nil, false)
-	case errors.Is(err, io.EOF):
-		if b.rule.Whole != nil && !b.rule.Whole(b.entry.header, b.held) {
-			b.end(nil, false)
-			break
-		}
-		b.entry.fill(b.held)
-		b.end(b.entry, false)
-	case err != nil:
-		b.end(nil, b.request.Context().Err() != nil)
-	}
-	return n, err
-}
-
-// Close ends the flight where the body was not read to its end: what is not whole is never kept (P2).
-func (b *keptBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.end(nil, true)
-	return err
-}
-
-func (b *keptBody) end(e *entry, gone bool) {
-	if !b.ended {
-		b.ended, b.held = true, nil
-		b.cache.land(b.flight, e, b.rule, gone)
-	}
 }
