@@ -61,7 +61,7 @@ func BenchmarkDecode(b *testing.B) {
 		var pool decoderPool
 		b.ReportAllocs()
 		for b.Loop() {
-			d := pool.get(gzipped, bytes.NewReader(packed))
+			d := pool.get(gzipped, bytes.NewReader(packed), 1<<30)
 			if _, err := io.Copy(io.Discard, d); err != nil {
 				b.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 		if resp.ContentLength != 0 && resp.Body != http.NoBody { // an answer to HEAD, 204 and 304 may name a coding too
-			b.decoder = c.decoders.get(codings, resp.Body)
+			b.decoder = c.decoders.get(codings, resp.Body, l.bytes+encodedMore)
 			// Where only the connection ends an answer, one without a byte is one that was cut off.
 			b.decoder.some = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
 			b.declared = -1
@@ -110,6 +110,8 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
 		b.call.end(well)
+	case errors.Is(err, errEncoded):
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Err: err})
 	default:
 		return n, b.fail(b.client.bodyError(b.sent.Context(), err))
 	}

@@ -51,6 +51,7 @@ func parseCodings(values []string) (coding, error) {
 // state of one is some 40 KiB.
 type decoder struct {
 	encoded int64 // bytes taken from the source so far, read-ahead included
+	most    int64 // of encoded
 	some    bool  // there must be a stream
 
 	source  io.Reader
@@ -69,17 +70,25 @@ type corruptError struct{ err error }
 func (e *corruptError) Error() string { return "broken compression: " + e.err.Error() }
 func (e *corruptError) Unwrap() error { return e.err }
 
+// errEncoded ends a stream that takes more bytes than what it holds may: members and blocks can be empty, and go on for ever.
+var errEncoded = errors.New("compressed answer is larger than what it may hold")
+
+// encodedMore is how many bytes of a stream there may be beyond the limit of what it holds.
+const encodedMore = 64 << 10
+
 // counter counts what is read from the source.
 type counter struct{ d *decoder }
 
 func (c counter) Read(p []byte) (int, error) {
 	n, err := c.d.source.Read(p)
-	c.d.encoded += int64(n)
+	if c.d.encoded += int64(n); c.d.encoded > c.d.most {
+		return 0, errEncoded
+	}
 	return n, err
 }
 
 // Read returns io.EOF only if the compressed stream and the source both ended
-// as they should. Other errors are those of the source, [io.ErrUnexpectedEOF]
+// as they should. Other errors are those of the source, errEncoded, [io.ErrUnexpectedEOF]
 // or a *corruptError.
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.err != nil {
@@ -186,13 +195,14 @@ func corrupt(err error) error {
 // decoderPool keeps decoders that are not in use.
 type decoderPool struct{ pool sync.Pool }
 
-func (p *decoderPool) get(c coding, source io.Reader) *decoder {
+// get returns a decoder of a source of so many bytes at most.
+func (p *decoderPool) get(c coding, source io.Reader, most int64) *decoder {
 	d, ok := p.pool.Get().(*decoder)
 	if !ok {
 		d = &decoder{}
 		d.buf = bufio.NewReaderSize(counter{d}, 8<<10)
 	}
-	d.source, d.coding, d.encoded, d.some, d.current, d.err = source, c, 0, false, nil, nil
+	d.source, d.coding, d.encoded, d.most, d.some, d.current, d.err = source, c, 0, most, false, nil, nil
 	d.buf.Reset(counter{d})
 	return d
 }

@@ -4,9 +4,51 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// TestEndlessNothing: a compressed stream that goes on and holds nothing is cut at the limit of the answer, as one that holds something is.
+func TestEndlessNothing(t *testing.T) {
+	for _, c := range []struct {
+		name, coding string
+		head, piece  []byte
+	}{
+		{"members", "gzip", nil, compress(t, "gzip", nil)},
+		{"blocks", "deflate", nil, []byte{0, 0, 0, 0xff, 0xff}},
+		{"blocks of zlib", "deflate", []byte{0x78, 0x9c}, []byte{0, 0, 0, 0xff, 0xff}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gone := make(chan int64)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", c.coding)
+				_, _ = w.Write(c.head)
+				sent := int64(0)
+				for piece := bytes.Repeat(c.piece, 1000); sent < 64<<20; sent += int64(len(piece)) {
+					if _, err := w.Write(piece); err != nil {
+						break
+					}
+				}
+				gone <- sent
+			}))
+			defer server.Close()
+			client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), MaxBytes: 64 << 10})
+			defer client.Close()
+			done := make(chan string)
+			go func() { done <- outcome(client, get(t, parse(t, server.URL))) }()
+			if sent := <-gone; sent >= 64<<20 {
+				t.Errorf("%d bytes were taken", sent)
+			}
+			if diff := cmp.Diff("too_large\n"+largeMessage+"\n", <-done); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
 
 // FuzzDecode: whatever comes in, the decoder ends, with the whole of what a
 // compressor wrote or with an error of a known kind; and one that was used for
@@ -23,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{}, uint8(0))
 	var pool decoderPool
 	decode := func(t *testing.T, c coding, source io.Reader) ([]byte, error) {
-		d := pool.get(c, source)
+		d := pool.get(c, source, 1<<20)
 		defer pool.put(d)
 		data, err := io.ReadAll(io.LimitReader(d, 1<<20))
 		var broken *corruptError
