@@ -14,13 +14,14 @@ const (
 	maxFaultKinds = 1000
 )
 
-// faultLines bounds what the log says of calls that fail for the service or the gateway. Its zero value can be used. It is safe for concurrent use.
+// faultLines bounds what the log says of calls that fail for the service or the gateway, or of requests that are refused and may come again. Its zero
+// value can be used. It is safe for concurrent use.
 type faultLines struct {
 	mu    sync.Mutex
 	kinds map[faultKind]faultSpell
 }
 
-// faultKind is what calls have in common whose lines say much the same.
+// faultKind is what calls have in common whose lines say much the same. Of refused requests it is method and status.
 type faultKind struct {
 	api     string
 	outcome outcome

@@ -69,6 +69,7 @@ type Gateway struct {
 	admin    http.Handler
 	checks   failedChecks // of tokens
 	faults   faultLines   // of calls
+	laters   faultLines   // of requests that are refused and may come again
 	cursors  *cursors
 	speakers *speakers
 	reports  *reports

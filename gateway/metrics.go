@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -225,6 +226,12 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 	if e.HTTPStatus >= 400 || e.Code != 0 {
 		level = slog.LevelInfo
 	}
+	tell, last, untold := true, false, 0
+	if e.Later != 0 {
+		if tell, last, untold = g.laters.tells(e.Method, outcome(strconv.Itoa(int(e.Later))), time.Now()); !tell {
+			level = slog.LevelDebug
+		}
+	}
 	if e.Panicked {
 		g.metrics.panics.Inc()
 		level = slog.LevelError
@@ -234,10 +241,22 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 		return
 	}
 	client, _ := g.clients.address(r)
-	g.log.LogAttrs(ctx, level, "request", slog.Any("client", client),
-		slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
-		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes),
-		slog.Duration("duration", e.Duration))
+	attrs := [...]slog.Attr{
+		slog.Any("client", client), slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
+		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes), slog.Duration("duration", e.Duration),
+	}
+	if untold == 0 && !last {
+		g.log.LogAttrs(ctx, level, "request", attrs[:]...)
+		return
+	}
+	more := attrs[:len(attrs):len(attrs)]
+	if untold > 0 {
+		more = append(more, slog.Int("untold_before", untold))
+	}
+	if last {
+		more = append(more, slog.String("more", "for a minute such requests are only counted, by drawbridge_refused_total"))
+	}
+	g.log.LogAttrs(ctx, level, "request", more...)
 }
 
 // codeLabel avoids an allocation for the code of nearly all requests.

@@ -226,7 +226,7 @@ func (c *conversation) notified(x *exchange, e *envelope) *Error {
 		}
 	}
 	if err := x.notification(e); err != nil {
-		x.event.Code = err.Code
+		x.event.failed(err)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (c *conversation) tell() {
 			x.enter(ss)
 			err := x.changes(time.Time{})
 			if err != nil { // there is no request that it could answer
-				x.event.Code = err.Code
+				x.event.failed(err)
 				c.h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a client is not told of changes", slog.Any("error", err))
 			}
 			return nil

@@ -124,7 +124,7 @@ func trimComma(b []byte) []byte {
 // fail answers with an error, or with nothing if the answer is begun or its reader
 // has left.
 func (x *exchange) fail(e *Error) {
-	x.event.Code = e.Code
+	x.event.failed(e)
 	s := &x.out
 	s.settle()
 	if s.complete || s.sent && !s.live.open {

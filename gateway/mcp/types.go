@@ -119,6 +119,9 @@ type Event struct {
 	Method string
 	// Panicked tells that the method panicked.
 	Panicked bool
+	// Later is the status of a refusal that need not last, made by [Later], also where the answer has none of its own, as over
+	// the older transport; 0: it is none.
+	Later uint16
 	// Era and Revision are zero if the request failed before they were known.
 	Era      Era
 	Revision string
@@ -130,6 +133,14 @@ type Event struct {
 	RequestBytes, ResponseBytes int64
 	// Duration is from the start of ServeHTTP to its end.
 	Duration time.Duration
+}
+
+// failed notes what an error says of the request.
+func (e *Event) failed(err *Error) {
+	e.Code = err.Code
+	if err.Header["Retry-After"] != nil {
+		e.Later = uint16(err.HTTPStatus) //nolint:gosec // a status has three digits
+	}
 }
 
 // Capabilities are the server capabilities (2026-07-28 schema,

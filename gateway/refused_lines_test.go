@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRefusedLines: a flood of requests that are refused for their rate has ten lines of the log in a minute, whatever the era; the tenth says
+// so, the first of the next minute has the number of those between, and at debug level each has its line. Other errors go on having theirs.
+func TestRefusedLines(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level]int{slog.LevelInfo: maxFaultLines, slog.LevelDebug: 60} {
+		log := &strings.Builder{}
+		r := runWith(t, map[string]string{"drawbridge.yaml": "auth: {anonymous: true}\napis: [{spec: a.yaml, name: shop, base_url: \"http://127.0.0.1:1\", rate: {rate: 1/h, burst: 1}}]\n",
+			"a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))})
+		r.served()
+		flood := func(n int) {
+			for i := range n {
+				if status, answer := ask(t, r.Handler(), eras[i%len(eras)], "tools/call", "one", `"name":"one","arguments":{}`); i > 0 && status != http.StatusTooManyRequests {
+					t.Fatalf("%s: %d %s", level, status, answer)
+				}
+			}
+		}
+		flood(61)
+		const line = "msg=request client=127.0.0.1 method=tools/call "
+		if n := strings.Count(log.String(), " status=429 "); n != want || !strings.Contains(log.String(), line) {
+			t.Errorf("%s: %d lines:\n%s", level, n, log)
+		}
+		const more = `more="for a minute such requests are only counted, by drawbridge_refused_total"`
+		if n := strings.Count(log.String(), more); n != 1 {
+			t.Errorf("%s: %d times it is said that more come:\n%s", level, n, log)
+		}
+		for range 2 * maxFaultLines {
+			ask(t, r.Handler(), "2026-07-28", "tools/call", "nothing", `"name":"nothing","arguments":{}`)
+		}
+		if n := strings.Count(log.String(), " code=-32602 "); n != 2*maxFaultLines {
+			t.Errorf("%s: %d lines of another error:\n%s", level, n, log)
+		}
+		for kind, spell := range r.laters.kinds {
+			spell.since = spell.since.Add(-faultSpan)
+			r.laters.kinds[kind] = spell
+		}
+		before := log.Len()
+		ask(t, r.Handler(), "2026-07-28", "tools/call", "one", `"name":"one","arguments":{}`)
+		if text := log.String()[before:]; !strings.Contains(text, " status=429 ") || !strings.Contains(text, " untold_before=50") {
+			t.Errorf("%s: the next minute:\n%s", level, text)
+		}
+	}
+}
+
+// TestRefusedLinesOfBatches: what is refused within a batch counts one by one.
+func TestRefusedLinesOfBatches(t *testing.T) {
+	t.Parallel()
+	log := &strings.Builder{}
+	r := runWith(t, map[string]string{"drawbridge.yaml": "auth: {anonymous: true}\napis: [{spec: a.yaml, name: shop, base_url: \"http://127.0.0.1:1\", rate: {rate: 1/h, burst: 1}}]\n",
+		"a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	r.served()
+	c := newClient(t, r.Handler(), "2025-03-26", "")
+	c.send("ping", "", "")
+	header := c.header.Clone()
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": c.session} {
+		header.Set(name, value)
+	}
+	var calls []string
+	for id := range 5 {
+		calls = append(calls, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"one","arguments":{}}}`, id))
+	}
+	for range 10 {
+		if w := post(r.Handler(), header, "["+strings.Join(calls, ",")+"]"); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if n := strings.Count(log.String(), " method=tools/call revision=2025-03-26 status=429 code=-32600 "); n != maxFaultLines {
+		t.Errorf("%d lines:\n%s", n, log)
+	}
+}
