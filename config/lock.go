@@ -22,10 +22,9 @@ const (
 
 // Lock is the file of approved tools (tools.lock, S10).
 type Lock struct {
-	// Old tells that the file is of version 1, which knows nothing of requests and access: it approves no tool, and only tells
-	// what else has changed.
-	Old   bool
-	tools map[string]LockedTool
+	// Version is that of the file. An old one approves no tool, and only tells what else has changed: see Unknown.
+	Version int
+	tools   map[string]LockedTool
 }
 
 // LockedTool is an approved tool. Digests are hexadecimal.
@@ -41,18 +40,31 @@ type LockedTool struct {
 	Request string
 	// Access is a digest of what decides who may call and by which rules: tags, security requirements, extensions.
 	Access string
+	// Answers is a digest of what the document says of answers: what a model is told that a call returns, or that a status means.
+	Answers string
 	// Title and Description are for readers of the file. A part of them is kept, and not compared.
 	Title, Description string
 }
 
 // NewLock makes a lock of tools. Of two with one name the last counts.
 func NewLock(tools []LockedTool) *Lock {
-	l := &Lock{tools: make(map[string]LockedTool, len(tools))}
+	l := &Lock{Version: lockVersion, tools: make(map[string]LockedTool, len(tools))}
 	for _, t := range tools {
 		t.Title, t.Description = excerpt(t.Title), excerpt(t.Description)
 		l.tools[t.Name] = t
 	}
 	return l
+}
+
+// Unknown tells what the file does not approve as this version of drawbridge does, since an older one wrote it; "": nothing.
+func (l *Lock) Unknown() string {
+	switch {
+	case l.Version < 2:
+		return "request, access and answers"
+	case l.Version < lockVersion:
+		return "access and answers" // its digests of access took a tag for a security requirement
+	}
+	return ""
 }
 
 // Tools returns the tools by name.
@@ -71,14 +83,15 @@ func (l *Lock) Of(name string) (LockedTool, bool) {
 	return t, ok
 }
 
-// Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access.
-// An approved tool of an old lock has neither of the last two, which then are no difference.
+// Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access, answers.
+// What an old lock does not know of an approved tool is no difference.
 func (t LockedTool) Differs(approved LockedTool) []string {
 	var names []string
 	for _, part := range [][3]string{
 		{"API", t.API, approved.API}, {"method", t.Method, approved.Method}, {"path", t.Path, approved.Path},
 		{"title or description", t.Words, approved.Words}, {"schema", t.Schema, approved.Schema},
 		{"request", t.Request, approved.Request}, {"access", t.Access, approved.Access},
+		{"description of answers", t.Answers, approved.Answers},
 	} {
 		if unknown := part[2] == ""; part[1] != part[2] && !unknown {
 			names = append(names, part[0])
@@ -94,7 +107,7 @@ func (t *LockedTool) fields() []lockField {
 	return []lockField{
 		{"api", &t.API, true}, {"method", &t.Method, true}, {"path", &t.Path, true}, {"title", &t.Title, false},
 		{"description", &t.Description, false}, {"words", &t.Words, true}, {"schema", &t.Schema, true},
-		{"request", &t.Request, true}, {"access", &t.Access, true},
+		{"request", &t.Request, true}, {"access", &t.Access, true}, {"answers", &t.Answers, true},
 	}
 }
 
@@ -107,7 +120,8 @@ type lockField struct {
 // Encode writes the file: the same tools always give the same bytes, and a tool is a few lines of its own.
 func (l *Lock) Encode() []byte {
 	var b bytes.Buffer
-	b.WriteString("# The tools that drawbridge serves (tools.lock). \"drawbridge lock\" writes this file; look at what it changes before you keep it.\nversion: 2\ntools:\n")
+	b.WriteString("# The tools that drawbridge serves (tools.lock). \"drawbridge lock\" writes this file; look at what it changes before you keep it.\n")
+	fmt.Fprintf(&b, "version: %d\ntools:\n", lockVersion)
 	for _, t := range l.Tools() {
 		fmt.Fprintf(&b, "  %s:\n", lockString(t.Name))
 		for _, f := range t.fields() {
@@ -155,12 +169,10 @@ func parseLock(path string, data []byte) (*Lock, error) {
 	case second != nil:
 		return nil, wrong(second, "begins a second YAML document (---)")
 	}
-	l := &Lock{tools: map[string]LockedTool{}}
-	version := versionOf(root)
-	if version != "1" && version != lockVersion {
-		return nil, fmt.Errorf("%s: has neither version 2 nor 1, which this version of drawbridge reads", path)
+	l := &Lock{Version: versionOf(root), tools: map[string]LockedTool{}}
+	if l.Version < 1 {
+		return nil, fmt.Errorf("%s: has none of the versions 3, 2 and 1, which this version of drawbridge reads", path)
 	}
-	l.Old = version == "1"
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		switch key, value := root.Content[i], root.Content[i+1]; key.Value {
 		case "version":
@@ -176,15 +188,16 @@ func parseLock(path string, data []byte) (*Lock, error) {
 }
 
 // lockVersion is the version of the files that are written.
-const lockVersion = "2"
+const lockVersion = 3
 
-func versionOf(root *yaml.Node) string {
+// versionOf returns the version of a file, 0 if it is none that is read.
+func versionOf(root *yaml.Node) int {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "version" {
-			return root.Content[i+1].Value
+			return slices.Index([]string{"", "1", "2", "3"}, root.Content[i+1].Value)
 		}
 	}
-	return ""
+	return 0
 }
 
 // read reads the tools.
@@ -203,9 +216,9 @@ func (l *Lock) read(n *yaml.Node, wrong func(*yaml.Node, string, ...any) error) 
 		}
 		t := LockedTool{Name: key.Value}
 		fields := t.fields()
-		if l.Old {
-			fields = slices.DeleteFunc(fields, func(f lockField) bool { return f.key == "request" || f.key == "access" })
-		}
+		fields = slices.DeleteFunc(fields, func(f lockField) bool {
+			return l.Version < 3 && f.key == "answers" || l.Version < 2 && (f.key == "request" || f.key == "access")
+		})
 		for j := 0; j+1 < len(value.Content); j += 2 {
 			k, v := value.Content[j], value.Content[j+1]
 			at := slices.IndexFunc(fields, func(f lockField) bool { return f.key == k.Value })
@@ -221,6 +234,9 @@ func (l *Lock) read(n *yaml.Node, wrong func(*yaml.Node, string, ...any) error) 
 			if f.need && *f.value == "" {
 				return wrong(value, "tools.%s.%s: is missing", name, f.key)
 			}
+		}
+		if l.Version < 3 {
+			t.Access = ""
 		}
 		l.tools[t.Name] = t
 	}

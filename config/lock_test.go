@@ -12,8 +12,8 @@ import (
 // TestLock: what is written is read again, and the same tools give the same bytes.
 func TestLock(t *testing.T) {
 	tools := []LockedTool{
-		{Name: "b", API: "x", Method: "GET", Path: "/b/{id}", Words: "w", Schema: "s", Request: "r", Access: "c", Title: "B: \"b\" #1\n- x", Description: "é \u2028 <&>"},
-		{Name: "a", API: "x", Method: "POST", Path: "/a", Words: "w", Schema: "s", Request: "r", Access: "c"},
+		{Name: "b", API: "x", Method: "GET", Path: "/b/{id}", Words: "w", Schema: "s", Request: "r", Access: "c", Answers: "n", Title: "B: \"b\" #1\n- x", Description: "é \u2028 <&>"},
+		{Name: "a", API: "x", Method: "POST", Path: "/a", Words: "w", Schema: "s", Request: "r", Access: "c", Answers: "n"},
 	}
 	text := NewLock(tools).Encode()
 	path := filepath.Join(t.TempDir(), "drawbridge.lock")
@@ -31,20 +31,28 @@ func TestLock(t *testing.T) {
 		t.Errorf("tools = %+v", names)
 	}
 	a, _ := read.Of("a")
-	b := LockedTool{API: "y", Method: "GET", Path: "/b", Words: "v", Schema: "t", Request: "q", Access: "d"}
-	if got, want := b.Differs(a), []string{"API", "method", "path", "title or description", "schema", "request", "access"}; !reflect.DeepEqual(got, want) {
+	b := LockedTool{API: "y", Method: "GET", Path: "/b", Words: "v", Schema: "t", Request: "q", Access: "d", Answers: "m"}
+	if got, want := b.Differs(a), []string{"API", "method", "path", "title or description", "schema", "request", "access", "description of answers"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("differs in %q", got)
 	}
 	if empty, err := parseLock("l", NewLock(nil).Encode()); err != nil || len(empty.Tools()) != 0 {
 		t.Errorf("no tools: %v, %v", empty, err)
 	}
 	old, err := parseLock("l", []byte("version: 1\ntools: {a: {api: x, method: POST, path: /a, words: w, schema: other}}"))
-	if err != nil || !old.Old {
+	if err != nil || old.Version != 1 || old.Unknown() != "request, access and answers" {
 		t.Fatalf("a file of version 1: %+v, %v", old, err)
 	}
 	was, _ := old.Of("a")
 	if got := a.Differs(was); !reflect.DeepEqual(got, []string{"schema"}) {
 		t.Errorf("differs from version 1 in %q", got)
+	}
+	old, err = parseLock("l", []byte("version: 2\ntools: {a: {api: x, method: POST, path: /a, words: w, schema: s, request: other, access: d}}"))
+	if err != nil || old.Version != 2 || old.Unknown() != "access and answers" {
+		t.Fatalf("a file of version 2: %+v, %v", old, err)
+	}
+	was, _ = old.Of("a")
+	if got := a.Differs(was); !reflect.DeepEqual(got, []string{"request"}) || read.Unknown() != "" {
+		t.Errorf("differs from version 2 in %q", got)
 	}
 	if _, err := ReadLock(path + ".none"); !errors.Is(err, os.ErrNotExist) || err.Error() != path+".none: can't be read: no such file or directory" {
 		t.Errorf("a missing file: %v", err)
@@ -65,7 +73,7 @@ func TestLockReadsWhatItWrites(t *testing.T) {
 		"/a\u202etxt.\u200bb":       `"/a\u202etxt.\u200bb"`,
 		"/\U000e0041":               `"/\U000e0041"`,
 	} {
-		file := NewLock([]LockedTool{{Name: "b", API: text, Method: "GET", Path: text, Words: "w", Schema: "s", Request: "r", Access: "c"}}).Encode()
+		file := NewLock([]LockedTool{{Name: "b", API: text, Method: "GET", Path: text, Words: "w", Schema: "s", Request: "r", Access: "c", Answers: "n"}}).Encode()
 		if !bytes.Contains(file, []byte("path: "+written+"\n")) {
 			t.Errorf("%q is not written as %s:\n%s", text, written, file)
 		}
@@ -79,7 +87,7 @@ func TestLockReadsWhatItWrites(t *testing.T) {
 		}
 	}
 	for b := range 256 { // what is no UTF-8 is no path of a document, and does no harm either
-		if _, err := parseLock("l", NewLock([]LockedTool{{Name: "b", API: "x", Method: "GET", Path: "/" + string([]byte{byte(b)}), Words: "w", Schema: "s", Request: "r", Access: "c"}}).Encode()); err != nil {
+		if _, err := parseLock("l", NewLock([]LockedTool{{Name: "b", API: "x", Method: "GET", Path: "/" + string([]byte{byte(b)}), Words: "w", Schema: "s", Request: "r", Access: "c", Answers: "n"}}).Encode()); err != nil {
 			t.Errorf("byte %x: %v", b, err)
 		}
 	}
@@ -87,10 +95,13 @@ func TestLockReadsWhatItWrites(t *testing.T) {
 
 func TestLockProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      "l: is no lock file: drawbridge lock writes one",
-		"- a":                   "l: is no lock file: drawbridge lock writes one",
-		"tools: {}":             "l: has neither version 2 nor 1, which this version of drawbridge reads",
-		"version: 3\ntools: {}": "l: has neither version 2 nor 1, which this version of drawbridge reads",
+		"":                       "l: is no lock file: drawbridge lock writes one",
+		"- a":                    "l: is no lock file: drawbridge lock writes one",
+		"tools: {}":              "l: has none of the versions 3, 2 and 1, which this version of drawbridge reads",
+		"version: 4\ntools: {}":  "l: has none of the versions 3, 2 and 1, which this version of drawbridge reads",
+		"version: ''\ntools: {}": "l: has none of the versions 3, 2 and 1, which this version of drawbridge reads",
+		"version: 3\ntools: {a: {api: x, method: G, path: /, words: w, schema: s, request: r, access: c}}": "l:2:12: tools.a.answers: is missing",
+		"version: 2\ntools: {a: {answers: x}}":                                      "l:2:13: tools.a.answers: unknown key",
 		"version: 2\ntools: {a: {api: x, method: G, path: /, words: w, schema: s}}": "l:2:12: tools.a.request: is missing",
 		"version: 1\ntools: {a: {request: x}}":                                      "l:2:13: tools.a.request: unknown key",
 		"version: 1\ntool: {}":                                                      "l:2:1: tool: unknown key",
@@ -110,7 +121,7 @@ func TestLockProblems(t *testing.T) {
 
 // FuzzLock: whatever stands in a file, reading it ends, and what was read is written so that it reads the same.
 func FuzzLock(f *testing.F) {
-	f.Add(NewLock([]LockedTool{{Name: "a", API: "x", Method: "GET", Path: "/", Words: "w", Schema: "s", Request: "r", Access: "c", Title: "t"}}).Encode())
+	f.Add(NewLock([]LockedTool{{Name: "a", API: "x", Method: "GET", Path: "/", Words: "w", Schema: "s", Request: "r", Access: "c", Answers: "n", Title: "t"}}).Encode())
 	f.Add([]byte("version: 1\ntools: {}"))
 	f.Add([]byte("version: 1\ntools: {a: {api: x, method: GET, path: /, words: w, schema: s}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -118,7 +129,7 @@ func FuzzLock(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if l.Old {
+		if l.Unknown() != "" {
 			return // it is never written as it was
 		}
 		written := NewLock(l.Tools()).Encode()

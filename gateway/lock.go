@@ -27,9 +27,9 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w; drawbridge lock --config FILE writes it", err)
 	}
-	if err == nil && l.Old {
-		err = fmt.Errorf("%s: is of version 1, which does not approve how arguments are sent and who may call; see what has changed with "+
-			"\"drawbridge lock --config FILE --check\", then approve it with \"drawbridge lock --config FILE\"", c.Tools.Lock)
+	if err == nil && l.Unknown() != "" {
+		err = fmt.Errorf("%s: is of version %d, which does not approve %s as this version of drawbridge does; see what has changed with "+
+			"\"drawbridge lock --config FILE --check\", then approve it with \"drawbridge lock --config FILE\"", c.Tools.Lock, l.Version, l.Unknown())
 	}
 	if err != nil {
 		return nil, c.Wrong("tools.lock", err)
@@ -37,15 +37,25 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	return l, nil
 }
 
-// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it, of what a call sends, and of what
-// rules and tokens are held against. What the configuration decides is in none of them: an operator has no need to approve it.
+// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it and of its answers, of what a call
+// sends, and of what rules and tokens are held against. What the configuration decides is in none of them: an operator has no need to approve it.
 func (s *source) locked(t *catalog.Tool) config.LockedTool {
-	input, output := t.Published(openapi.ProfileFull)
 	return config.LockedTool{
 		Name: t.Name, API: t.API, Method: t.Operation.Method, Path: t.Operation.Path, Title: t.Title, Description: t.Description,
-		Words: fingerprint(t.Title, t.Description), Schema: fingerprint(string(input), string(output), fmt.Sprintf("%+v", t.Annotations)),
-		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation),
+		Words: fingerprint(t.Title, t.Description), Schema: schemaPrint(t),
+		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation), Answers: fingerprint(string(t.Operation.AppendTold(nil))),
 	}
+}
+
+// schemaPrint is a digest of the published schemas, and of those that arguments and answers are held against where they are others:
+// callers read parts of these in what they are told of their arguments, and users in what they are asked.
+func schemaPrint(t *catalog.Tool) string {
+	input, output := t.Published(openapi.ProfileFull)
+	texts := []string{string(input), string(output), fmt.Sprintf("%+v", t.Annotations)}
+	if op := t.Operation; string(op.Input) != string(input) || output != nil && string(op.Output) != string(output) {
+		texts = append(texts, string(op.Input), string(op.Output))
+	}
+	return fingerprint(texts...)
 }
 
 // requestPrint is a digest of what the document says of requests.
@@ -65,24 +75,25 @@ func (s *source) requestPrint(op *openapi.Operation) string {
 // accessPrint is a digest of what the document says that selectors of rules, scopes, the choice of a credential, and settings
 // come from.
 func (s *source) accessPrint(op *openapi.Operation) string {
-	texts := append([]string{op.ID, "tags"}, op.Tags...)
+	// Quoted, so that no tag reads as a requirement, and no scope as a scheme.
+	text := fmt.Appendf(nil, "operation %q tags %q\n", op.ID, op.Tags)
 	for _, alternative := range op.Security {
-		texts = append(texts, "or")
+		text = append(text, "or\n"...)
 		for _, use := range alternative {
-			texts = append(texts, append([]string{"with", use.Scheme}, use.Scopes...)...)
+			text = fmt.Appendf(text, "with %q %q\n", use.Scheme, use.Scopes)
 			for _, scheme := range s.loaded.api.Schemes {
 				if scheme.Name == use.Scheme {
-					texts = append(texts, scheme.Type, scheme.HTTP, scheme.In, scheme.Key)
+					text = fmt.Appendf(text, "which is %q %q %q %q\n", scheme.Type, scheme.HTTP, scheme.In, scheme.Key)
 				}
 			}
 		}
 	}
 	for _, extension := range op.Extensions { // those of documents that are trusted with them
 		if extension.Value != nil {
-			texts = append(texts, extension.Name, string(extension.Value))
+			text = fmt.Appendf(text, "extension %q %q\n", extension.Name, extension.Value)
 		}
 	}
-	return fingerprint(texts...)
+	return fingerprint(string(text))
 }
 
 // fingerprint tells lists of texts apart.

@@ -189,6 +189,8 @@ apis: [{name: a, spec: a.yaml, trust_extensions: true, allow_servers: ["http://1
 		{"style: form, explode: false", "style: spaceDelimited, explode: false", "the tool one has another request than was approved"},
 		{"xml: {attribute: true}", "xml: {name: admin}", "the tool two has another request than was approved"},
 		{"tags: [read]", "tags: [write]", "the tool one has another access than was approved"},
+		// A tag is no requirement, whatever it is called.
+		{"tags: [read]", "tags: [read, or, with, key, apiKey, '', header, X-Key]\n      security: []", "the tool one has another access than was approved"},
 		{"security: [{key: []}]", "security: [{}]", "the tool one has another access than was approved"},
 		{"security: [{key: []}]", "security: [{login: [admin]}]", "the tool one has another access than was approved"},
 		{"name: X-Key", "name: X-Other", "the tool one has another access than was approved"},
@@ -221,7 +223,7 @@ apis: [{name: a, spec: a.yaml, trust_extensions: true, allow_servers: ["http://1
 
 	// A file that knows less approves nothing.
 	r.write(map[string]string{"approved.lock": "version: 1\ntools: {}\n"})
-	want := r.dir + "/approved.lock: is of version 1, which does not approve how arguments are sent and who may call; see what has changed with " +
+	want := r.dir + "/approved.lock: is of version 1, which does not approve request, access and answers as this version of drawbridge does; see what has changed with " +
 		`"drawbridge lock --config FILE --check", then approve it with "drawbridge lock --config FILE"`
 	if err := r.Reload(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "tools.lock: "+want) {
 		t.Errorf("a file of version 1: %v, want %s", err, want)

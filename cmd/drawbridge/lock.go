@@ -23,8 +23,8 @@ func (p *program) lockCommand() *cobra.Command {
 		Use:   "lock --config FILE",
 		Short: "Approve the tools as they are now: write the file of tools.lock",
 		Long: `Lock reads all documents and writes the file that tools.lock of the configuration names: for each tool its method and
-path, and digests of its words and schemas, of its requests (server, places and forms of the arguments), and of its access (tags,
-security requirements, trusted extensions). A gateway with tools.lock serves what the file has, as the file has it: a tool that
+path, and digests of its words and schemas, of its requests (server, places and forms of the arguments), of its access (tags,
+security requirements, trusted extensions), and of what is said of its answers. A gateway with tools.lock serves what the file has, as the file has it: a tool that
 is new, or that is another in any of these, is held back until it is approved here.
 
 It prints what it approves. Keep the file beside the configuration, under version control, and look at what changes.
@@ -64,9 +64,11 @@ configuration.`,
 		}
 		now, failed := p.approvable(g.Lock(), before, outcomes)
 		changes := changesOf(before, now)
-		keep := before.Old && failed // what was approved of the API that can't be read has no place in a new file
-		if before.Old {
-			fmt.Fprintf(p.stderr, "%s: is of version 1, which does not know of requests and access: what changed of these since it was written can't be told\n", file)
+		old := before.Unknown() != ""
+		keep := old && failed // what was approved of the API that can't be read has no place in a new file
+		if old {
+			fmt.Fprintf(p.stderr, "%s: is of version %d, which does not approve %s as this version of drawbridge does: what changed of these since it was written can't be told\n",
+				file, before.Version, before.Unknown())
 		}
 		if err := p.printChanges(changes, len(now.Tools())); err != nil {
 			return err
@@ -74,12 +76,12 @@ configuration.`,
 		if keep {
 			fmt.Fprintf(p.stderr, "%s: is left as it is, since not all APIs could be read\n", file)
 		}
-		if !check && !keep && (len(changes) > 0 || before.Old || !exists(file)) {
+		if !check && !keep && (len(changes) > 0 || old || !exists(file)) {
 			if err := replaceFile(file, now.Encode()); err != nil {
 				return fmt.Errorf("lock: %w", err)
 			}
 		}
-		if failed || check && (len(changes) > 0 || before.Old) {
+		if failed || check && (len(changes) > 0 || old) {
 			return exitError(exitFail)
 		}
 		return nil
