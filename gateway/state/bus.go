@@ -28,6 +28,7 @@ type Bus struct {
 	s *Shared
 	// heard grows each time that listening has begun; odd: nobody listens.
 	heard atomic.Int64
+	told  judge // of being refused to listen
 
 	mu     sync.Mutex
 	takers map[string]func([]byte) // by topic
@@ -75,20 +76,33 @@ func (b *Bus) listen(ctx context.Context) {
 	if len(channels) == 0 {
 		return
 	}
+	pause := firstProbe
 	for {
 		if phase(b.s.phase.Load()) == up {
-			b.hear(ctx, channels)
+			if b.hear(ctx, channels) {
+				pause = firstProbe
+			} else { // each attempt is a connection
+				pause = min(2*pause, lastProbe)
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(firstProbe):
+		case <-time.After(pause):
 		}
 	}
 }
 
-// hear listens over one connection until it breaks.
-func (b *Bus) hear(ctx context.Context, channels []string) {
+// refused counts, and tells the log at most once a minute, that Redis lets nobody listen.
+func (b *Bus) refused(err error) {
+	b.s.failures[useMessages].Inc()
+	if b.told.refused(time.Now()) {
+		b.s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(useMessages), "error", err)
+	}
+}
+
+// hear listens over one connection until it breaks; false: it did not come to that.
+func (b *Bus) hear(ctx context.Context, channels []string) bool {
 	sub := b.s.client.Load().Subscribe(ctx, channels...)
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	defer func() { _ = sub.Close() }()
@@ -105,10 +119,15 @@ func (b *Bus) hear(ctx context.Context, channels []string) {
 			asked = false
 		}
 		if err != nil {
-			if confirmed == len(channels) {
+			if confirmed >= len(channels) {
 				b.heard.Add(1)
+				return true
 			}
-			return
+			var reply redis.Error
+			if errors.As(err, &reply) && ctx.Err() == nil {
+				b.refused(err)
+			}
+			return false
 		}
 		switch m := m.(type) {
 		case *redis.Subscription:

@@ -90,6 +90,8 @@ func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.T
 	switch {
 	case errors.Is(err, redis.Nil):
 		first = false
+	case ctx.Err() != nil: // who has left must not have it accepted for that, whatever becomes of what he began
+		return false, ctx.Err()
 	case err != nil && closed && !s.alone():
 		return false, ErrAway
 	}

@@ -31,7 +31,7 @@ type Rates interface {
 	// Take counts n calls of a key, all or none of them. It counts nothing that it does not allow, so that who is refused
 	// and goes on asking loses nothing by it. With n of 0 it counts nothing, and is allowed if one call would be. More
 	// than the burst at once are counted as the burst. A key must not be used with two limits at a time; after a change of
-	// limits, what was counted stays.
+	// limits, what was counted stays, as far as the new one has a memory of it.
 	//
 	// An error says that the counter could not be asked. The decision holds nevertheless, from what the process knows by
 	// itself: a call never fails because its rate is not known.
@@ -50,17 +50,21 @@ type Take struct {
 
 // Decide is the generic cell rate algorithm (ITU-T I.371, annex A), which spreads calls evenly and keeps one number for each
 // key: the time at which it has its whole burst again. due is that time as a distance from now; what is over counts as
-// 0. It returns the new distance, the same if nothing is counted.
+// 0, and what is farther away than the whole burst takes as that: it comes from another limit, or another clock. It returns the new distance, the
+// same if nothing is counted.
 func (l Limit) Decide(due time.Duration, n int) (time.Duration, Decision) {
 	n = min(n, l.Burst)
-	due = max(due, 0)
-	room := l.Interval * time.Duration(l.Burst)
+	room := l.room()
+	due = min(max(due, 0), room)
 	after := due + l.Interval*time.Duration(n)
 	if wait := max(after, due+l.Interval) - room; wait > 0 {
 		return due, Decision{Remaining: int(max(room-due, 0) / l.Interval), RetryAfter: wait, Reset: due}
 	}
 	return after, Decision{Allowed: true, Remaining: int((room - after) / l.Interval), Reset: after}
 }
+
+// room is how long it takes until all of the burst is there again.
+func (l Limit) room() time.Duration { return l.Interval * time.Duration(l.Burst) }
 
 // LocalRates is [Rates] in the memory of one process. It holds a bounded number of keys. A key that has its whole burst again
 // is as good as one never seen, so it makes room for a new one. With more live keys than that, the one that is nearest to
@@ -111,7 +115,7 @@ func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decisi
 	now := r.now().Sub(r.start)
 	full, known := s.keys[key]
 	due, d := l.Decide(full-now, n)
-	if n > 0 && d.Allowed {
+	if n > 0 && d.Allowed || full-now > l.room() {
 		s.put(key, known, now, now+due, r.max)
 	}
 	return d, nil
@@ -125,7 +129,7 @@ func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
 	now := r.now().Sub(r.start)
 	full, known := s.keys[string(key)]
 	due, d := l.Decide(full-now, n)
-	if n > 0 && d.Allowed {
+	if n > 0 && d.Allowed || full-now > l.room() {
 		s.put(string(key), known, now, now+due, r.max)
 	}
 	return d

@@ -10,11 +10,12 @@ import (
 
 // takeScript is [Limit.Decide] for several keys, with the clock of Redis, so that replicas whose clocks differ count alike. It is
 // given interval, burst and n of each key, times in microseconds, and returns how far away the time is at which each has its
-// whole burst again, as it was before. What is no such time is as good as none.
+// whole burst again, as it was before. What is no such time is as good as none. One that is farther away than the whole burst takes is of another
+// limit, or of the clock of another Redis, before a failover: all is used up then, and not for longer than that.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
-local before, after, refused = {}, {}, false
+local before, after, beyond, refused = {}, {}, {}, false
 for i = 1, #KEYS do
   local interval, burst, n = tonumber(ARGV[3*i-2]), tonumber(ARGV[3*i-1]), tonumber(ARGV[3*i])
   local full = redis.pcall('GET', KEYS[i])
@@ -24,15 +25,16 @@ for i = 1, #KEYS do
   local room = interval * burst
   local due = full - now
   if due < 0 or due > room + 86400000000 then due = 0 end
+  if due > room then due, beyond[i] = room, room end
   before[i] = math.floor(due)
   after[i] = math.floor(due) + interval * math.min(n, burst)
   if math.max(after[i], math.floor(due) + interval) > room then refused = true end
 end
-if not refused then
-  for i = 1, #KEYS do
-    if tonumber(ARGV[3*i]) > 0 then
-      redis.call('SET', KEYS[i], string.format('%.0f', now + after[i]), 'PX', math.ceil(after[i] / 1000) + 1)
-    end
+for i = 1, #KEYS do
+  local away = beyond[i]
+  if not refused and tonumber(ARGV[3*i]) > 0 then away = after[i] end
+  if away then
+    redis.call('SET', KEYS[i], string.format('%.0f', now + away), 'PX', math.ceil(away / 1000) + 1)
   end
 end
 return before

@@ -35,7 +35,7 @@ func TestLocalRates(t *testing.T) {
 		{"more than the burst is the burst", 499 * ms, 4, Decision{Remaining: 2, RetryAfter: ms, Reset: ms}},
 		{"and the burst is there again", 500 * ms, 4, Decision{Allowed: true, Reset: 300 * ms}},
 		{"a rest saves up no more than a burst", time.Hour, 1, Decision{Allowed: true, Remaining: 2, Reset: 100 * ms}},
-		{"a clock that goes back allows nothing new", time.Hour - 250*ms, 1, Decision{RetryAfter: 150 * ms, Reset: 350 * ms}},
+		{"a clock that goes back allows nothing new", time.Hour - 250*ms, 1, Decision{RetryAfter: 100 * ms, Reset: 300 * ms}},
 	} {
 		now = start.Add(c.at)
 		if got, err := r.Take(t.Context(), "k", tenth, c.n); got != c.want || err != nil {
@@ -51,12 +51,12 @@ func TestLocalRates(t *testing.T) {
 	if got := r.TakeBytes([]byte("other"), tenth, 1); got.Allowed {
 		t.Errorf("the same key in bytes is allowed too much: %+v", got)
 	}
-	// A smaller limit holds what was counted against it, and a look at it is never below nothing.
+	// A smaller limit holds what was counted against it, as far as its own burst reaches, and a look at it is never below nothing.
 	now = start
 	for range 3 {
 		_, _ = r.Take(t.Context(), "changed", tenth, 1)
 	}
-	if got, _ := r.Take(t.Context(), "changed", Limit{Interval: 100 * ms, Burst: 1}, 1); got != (Decision{RetryAfter: 300 * ms, Reset: 300 * ms}) {
+	if got, _ := r.Take(t.Context(), "changed", Limit{Interval: 100 * ms, Burst: 1}, 1); got != (Decision{RetryAfter: 100 * ms, Reset: 100 * ms}) {
 		t.Errorf("after a change: %+v", got)
 	}
 }

@@ -22,23 +22,24 @@ const (
 	recordsInAll    = 128 << 20
 )
 
-// putScript keeps a record, and has an owner with too many lose those that end first. It is given the value, when it ends, the most
-// records of the owner, the record's name without the prefix, the prefix, and 1 if it must be new.
+// putScript keeps a record, and has an owner with too many lose those that end first. It is given the value, how long it lives, the most
+// records of the owner, the record's name without the prefix, the prefix, and 1 if it must be new. When it ends
+// is told by the clock of Redis alone, which may differ from those of replicas.
 var putScript = redis.NewScript(`
 if ARGV[6] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if KEYS[2] then
   if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
   local t = redis.call('TIME')
   local now = t[1] * 1000 + math.floor(t[2] / 1000)
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-  redis.call('ZADD', KEYS[2], ARGV[2], ARGV[4])
+  redis.call('ZADD', KEYS[2], now + ARGV[2], ARGV[4])
   local over = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[3])
   if over > 0 then
     local gone = redis.call('ZPOPMIN', KEYS[2], over)
     for i = 1, #gone, 2 do redis.call('DEL', ARGV[5] .. gone[i]) end
   end
-  if redis.call('PTTL', KEYS[2]) < ARGV[2] - now then redis.call('PEXPIREAT', KEYS[2], ARGV[2]) end
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 end
 return 1
 `)
@@ -131,7 +132,8 @@ func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byt
 
 // put keeps a record in Redis; false: it must be new, and is not.
 func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byte, until time.Time, fresh bool) (bool, error) {
-	if !until.After(r.s.o.Now()) {
+	life := until.Sub(r.s.o.Now()).Milliseconds()
+	if life <= 0 {
 		return true, nil
 	}
 	record, owned := r.names(name, owner)
@@ -146,7 +148,7 @@ func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byt
 	prefix := r.s.name(r.kind, "")
 	var kept int64
 	err := r.s.do(ctx, useRecords, func(ctx context.Context, c *redis.Client) (err error) {
-		kept, err = putScript.Run(ctx, c, keys, sealed, until.UnixMilli(), r.perOwner, record[len(prefix):], prefix, fresh).Int64()
+		kept, err = putScript.Run(ctx, c, keys, sealed, life, r.perOwner, record[len(prefix):], prefix, fresh).Int64()
 		return err
 	})
 	if err != nil || kept != 1 {

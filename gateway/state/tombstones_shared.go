@@ -15,6 +15,8 @@ const (
 	topicEnds = "ends"
 	// maxAsked bounds the names that are known to have had no tombstone.
 	maxAsked = 1 << 16
+	// askedLife is for how long nobody asks again: a message that was lost without a break in listening costs no more.
+	askedLife = time.Minute
 	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
 	maxTombstone = 24 * time.Hour
 	// endsPerOwner and endsInAll bound the bytes that this process has in Redis of one owner, and of all: the ends of 8,738 sessions and of
@@ -23,7 +25,7 @@ const (
 	endsInAll    = 32 << 20
 )
 
-// SharedTombstones are tombstones that all replicas know. Redis is asked for a name once: from then on other replicas tell of new
+// SharedTombstones are tombstones that all replicas know. Redis is asked for a name once a minute: in between other replicas tell of new
 // tombstones, for as long as they can be heard without a break. What happened while it was away is found when it is back. It is safe
 // for concurrent use.
 type SharedTombstones struct {
@@ -32,13 +34,19 @@ type SharedTombstones struct {
 	ledger *ledger
 
 	mu    sync.Mutex
-	asked map[string]int64 // the epoch of the bus in which a name had no tombstone
+	asked map[string]askedName
+}
+
+// askedName is a name that had no tombstone: in which epoch of the bus, and when.
+type askedName struct {
+	epoch int64
+	at    time.Time
 }
 
 // Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
 // each replica knows its own, in local, and those that it has heard of.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]int64)}
+	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName)}
 	s.bus.Subscribe(topicEnds, t.heard)
 	return t
 }
@@ -51,8 +59,10 @@ func (t *SharedTombstones) heard(message []byte) {
 	}
 }
 
-// Revoke remembers a name of an owner until the given time, here and, if Redis is there, everywhere. The error is always nil.
+// Revoke remembers a name of an owner until the given time, here and, if Redis is there, everywhere, also if nobody waits for it: who ends a
+// session often leaves at once. The error is always nil.
 func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until time.Time) error {
+	ctx = context.WithoutCancel(ctx)
 	_ = t.local.Revoke(ctx, owner, name, until)
 	life := until.Sub(t.s.o.Now())
 	if life <= 0 {
@@ -103,7 +113,7 @@ func (t *SharedTombstones) known(name string, epoch int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	then, ok := t.asked[name]
-	return ok && then == epoch
+	return ok && then.epoch == epoch && t.s.o.Now().Sub(then.at) < askedLife
 }
 
 func (t *SharedTombstones) know(name string, epoch int64) {
@@ -115,5 +125,5 @@ func (t *SharedTombstones) know(name string, epoch int64) {
 			break
 		}
 	}
-	t.asked[name] = epoch
+	t.asked[name] = askedName{epoch, t.s.o.Now()}
 }

@@ -1,0 +1,168 @@
+package state
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"drawbridge/auth"
+)
+
+// TestRatesOfAnotherClock: a counter from the clock of a Redis that was an hour ahead, before a failover or a correction, does not refuse for
+// that hour: it is as if all was used up, and no more.
+func TestRatesOfAnotherClock(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	now := time.Unix(1_800_000_000, 0)
+	m.SetTime(now.Add(time.Hour))
+	a, _ := pair(t, m, nil)
+	rates, l := a.Rates(NewLocalRates(0, nil), false), Limit{time.Second, 3}
+	if d, err := rates.Take(t.Context(), "k", l, 1); !d.Allowed || err != nil {
+		t.Fatalf("%+v %v", d, err)
+	}
+	m.SetTime(now)
+	if d, _ := rates.Take(t.Context(), "k", l, 1); d.Allowed || d.RetryAfter != time.Second || d.Reset != 3*time.Second {
+		t.Errorf("after the clock was set back: %+v", d)
+	}
+	m.SetTime(now.Add(time.Second))
+	if d, _ := rates.Take(t.Context(), "k", l, 1); !d.Allowed || d.Reset != 3*time.Second {
+		t.Errorf("a second later: %+v", d)
+	}
+}
+
+// TestRaisedRate: who has used up a limit with a long memory is not held to it when the limit is one with a short one.
+func TestRaisedRate(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	now := time.Unix(1_800_000_000, 0)
+	m.SetTime(now)
+	a, _ := pair(t, m, nil)
+	for name, rates := range map[string]Rates{"shared": a.Rates(NewLocalRates(0, nil), false), "local": NewLocalRates(0, func() time.Time { return now })} {
+		old, raised := Limit{time.Hour, 2}, Limit{time.Second, 10}
+		_, _ = rates.Take(t.Context(), "k", old, 2)
+		if d, _ := rates.Take(t.Context(), "k", raised, 1); d.Allowed || d.RetryAfter != time.Second {
+			t.Errorf("%s: at once: %+v", name, d)
+		}
+		if name == "local" {
+			now = now.Add(time.Second)
+		} else {
+			m.SetTime(now.Add(time.Second))
+		}
+		if d, _ := rates.Take(t.Context(), "k", raised, 1); !d.Allowed {
+			t.Errorf("%s: a second later: %+v", name, d)
+		}
+		m.SetTime(now)
+	}
+}
+
+// TestEndedByWhoLeaves: a session that its client ends, without waiting for the answer, has ended everywhere.
+func TestEndedByWhoLeaves(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var ends [2]*SharedTombstones
+	a, _ := pair(t, m, func(a, b *Shared) {
+		ends = [2]*SharedTombstones{a.Tombstones(NewTombstones(0, nil)), b.Tombstones(NewTombstones(0, nil))}
+	})
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	if ends[1].Revoked(t.Context(), "session") { // from now on it relies on being told
+		t.Fatal("it has ended before")
+	}
+	if err := ends[0].Revoke(left, "o", "session", a.o.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the other replica knows", func() bool { return ends[1].Revoked(t.Context(), "session") })
+}
+
+// TestProofOfWhoLeaves: who goes away while a proof is looked up has not had it accepted.
+func TestProofOfWhoLeaves(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	id, until := sha256.Sum256([]byte("proof")), time.Now().Add(time.Minute)
+	if seen, err := a.Replays(auth.NewReplayMemory(nil), false).Seen(t.Context(), "o", id, until); seen || err != nil {
+		t.Fatal(seen, err)
+	}
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	if seen, err := b.Replays(auth.NewReplayMemory(nil), false).Seen(left, "o", id, until); !seen && err == nil {
+		t.Error("a proof that was used counts as new")
+	}
+	if first, err := b.Once(NewLocalOnce(nil), false).Spend(left, "id", until); first && err == nil {
+		t.Error("what could not be asked counts as first")
+	}
+}
+
+// TestRecordsOfAnotherClock: a record whose end has come by the clock of Redis, but not by that of the replicas, is there for all of its time.
+func TestRecordsOfAnotherClock(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	behind := func() time.Time { return time.Now().Add(-time.Hour) }
+	a, b := pair(t, m, func(a, b *Shared) { a.o.Now, b.o.Now = behind, behind })
+	theirs, ours := a.Records("task", NewLocalRecords(RecordLimits{}, behind)), b.Records("task", NewLocalRecords(RecordLimits{}, behind))
+	_ = theirs.Put(t.Context(), "t", "o", []byte("stands"), behind().Add(10*time.Minute))
+	if value, ok, err := ours.Get(t.Context(), "t"); string(value) != "stands" || !ok || err != nil {
+		t.Errorf("%q %v %v", value, ok, err)
+	}
+	if ttl := m.TTL(a.name("task", a.pseudonym("t"))); ttl <= 9*time.Minute || ttl > 10*time.Minute {
+		t.Errorf("it ends after %s", ttl)
+	}
+}
+
+// TestLostEnd: the end of a session that nobody could be told of is found out all the same.
+func TestLostEnd(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var ends [2]*SharedTombstones
+	var later atomic.Int64
+	a, _ := pair(t, m, func(a, b *Shared) {
+		b.o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		ends = [2]*SharedTombstones{a.Tombstones(NewTombstones(0, nil)), b.Tombstones(NewTombstones(0, nil))}
+	})
+	if ends[1].Revoked(t.Context(), "session") {
+		t.Fatal("it has ended before")
+	}
+	refuse(m, "NOPERM no publish", "PUBLISH").Store(true)
+	_ = ends[0].Revoke(t.Context(), "o", "session", a.o.Now().Add(time.Hour))
+	if ends[1].Revoked(t.Context(), "session") {
+		t.Error("within the minute it is asked again")
+	}
+	later.Store(int64(askedLife))
+	if !ends[1].Revoked(t.Context(), "session") {
+		t.Error("a minute later it is not known")
+	}
+}
+
+// TestRefusedToListen: a Redis whose access control lets nobody listen is not asked again twenty times a second, and the log says why.
+func TestRefusedToListen(t *testing.T) {
+	t.Parallel()
+	m, log, asked := miniredis.RunT(t), &logged{}, make(chan time.Time, 100)
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command != "SUBSCRIBE" {
+			return false
+		}
+		asked <- time.Now()
+		c.WriteError("NOPERM User gate has no permissions to access one of the channels")
+		return true
+	})
+	s := newShared(t, m.Addr(), log, nil)
+	s.Tombstones(NewTombstones(0, nil))
+	begin(t, s)
+	first := <-asked
+	for range 3 {
+		<-asked
+	}
+	if took := time.Since(first); took < 14*firstProbe {
+		t.Errorf("it is asked three times more within %s", took)
+	}
+	if n := strings.Count(log.String(), "refuses a use of it"); n != 1 || !strings.Contains(log.String(), "channels") || testutil.ToFloat64(s.failures[useMessages]) < 3 {
+		t.Errorf("the log tells %d times:\n%s", n, log)
+	}
+}
