@@ -19,8 +19,8 @@ var (
 	inside = regexp.MustCompile(`(?i)\b(?:(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)+(?:internal|intranet|local|localdomain|localhost|lan|corp|home\.arpa|svc|consul|test|private)|localhost)(?::\d{1,5})?\b(?:\.)?`)
 	// A name that stands where resolvers and sockets put one.
 	resolved = regexp.MustCompile(`(?i)\b((?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH) |UnknownHost(?:Exception)?:? |(?:resolve|resolving) (?:host(?:name)?:? )?["'\\]*|` +
-		`(?:dial|connect) (?:tcp|udp|unix)[46]? |(?:connect(?:ion)?|connecting) to (?:host |server |the server at )?["'\\]*)([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::\d{1,5})?|[A-Za-z0-9_-]+:\d{1,5}|/[^\s\x01-\x03"'\\]+)`)
-	bareName = regexp.MustCompile(`(?i)\b((?:ENOTFOUND|EAI_AGAIN) |UnknownHost(?:Exception)?:? |lookup )([A-Za-z0-9_-]{1,63})( on |: no such host|["'\\\s\x01-\x03]|$)`)
+		`(?:dial|connect) (?:tcp|udp|unix)[46]? |(?:connect(?:ion)?|connecting) to (?:host |server |the server at )?["'\\]*)([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,9}(?:%[A-Za-z0-9_.-]+)?(?::\d{1,5})?|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::\d{1,5})?|[A-Za-z0-9_-]+:\d{1,5}|/[^\s\x01-\x03"'\\]+)`)
+	bareName = regexp.MustCompile(`(?i)\b((?:ENOTFOUND|EAI_AGAIN) |UnknownHost(?:Exception)?:? |lookup |resolve host: |getaddrinfo for |host name \\*["']|HTTPS?ConnectionPool\(host=\\*["'])([A-Za-z0-9_.-]{1,253}?)( on |: no such host|["'\\\s\x01-\x03,]|$)`)
 )
 
 // withoutAddresses takes out where the service and what is behind it stand. Of a URL the path stays: it tells which thing is meant,
@@ -36,7 +36,7 @@ func withoutAddresses(text string) string {
 	if containsAny(low, "enotfound", "eai_again", "econn", "etimedout", "ehostunreach", "unknownhost", "resolv", "dial ", "connect") {
 		text = resolved.ReplaceAllString(text, "${1}"+somewhere)
 	}
-	if containsAny(low, "enotfound", "eai_again", "unknownhost", "lookup ") {
+	if containsAny(low, "enotfound", "eai_again", "unknownhost", "lookup ", "resolve host: ", "getaddrinfo for ", "host name ", "connectionpool(") {
 		text = bareName.ReplaceAllString(text, "${1}"+somewhere+"${3}")
 	}
 	if containsAny(low, "localhost", ".internal", ".intranet", ".local", ".lan", ".corp", ".home.arpa", ".svc", ".consul", ".test", ".private") {
@@ -56,8 +56,8 @@ func withoutNumbers(text string) string {
 	copied := 0
 	for i := 0; i < len(text); {
 		if !isAddressByte(text[i]) {
-			if i++; isNameByte(text[i-1]) { // the rest of a name is none
-				for i < len(text) && (isNameByte(text[i]) || text[i] == ':') {
+			if i++; isNameByte(text[i-1]) { // the rest of a name is none, but what stands behind its colon
+				for i < len(text) && (isNameByte(text[i]) || text[i] == ':' && (i+1 == len(text) || text[i+1] == ':' || text[i-1] == ':' || !isAddressByte(text[i+1]))) {
 					i++
 				}
 			}
@@ -99,7 +99,14 @@ func addressIn(text string, start, end int) (from, to int) {
 	for end > start && text[end-1] == '.' || end > start+1 && text[end-1] == ':' && text[end-2] != ':' {
 		end-- // of the sentence
 	}
+	for start+1 < end && text[start] == ':' && text[start+1] != ':' {
+		start++ // of the name before it
+	}
 	run := text[start:end]
+	if name, rest, ok := strings.Cut(run, ":"); ok && !strings.Contains(name, ".") && !strings.HasPrefix(rest, ":") && strings.Count(rest, ":") <= 1 && strings.Count(rest, ".") == 3 {
+		start += len(name) + 1 // a name that could be a part of one
+		run = rest
+	}
 	if len(run) < len("::1") || len(run) > longest || !strings.ContainsAny(run, digits) {
 		return 0, 0 // Face::Bead is a name
 	}
@@ -113,7 +120,10 @@ func addressIn(text string, start, end int) (from, to int) {
 		return 0, 0
 	}
 	if _, err := netip.ParseAddr(run); err != nil {
-		return 0, 0
+		port := strings.LastIndexByte(run, ':') // as Node puts it behind an address without brackets
+		if _, err := netip.ParseAddr(run[:port]); err != nil || strings.Trim(run[port+1:], digits) != "" {
+			return 0, 0
+		}
 	}
 	from, to = start, end
 	if to < len(text) && text[to] == '%' { // a zone (RFC 4007)

@@ -28,6 +28,12 @@ func TestEscapes(t *testing.T) {
 		`{"e":"-----BEGIN PRIVATE KEY-----\nMIIE","f":1}`:                `"[redacted]"`,
 		`{"a":{"k":"-----BEGIN RSA PRIVATE KEY-----"},"b":["MIIE","-----END RSA PRIVATE KEY-----"]}`: `"[redacted]"`,
 		`["-----BEGIN PRIVATE KEY-----","MIIE","-----END PRIVATE KEY-----","x"]`:                     `["[redacted]","x"]`,
+		// Numbers go as strings do, and what stands behind a sign at the end of a string is not its value.
+		`{"password":12345678,"pin":123456}`:             `{"password":"[redacted]","pin":"[redacted]"}`,
+		`{"a password:":12345678,"password":"hunter22"}`: `{"a password:":12345678,"password":"[redacted]"}`,
+		`{"a password\\":12345678}`:                      `{"a password\\":"[redacted]"}`,
+		`["#0 a(1): b\\",{"a":"b"}]`:                     `["",{"a":"b"}]`,
+		`[error] password="hunter22"`:                    `[error] password="[redacted]"`,
 		// JSON in a string of JSON, and that in a string of JSON.
 		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`:                       `{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`,
 		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":\\\"hunter22\\\"}\"}"}`:        `{"e":"{\"f\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`,

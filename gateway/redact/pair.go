@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -22,10 +23,22 @@ var looseNames = []string{"token", "signature", "sig", "pin", "otp", "cvv", "cvc
 const (
 	longestName = 80 // with all that stands before it
 	digits      = "0123456789"
+	letters     = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// withoutPairs takes out the values of pairs.
+// withoutPairs takes out the values of pairs. What begins as JSON does may be none; where it is, a quote behind a sign in a string is the end of that string.
 func withoutPairs(text string) string {
+	less := withoutPairsOf(text, false)
+	if less != text && isValid(text) && !isValid(less) {
+		return withoutPairsOf(text, true)
+	}
+	return less
+}
+
+// isValid tells whether a text that the patterns look at is JSON.
+func isValid(text string) bool { return json.Valid([]byte(escape.Replace(text))) }
+
+func withoutPairsOf(text string, strict bool) string {
 	var b strings.Builder
 	copied := 0
 	for i := 0; i < len(text); i++ {
@@ -37,9 +50,26 @@ func withoutPairs(text string) string {
 			continue
 		}
 		start, end, quoted := valueAfter(text, i)
-		if isSecret(name, text[start:end], !quoted && text[i] == ':') {
+		if strict && start > i+1 && text[start-1] == '"' && text[start-2] != '\\' && quotesBefore(text[:i]) != `"` {
+			continue
+		}
+		if quoted == inList {
+			for ; end > start; start, end = nextOf(text, end) {
+				if value := text[start:end]; strings.ContainsAny(value, digits) && isSecret(name, value, false) {
+					b.WriteString(text[copied:start])
+					b.WriteString(hidden)
+					copied, i = end, max(i, end-1)
+				}
+			}
+			continue
+		}
+		if isSecret(name, text[start:end], quoted == bare && text[i] == ':') && (quoted == inQuotes || name != shortPassword || !allDigits(text[start:end])) {
 			b.WriteString(text[copied:start])
-			b.WriteString(hidden)
+			quotes := ""
+			if quoted == bare {
+				quotes = quotesBefore(text[:i])
+			}
+			b.WriteString(quotes + hidden + quotes)
 			copied, i = end, max(i, end-1)
 		}
 	}
@@ -62,7 +92,19 @@ func nameBefore(text string) string {
 	if from == len(text) {
 		return ""
 	}
-	name := strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(text[from:]), "_", ""), "-", "")
+	return secretName(text[from:])
+}
+
+// shortPassword is the name of a password that also is that of much else: what stands behind it has to look like one.
+const shortPassword = "pass"
+
+// secretName returns a name as nameBefore does.
+func secretName(name string) string {
+	name = strings.ToLower(name)
+	if at := len(name) - len(shortPassword); strings.HasSuffix(name, shortPassword) && (at == 0 || strings.IndexByte("_-.", name[at-1]) >= 0) {
+		return shortPassword
+	}
+	name = strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
 	for _, more := range []string{"confirmation", "hash", "value"} {
 		name = strings.TrimSuffix(name, more)
 	}
@@ -76,13 +118,52 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
+// quotesBefore returns the quote with which a name ends before its sign, and the backslashes before it: in JSON a number goes as a string does.
+func quotesBefore(text string) string {
+	text = strings.TrimRight(text, " \t")
+	if !strings.HasSuffix(text, `"`) {
+		return ""
+	}
+	quotes := text[len(strings.TrimRight(text[:len(text)-1], `\`)):]
+	if len(quotes)%2 == 1 {
+		return `"` // the backslashes are of the name
+	}
+	return quotes
+}
+
+// How a value stands.
+type quoting uint8
+
+const (
+	bare quoting = iota
+	inQuotes
+	inList // in quotes, and the first of several
+)
+
+// nextOf returns where the next value in a list stands, behind one that ends in quotes; 0, 0: it was the last.
+func nextOf(text string, end int) (start, next int) {
+	rest := strings.TrimLeft(text[end:], "\\")
+	if rest = strings.TrimLeft(rest, `"'`); !strings.HasPrefix(rest, ",") {
+		return 0, 0
+	}
+	start, next, quoted := valueAfter(text, len(text)-len(rest))
+	if quoted != inQuotes {
+		return 0, 0
+	}
+	return start, next
+}
+
 // valueAfter returns where the value behind the sign at i stands. Quotes are no part of it.
-func valueAfter(text string, i int) (start, end int, quoted bool) {
+func valueAfter(text string, i int) (start, end int, quoted quoting) {
 	if i++; i < len(text) && text[i] == '>' { // as Ruby and PHP write it
 		i++
 	}
 	for most := i + 4; i < len(text) && i < most && (text[i] == ' ' || text[i] == '\t'); {
 		i++
+	}
+	kind := inQuotes
+	if i+1 < len(text) && text[i] == '[' && strings.IndexByte(`"'\`, text[i+1]) >= 0 {
+		kind, i = inList, i+1
 	}
 	slashes := 0
 	for i+slashes < len(text) && text[i+slashes] == '\\' {
@@ -92,19 +173,19 @@ func valueAfter(text string, i int) (start, end int, quoted bool) {
 	switch {
 	case at < len(text) && text[at] == '"':
 		end := closing(text, at+1, slashes)
-		return at + 1, at + 1 + len(strings.TrimRight(text[at+1:end], `\`)), true
+		return at + 1, at + 1 + len(strings.TrimRight(text[at+1:end], `\`)), kind
 	case slashes == 0 && at < len(text) && text[at] == '\'':
 		n := strings.IndexAny(text[at+1:], "'\r\n\"\\"+lineFeed+carriage)
 		if n < 0 {
 			n = len(text) - at - 1
 		}
-		return at + 1, at + 1 + n, true
+		return at + 1, at + 1 + n, kind
 	}
 	n := strings.IndexAny(text[i:], " \t\r\n\"'\\,;&<>(){}[]"+lineFeed+carriage+tab)
 	if n < 0 {
 		n = len(text) - i
 	}
-	return i, i + n, false
+	return i, i + n, bare
 }
 
 // closing returns where the quote stands that ends a string; the one that begins it has so many backslashes before it. Of JSON in a string of JSON that is one, and
@@ -138,10 +219,18 @@ func isSecret(name, value string, loose bool) bool {
 			return false
 		}
 	}
-	if loose {
-		return len(value) >= 6 && strings.ContainsAny(value, digits)
+	switch {
+	case name == shortPassword && !strings.ContainsAny(value, digits):
+		return false
+	case loose:
+		return len(value) >= 6 && strings.ContainsAny(value, digits) || isLong(value)
 	}
 	return true
+}
+
+// isLong tells whether a text without digits and signs is longer than words are.
+func isLong(s string) bool {
+	return len(s) >= 24 && strings.Trim(strings.ToLower(s), letters) == ""
 }
 
 func allDigits(s string) bool { return strings.Trim(s, digits) == "" }
@@ -154,5 +243,5 @@ func isWord(value string) bool {
 		"token", "optional", "text", "integer", "boolean", "array", "short", "weak", "yes", "not", "must", "should", "is", "cannot", "may":
 		return true
 	}
-	return strings.ContainsAny(value, "_-") && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
+	return strings.ContainsAny(value, "_-") && (strings.Trim(value, letters+"_-") == "" || strings.Trim(value, strings.ToUpper(letters)+"_-") == "")
 }

@@ -101,7 +101,10 @@ func FuzzError(f *testing.F) {
 func TestTime(t *testing.T) {
 	const most = 16 << 10
 	for _, piece := range []string{"a", "eyJ", "eyJaaaaa.", "-----BEGIN PRIVATE KEY-----", "at a(", "\nat ", "password=", "password\"", "::", "1:", "http://", "://", "\\n", "\" ",
-		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", `\\u0070`, `\\\/`, `password\":\"a\\\"`, ".go:1", "\nx()\n\t/a.go:1"} {
+		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", `\\u0070`, `\\\/`, `password\":\"a\\\"`, ".go:1", "\nx()\n\t/a.go:1",
+		"password=[\"a\",", `pwd:["x","`, `","a1","`, `["password","`, `"name":"password","value":"`, "<password>", "</", "response=", "/a.py:1 ", "/a/b", "C:\\a\\", "ENOENT: a, open '/a", "[Errno 1] a: '/a",
+		"open /a: permission denied", "include(/a", " panicked at a.rs:1", "\n  1: a\n  at b:1", "acktrace: \n 1: a", "\n    (a 1) a.ex:1: ", "\n\ta: in x", "\n#0  a (dart:x", "\n#0 0x1 in ",
+		"\n a, called at a:1:1 in x", "\n[1] a @ ", "\nCalled from a, line 1, characters 1", "\n\ta(a) called at ", "\n   bei a.b(", "fd00:", "a:1.1.1.1:"} {
 		text := strings.Repeat(piece, most/len(piece))
 		begin := time.Now()
 		Error(text)
@@ -110,6 +113,11 @@ func TestTime(t *testing.T) {
 		} else if testing.Verbose() {
 			t.Logf("%q: %v", piece, took)
 		}
+		begin = time.Now()
+		Error(`{"a":"` + text)
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("in JSON: %q: %v", piece, took)
+		}
 	}
 }
 
@@ -117,7 +125,11 @@ func TestTime(t *testing.T) {
 func BenchmarkError(b *testing.B) {
 	const text = `{"type":"https://example.com/problems/invalid","title":"Invalid request","status":422,"errors":[{"field":"amount","message":"must be greater than 0"},` +
 		`{"field":"currency","message":"\"EURO\" is not a currency; use a code of ISO 4217, such as EUR"}],"hint":"look at C:\\docs\\api for a list"}`
-	for name, said := range map[string]string{"short": text, "long": `[` + strings.Repeat(text+",", 15) + text + `]`, "plain": strings.ReplaceAll(text, `\\`, "/")} {
+	for name, said := range map[string]string{
+		"short": text, "long": `[` + strings.Repeat(text+",", 15) + text + `]`, "plain": strings.ReplaceAll(text, `\\`, "/"),
+		// Lines of the same length, one with little but backslashes: it may take no more than a few times as long.
+		"slashed": `{"message":"` + strings.Repeat(`C:\\docs\\api `, 600) + `"}`, "unslashed": `{"message":"` + strings.Repeat(`C:/docs/api/x/y `, 600) + `"}`,
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(said)))
 			b.ReportAllocs()

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,31 +13,52 @@ var (
 	// A JWS or JWE in its compact form; the first part is the Base64 of an object.
 	jwt = regexp.MustCompile(`\beyJ[A-Za-z0-9_=-]{5,}\.[A-Za-z0-9_=-]{2,}(?:\.[A-Za-z0-9_=-]*){0,3}`)
 	// Tokens and keys whose beginning tells what they are: those of AWS, GitHub, GitLab, Slack, Stripe, Google, OpenAI, npm, SendGrid,
-	// Hugging Face, Shopify, DigitalOcean.
+	// Hugging Face, Shopify, DigitalOcean, Vault, Grafana, PyPI, Atlassian, Linear, Doppler, Groq, Docker, Square.
 	known = regexp.MustCompile(`\b(?:(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|` +
 		`xox[abeoprs]-[A-Za-z0-9-]{8,}|[sr]k_(?:live|test)_[A-Za-z0-9]{8,}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{30,}|` +
-		`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{30,}|shp(?:at|ss|ca)_[A-Fa-f0-9]{30,}|do[por]_v1_[A-Fa-f0-9]{30,})`)
+		`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{30,}|shp(?:at|ss|ca)_[A-Fa-f0-9]{30,}|do[por]_v1_[A-Fa-f0-9]{30,}|` +
+		`hv[sb]\.[A-Za-z0-9_-]{20,}|gl(?:sa_|rt-|dt-)[A-Za-z0-9_-]{16,}|xapp-[A-Za-z0-9-]{12,}|whsec_[A-Za-z0-9+/=]{16,}|GOCSPX-[A-Za-z0-9_-]{20,}|pypi-[A-Za-z0-9_-]{16,}|ATATT3[A-Za-z0-9_=-]{16,}|` +
+		`lin_api_[A-Za-z0-9]{20,}|dp\.(?:st|pt|ct)\.[A-Za-z0-9_.-]{20,}|gsk_[A-Za-z0-9]{20,}|dckr_pat_[A-Za-z0-9_-]{16,}|sq0[a-z]{3}-[A-Za-z0-9_-]{16,})`)
 	// A name and a password in a URL (RFC 3986 section 3.2.1).
 	userinfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\?/){2})[^\s/@"'<>\\]+@`)
 	// What HTTP authenticates with (RFC 9110 section 11.1): the name of a scheme, and what may be its value.
 	scheme = regexp.MustCompile(`(?i)\b(?:bearer|basic|dpop|negotiate|ntlm|digest|apikey|token)(?: |\+|%20)+["']?([A-Za-z0-9._~+/-]{8,}=*)`)
 	// A line of cookies (RFC 6265), or a member of that name.
-	cookie = regexp.MustCompile(`(?i)\b(?:set-)?cookie2?\\*["']?\s*[:=]\s*\\*["'\[]*([A-Za-z0-9!#$%&*+.^_|~-]+=[^\r\n\x01\x02"'\\]*)`)
+	cookie = regexp.MustCompile(`(?i)\b(?:set-)?cookie2?\\*["']?\s*[:=]\s*(?:\\*["'\[])*([A-Za-z0-9!#$%&*+.^_|~-]+=[^\r\n\x01\x02"'\\]*)`)
+)
+
+// Parts of the expressions below.
+const (
+	pairName  = `([A-Za-z0-9_.-]{2,80})`
+	pairSpace = `[\s\x01-\x03]*`
+	pairQuote = `\\*["']`
+	pairValue = `([^"'\\\r\n\x01\x02]{3,})`
+)
+
+var (
+	// The answer to a challenge (RFC 7616).
+	digest = regexp.MustCompile(`(?i)\b(response=\\*["']?)[0-9a-f]{32,}`)
+	// A name and its value where no sign stands between them: members of one object, two elements of a list, an element of XML.
+	members = regexp.MustCompile(`(?i)(` + pairQuote + `(?:name|key|header|field|param|parameter)` + pairQuote + pairSpace + `:` + pairSpace + pairQuote + `)` + pairName + `(` + pairQuote + pairSpace + `,` + pairSpace +
+		pairQuote + `val(?:ue)?` + pairQuote + pairSpace + `:` + pairSpace + pairQuote + `)` + pairValue)
+	listed  = regexp.MustCompile(`([\[(]` + pairSpace + pairQuote + `)` + pairName + `(` + pairQuote + pairSpace + `,` + pairSpace + pairQuote + `)` + pairValue + `(` + pairQuote + pairSpace + `[\])])`)
+	element = regexp.MustCompile(`(<(?:[A-Za-z0-9_.-]+:)?)` + pairName + `((?:\s[^<>\r\n\x01\x02]*)?>)([^<>\s"\\\x01-\x03]{3,})(<\\*/)`)
 )
 
 // The beginnings in known, without one of which none of it is looked for.
-var beginnings = []string{"AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "ABIA", "ACCA", "gh", "glpat-", "xox", "k_live_", "k_test_", "AIza", "ya29.", "sk-", "npm_", "SG.", "hf_", "shp", "_v1_"}
+var beginnings = []string{"AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "ABIA", "ACCA", "gh", "glpat-", "xox", "k_live_", "k_test_", "AIza", "ya29.", "sk-", "npm_", "SG.", "hf_", "shp", "_v1_",
+	"hvs.", "hvb.", "glsa_", "glrt-", "gldt-", "xapp-", "whsec_", "GOCSPX-", "pypi-", "ATATT3", "lin_api_", "dp.", "gsk_", "dckr_pat_", "sq0"}
 
-// withoutSecrets takes out what is known to be a secret by its form, or by the name in front of it. Most errors have nothing of the
 // withoutKeys takes private keys out. One that goes on behind the end of its string takes all of the JSON with it: what is left would be none.
 func withoutKeys(text string) string {
 	less := privateKey.ReplaceAllString(text, hidden)
-	if less != text && json.Valid([]byte(escape.Replace(text))) && !json.Valid([]byte(escape.Replace(less))) {
+	if less != text && isValid(text) && !isValid(less) {
 		return `"` + hidden + `"`
 	}
 	return less
 }
 
+// withoutSecrets takes out what is known to be a secret by its form, or by the name in front of it. Most errors have nothing of the
 // kind, so each expression runs only where a part of it is there; low is the text in lower case.
 func withoutSecrets(text string) string {
 	low := strings.ToLower(text)
@@ -68,7 +88,41 @@ func withoutSecrets(text string) string {
 			return found[:cookie.FindStringSubmatchIndex(found)[2]] + hidden
 		})
 	}
+	if strings.Contains(low, "response=") {
+		text = digest.ReplaceAllString(text, "${1}"+hidden)
+	}
+	if containsAny(low, "pass", "pwd", "secret", "key", "auth", "credential", "token", "sig", "sid", "session", "sess", "otp", "pin", "cvv", "cvc", "cookie") {
+		if containsAny(low, `value"`, `value'`, `value\`, `val"`, `val'`, `val\`) {
+			text = withoutValues(text, members, 0)
+		}
+		if strings.ContainsAny(text, "[(") {
+			text = withoutValues(text, listed, 12) // a shorter one is a name, too
+		}
+		if strings.Contains(text, "</") || strings.Contains(text, `<\`) {
+			text = withoutValues(text, element, 0)
+		}
+	}
 	return withoutPairs(text)
+}
+
+// withoutValues takes out what an expression finds to be the value of a name, in its fourth group; the name is its second. least is the length that it has to
+// have, and digits in it, if that is not 0.
+func withoutValues(text string, pair *regexp.Regexp, least int) string {
+	return pair.ReplaceAllStringFunc(text, func(found string) string {
+		at := pair.FindStringSubmatchIndex(found)
+		name, value := found[at[4]:at[5]], found[at[8]:at[9]]
+		switch strings.ToLower(name) {
+		case "cookie", "set-cookie":
+			if !strings.Contains(value, "=") {
+				return found
+			}
+		default:
+			if name = secretName(name); name == "" || !isSecret(name, value, false) || least > 0 && (len(value) < least || !strings.ContainsAny(value, digits)) {
+				return found
+			}
+		}
+		return found[:at[8]] + hidden + found[at[9]:]
+	})
 }
 
 func containsAny(text string, parts ...string) bool {
@@ -77,7 +131,7 @@ func containsAny(text string, parts ...string) bool {
 
 // looksRandom tells a token from a word behind the name of a scheme, as in "Bearer authentication required".
 func looksRandom(value string) bool {
-	if strings.ContainsAny(value, digits) {
+	if strings.ContainsAny(value, digits) || isLong(value) {
 		return true
 	}
 	low := strings.IndexFunc(value, unicode.IsLower)
