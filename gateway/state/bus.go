@@ -37,8 +37,10 @@ type Bus struct {
 // Bus returns the way to the other replicas.
 func (s *Shared) Bus() *Bus { return &s.bus }
 
-// Publish gives a message to all other replicas that have subscribed to the topic. It waits for Redis alone.
+// Publish gives a message to all other replicas that have subscribed to the topic. It waits for Redis alone, also if ctx has ended: who says that
+// a call is to end may have left.
 func (b *Bus) Publish(ctx context.Context, topic string, message []byte) {
+	ctx = context.WithoutCancel(ctx)
 	if len(message) > maxMessage {
 		b.s.failures[useMessages].Inc()
 		return

@@ -147,7 +147,7 @@ func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byt
 	}
 	prefix := r.s.name(r.kind, "")
 	var kept int64
-	err := r.s.do(ctx, useRecords, func(ctx context.Context, c *redis.Client) (err error) {
+	err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // who has changed it may have left
 		kept, err = putScript.Run(ctx, c, keys, sealed, life, r.perOwner, record[len(prefix):], prefix, fresh).Int64()
 		return err
 	})

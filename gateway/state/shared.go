@@ -97,7 +97,8 @@ type Shared struct {
 	failures map[use]prometheus.Counter
 	judges   map[use]*judge
 	bus      Bus
-	answers  *SharedAnswers // nil: they are not shared
+	answers  *SharedAnswers    // nil: they are not shared
+	ends     *SharedTombstones // nil: there are none
 
 	mu     sync.Mutex
 	since  time.Time // of the phase

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,4 +166,58 @@ func TestRefusedToListen(t *testing.T) {
 	if n := strings.Count(log.String(), "refuses a use of it"); n != 1 || !strings.Contains(log.String(), "channels") || testutil.ToFloat64(s.failures[useMessages]) < 3 {
 		t.Errorf("the log tells %d times:\n%s", n, log)
 	}
+}
+
+// TestToldByWhoLeaves: what somebody says who does not wait for the answer, such as that a call is to end, is heard and kept.
+func TestToldByWhoLeaves(t *testing.T) {
+	t.Parallel()
+	m, heard := miniredis.RunT(t), make(chan string, 1)
+	a, b := pair(t, m, func(a, b *Shared) {
+		for _, s := range []*Shared{a, b} {
+			s.Bus().Subscribe("topic", func(message []byte) { heard <- string(message) })
+		}
+	})
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.Bus().Publish(left, "topic", []byte("cancel"))
+	select {
+	case <-heard:
+	case <-time.After(5 * time.Second):
+		t.Error("the message was not told")
+	}
+	records := []*SharedRecords{a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))}
+	_ = records[0].Put(left, "t", "o", []byte("canceled"), time.Now().Add(time.Minute))
+	if value, ok, err := records[1].Get(t.Context(), "t"); string(value) != "canceled" || !ok || err != nil {
+		t.Errorf("%q %v %v", value, ok, err)
+	}
+}
+
+// TestEndedWhileAway: a session that has ended while Redis was away has ended everywhere when it is back.
+func TestEndedWhileAway(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var ends [2]*SharedTombstones
+	a, b := pair(t, m, func(a, b *Shared) {
+		ends = [2]*SharedTombstones{a.Tombstones(NewTombstones(0, nil)), b.Tombstones(NewTombstones(0, nil))}
+	})
+	m.Close()
+	for i := range 3 {
+		_ = ends[0].Revoke(t.Context(), "o", fmt.Sprint("session", i), time.Now().Add(time.Hour))
+	}
+	_ = ends[0].Revoke(t.Context(), "o", "over", time.Now().Add(time.Millisecond))
+	if ends[1].Revoked(t.Context(), "session0") {
+		t.Error("the other replica knows already")
+	}
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Redis is reached again", func() bool { return a.Status().Up && b.Status().Up })
+	for i := range 3 {
+		eventually(t, "the other replica knows", func() bool { return ends[1].Revoked(t.Context(), fmt.Sprint("session", i)) })
+	}
+	eventually(t, "nothing is left to tell", func() bool {
+		ends[0].mu.Lock()
+		defer ends[0].mu.Unlock()
+		return len(ends[0].untold) == 0
+	})
 }

@@ -67,6 +67,9 @@ func (s *Shared) Run(ctx context.Context) error {
 	if s.answers != nil {
 		group.Go(func() error { s.keep(ctx, s.answers.run); return nil })
 	}
+	if s.ends != nil {
+		group.Go(func() error { s.keep(ctx, s.ends.run); return nil })
+	}
 	err := group.Wait()
 	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ const (
 	maxAsked = 1 << 16
 	// askedLife is for how long nobody asks again: a message that was lost without a break in listening costs no more.
 	askedLife = time.Minute
+	// maxUntold bounds what waits for Redis, which has it within toldAgain when it is back.
+	maxUntold = 1 << 14
+	toldAgain = time.Second
 	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
 	maxTombstone = 24 * time.Hour
 	// endsPerOwner and endsInAll bound the bytes that this process has in Redis of one owner, and of all: the ends of 8,738 sessions and of
@@ -35,6 +39,14 @@ type SharedTombstones struct {
 
 	mu    sync.Mutex
 	asked map[string]askedName
+	// untold are those that Redis does not have.
+	untold map[string]untoldEnd
+}
+
+// untoldEnd is whose tombstone it is, and until when.
+type untoldEnd struct {
+	owner string
+	until time.Time
 }
 
 // askedName is a name that had no tombstone: in which epoch of the bus, and when.
@@ -46,8 +58,9 @@ type askedName struct {
 // Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
 // each replica knows its own, in local, and those that it has heard of.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName)}
+	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), untold: make(map[string]untoldEnd)}
 	s.bus.Subscribe(topicEnds, t.heard)
+	s.ends = t
 	return t
 }
 
@@ -64,12 +77,24 @@ func (t *SharedTombstones) heard(message []byte) {
 func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until time.Time) error {
 	ctx = context.WithoutCancel(ctx)
 	_ = t.local.Revoke(ctx, owner, name, until)
+	if t.tell(ctx, owner, name, until) != nil && !t.s.alone() {
+		t.mu.Lock()
+		if len(t.untold) < maxUntold {
+			t.untold[name] = untoldEnd{owner, until}
+		}
+		t.mu.Unlock()
+	}
+	return nil
+}
+
+// tell has Redis, and the replicas that run, know of a tombstone. The error is that of Redis.
+func (t *SharedTombstones) tell(ctx context.Context, owner, name string, until time.Time) (err error) {
 	life := until.Sub(t.s.o.Now())
 	if life <= 0 {
 		return nil
 	}
 	if key := t.s.name("end", digest(name)); t.ledger.take(key, owner, 1, until) {
-		err := t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+		err = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
 			return c.Set(ctx, key, "1", max(life, time.Millisecond)).Err()
 		})
 		if err != nil {
@@ -77,7 +102,34 @@ func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until
 		}
 	}
 	t.s.bus.Publish(ctx, topicEnds, append(binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli())), name...)) //nolint:gosec // after 1970
-	return nil
+	return err
+}
+
+// run tells again what could not be told, until ctx ends.
+func (t *SharedTombstones) run(ctx context.Context) {
+	ticker := time.NewTicker(toldAgain)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if phase(t.s.phase.Load()) != up {
+			continue
+		}
+		t.mu.Lock()
+		waiting := maps.Clone(t.untold)
+		t.mu.Unlock()
+		for name, end := range waiting {
+			if t.tell(ctx, end.owner, name, end.until) != nil {
+				break // the rest waits, too
+			}
+			t.mu.Lock()
+			delete(t.untold, name)
+			t.mu.Unlock()
+		}
+	}
 }
 
 // Revoked tells whether a name was revoked and its time has not passed.
