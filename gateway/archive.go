@@ -139,11 +139,12 @@ func (s *archive) put(doc *archived) {
 }
 
 // archivedOf makes what stands in the archive of what was loaded; nil without a copy.
-func archivedOf(id, spec string, l *loaded, c *openapi.Copy) *archived {
-	if c == nil || id == "" {
+func (s *source) archivedOf(l *loaded, c *openapi.Copy) *archived {
+	if c == nil || s.archiveID == "" {
 		return nil
 	}
-	doc := &archived{copy: c, head: archiveHead{ID: id, Spec: spec, Read: l.at.UTC().Truncate(time.Second)}}
+	doc := &archived{copy: c, head: archiveHead{ID: s.archiveID, Spec: display(s.config.Spec.String()), Read: l.at.UTC().Truncate(time.Second)}}
+	doc.head.Exposed = append([]string{}, s.operations(l.api)...)
 	for _, op := range l.api.Operations {
 		doc.head.Operations = append(doc.head.Operations, op.Method+" "+op.Path)
 	}

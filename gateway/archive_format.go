@@ -38,6 +38,8 @@ type archiveHead struct {
 	Files        []archiveFile `json:"files"`
 	// Operations are those that could be tools, as method and path. What a newer document lacks of them is its loss.
 	Operations []string `json:"operations"`
+	// Exposed are those of them that the configuration exposed when the document was read; nil: that is not known.
+	Exposed []string `json:"exposed"`
 }
 
 type archiveFile struct {

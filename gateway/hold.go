@@ -63,7 +63,7 @@ func (s *source) lost(before, now []string) []string {
 
 // holds tells whether a document is held back, and takes note of it.
 func (r *runner) holds(s *source, u update) bool {
-	if s.loaded == nil {
+	if s.loaded == nil || r.serves(s, u) {
 		return false
 	}
 	before := s.operations(s.loaded.api)
@@ -83,10 +83,20 @@ func (r *runner) holds(s *source, u update) bool {
 	return true
 }
 
+// serves tells whether the document is in use already by the source that this one will take the place of: an operator may have accepted
+// it since the reload began.
+func (r *runner) serves(s *source, u update) bool {
+	if r.current.has(s) {
+		return false
+	}
+	in := r.current.similar(s.config, s.limits)
+	return in != nil && in.loaded != nil && in.loaded.stamp.Digest == u.loaded.stamp.Digest
+}
+
 // accepted puts a document into use.
 func (r *runner) accepted(s *source, u update) {
 	s.loaded, s.held = u.loaded, nil
-	r.g.archive.put(archivedOf(s.archiveID, display(s.config.Spec.String()), u.loaded, u.copy))
+	r.g.archive.put(s.archivedOf(u.loaded, u.copy))
 }
 
 // accept puts what is held into use.
@@ -107,6 +117,13 @@ func (r *runner) accept(a acceptance) {
 	}
 	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "digest", s.held.digest(), "lost", len(s.held.lost), "of", s.held.of)
 	r.accepted(s, s.held.update)
+	if r.next != nil { // a reload is under way, and what it found must not be held behind the operator's back
+		for _, n := range r.next.sources {
+			if n.held != nil && r.serves(n, n.held.update) {
+				r.accepted(n, n.held.update)
+			}
+		}
+	}
 	r.publish()
 	a.done <- nil
 }

@@ -186,3 +186,85 @@ func TestNoHold(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldOfTagsSurvivesARestart: operations that are there, but that nothing selects any more, are as lost for the next process as for
+// the one that runs.
+func TestHoldOfTagsSurvivesARestart(t *testing.T) {
+	untagged := document("A", operations(10)...)
+	tagged := strings.ReplaceAll(untagged, "get: {operationId", "get: {tags: [public], operationId")
+	cfg := "server: {state_dir: " + t.TempDir() + "}\napis: [{spec: '%s/a.yaml', name: a, refresh: 0s, tools: {include: [{tag: public}]}}]\n"
+	o := newChanging(t, tagged)
+	for _, tt := range []struct {
+		text  string
+		state admin.State
+		tools int
+	}{
+		{tagged, admin.Ready, 10},
+		{untagged, admin.Held, 10},
+		{untagged, admin.Held, 10},
+		{tagged, admin.Ready, 10},
+	} {
+		o.set(tt.text)
+		p := started(t, fmt.Sprintf(cfg, o.URL))
+		p.eventually("it is read", func() bool {
+			return len(p.Status().APIs) == 1 && (p.state(0).State == admin.Ready || p.state(0).State == admin.Held)
+		})
+		if s := p.state(0); s.State != tt.state || len(p.tools()) != tt.tools {
+			t.Errorf("%s with %d tools, want %s with %d", s.State, len(p.tools()), tt.state, tt.tools)
+		}
+		p.end()
+	}
+}
+
+// TestAcceptDuringAReload: what an operator accepts while a reload is under way is not held when it ends.
+func TestAcceptDuringAReload(t *testing.T) {
+	for name, answered := range map[string]bool{"the reload has read it": true, "the reload reads it later": false} {
+		t.Run(name, func(t *testing.T) {
+			var text atomic.Pointer[string]
+			set := func(s string) { text.Store(&s) }
+			set(document("A", operations(10)...))
+			arrived, release := make(chan struct{}, 1), make(chan struct{})
+			var hang atomic.Bool
+			o := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if hang.Load() && !(answered && r.URL.Path == "/a.yaml") {
+					signal(arrived)
+					<-release
+				}
+				if r.URL.Path == "/a.yaml" {
+					_, _ = w.Write([]byte(*text.Load()))
+					return
+				}
+				_, _ = w.Write([]byte(document("B", "b")))
+			}))
+			t.Cleanup(o.Close)
+			cfg := strings.ReplaceAll("apis: [{spec: 'ORIGIN/a.yaml', name: a, refresh: 0s, timeout: 9s}, {spec: 'ORIGIN/b.yaml', name: b, refresh: 0s, timeout: 9s}]\n", "ORIGIN", o.URL)
+			r := run(t, map[string]string{"drawbridge.yaml": cfg})
+			r.eventually("both are served", func() bool { return len(r.tools()) == 11 })
+			set(document("A", operations(2)...))
+			if err := r.Reload(t.Context()); err != nil || r.state(0).State != admin.Held {
+				t.Fatalf("%v, %+v", err, r.state(0))
+			}
+			hang.Store(true)
+			r.write(map[string]string{"drawbridge.yaml": strings.ReplaceAll(cfg, "9s", "8s")})
+			ended := make(chan error, 1)
+			go func() { ended <- r.Reload(t.Context()) }()
+			<-arrived
+			if answered {
+				r.eventually("it is held again", func() bool {
+					return len(metricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="held"} 1`)) == 0 // it was held once before
+				})
+			}
+			err := r.Accept(t.Context(), "a", "")
+			close(release)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if s := r.state(0); s.State != admin.Ready || len(r.tools()) != 3 {
+				t.Errorf("after the reload: %s with %d tools", s.State, len(r.tools()))
+			}
+		})
+	}
+}

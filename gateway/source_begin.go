@@ -41,18 +41,27 @@ func (s *source) begin(ctx context.Context) (l *loaded, kept *openapi.Copy, base
 	return l, kept, s.fallBack(ctx, l), err
 }
 
-// fallBack returns the document that was kept, nil if there is none, or now has all that it has.
+// fallBack returns the document that was kept, nil if there is none, or now has all that it has, and exposes what it exposed.
 func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 	doc := s.g.archive.take(s.archiveID, s.label)
 	if doc == nil {
 		return nil
 	}
 	if now != nil {
-		have := map[string]bool{}
+		have := map[string]bool{} // and whether it is exposed
 		for _, op := range now.api.Operations {
-			have[op.Method+" "+op.Path] = true
+			have[op.Method+" "+op.Path] = false
 		}
-		if !slices.ContainsFunc(doc.head.Operations, func(op string) bool { return !have[op] }) {
+		for _, op := range s.operations(now.api) {
+			have[op] = true
+		}
+		exposed := doc.head.Exposed
+		if exposed == nil {
+			exposed = doc.head.Operations
+		}
+		// What is there, and nothing selects any more, is lost too: a document may have lost its tags.
+		if lacks := func(op string) bool { _, there := have[op]; return !there }; !slices.ContainsFunc(doc.head.Operations, lacks) &&
+			!slices.ContainsFunc(exposed, func(op string) bool { return !have[op] }) {
 			return nil
 		}
 	}

@@ -187,10 +187,13 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 		return nil, none, err
 	}
 	req.Header.Set("Accept", "application/openapi+json, application/json, application/openapi+yaml, application/yaml;q=0.9, */*;q=0.5")
+	asked := true // whether it has changed
 	if previous != nil && previous.ETag != "" {
 		req.Header.Set("If-None-Match", previous.ETag)
 	} else if previous != nil && previous.LastModified != "" {
 		req.Header.Set("If-Modified-Since", previous.LastModified)
+	} else {
+		asked = false
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -202,7 +205,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	}
 	defer resp.Body.Close()
 	switch {
-	case resp.StatusCode == http.StatusNotModified && previous != nil:
+	case resp.StatusCode == http.StatusNotModified && asked:
 		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		return nil, none, fmt.Errorf("fetch: the server answered %q; %w", resp.Status, ErrProtected)

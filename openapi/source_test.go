@@ -161,6 +161,30 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// A server that answers "not modified" to who has not asked says nothing of the document: it may be another since long.
+func TestNotModifiedUnasked(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["If-None-Match"])+len(r.Header["If-Modified-Since"]) > 0 {
+			t.Errorf("a condition without a validator: %v", r.Header)
+		}
+		w.WriteHeader(status)
+		if status == http.StatusOK {
+			w.Write([]byte(smallSpec))
+		}
+	}))
+	defer server.Close()
+	o := LoadOptions{Client: server.Client()}
+	doc, err := Load(t.Context(), server.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Previous, status = &doc.Stamp, http.StatusNotModified
+	if _, err := Load(t.Context(), server.URL, o); err == nil || err.Error() != `document "`+server.URL+`": fetch: the server answered "304 Not Modified"` {
+		t.Errorf("err = %v", err)
+	}
+}
+
 // A document by URL, and whether it has changed (pains rows 7 and 8).
 func TestURLDocument(t *testing.T) {
 	requests := 0
