@@ -89,7 +89,7 @@ func TestRefusedConfigurationStaysTold(t *testing.T) {
 func TestWhatARefusedConfigurationLacks(t *testing.T) {
 	for what, tt := range map[string]struct{ config, file, text string }{
 		"a secret":        {"apis: [{spec: a.yaml, base_url: 'http://a.test', credential: {type: bearer, token: '${file:token}'}}]\n", "token", "s3cr3t-s3cr3t\n"},
-		"a file of tools": {"apis: [{spec: a.yaml}]\ntools: {lock: approved.lock}\n", "approved.lock", "version: \"2\"\ntools: {}\n"},
+		"a file of tools": {"apis: [{spec: a.yaml}]\ntools: {lock: approved.lock}\n", "approved.lock", "version: \"3\"\ntools: {}\n"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			log := &sink{}
