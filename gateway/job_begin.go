@@ -12,6 +12,7 @@ import (
 
 const (
 	maxJobURL       = 2048 // bytes
+	maxMade         = 512  // bytes of the URL that began a job, where a task's id holds it
 	maxJobArguments = 2048 // bytes of the arguments of all requests about a job
 )
 
@@ -24,6 +25,7 @@ type begun struct {
 	// plain tells that a body with an unknown word, or without one, is the result: its URL is that of a thing that is made.
 	plain bool
 	from  *url.URL // the origin that is asked, and no other
+	made  *url.URL // what was called: what is kept of it is stale when the job has ended; nil: that is not known
 	root  *url.URL // what is asked is below it; nil: wherever it is there
 }
 
@@ -39,6 +41,9 @@ func (c *call) begun(args []byte, resp *http.Response, location string, parts []
 		return nil
 	}
 	b := &begun{from: resp.Request.URL, root: c.root(), plain: !j.stated}
+	if c.plan.changes {
+		b.made = &url.URL{Scheme: c.target.Scheme, Host: c.target.Host, Path: c.target.Path, RawPath: c.target.RawPath}
+	}
 	body := jsonOf(parts)
 	if j.location != "" {
 		b.url = b.place(stringAt(body, j.location))

@@ -60,6 +60,23 @@ func (e *lookError) Unwrap() error { return e.failure }
 // look asks the service how a job stands. Of one that has succeeded it gets the result. The error is a *lookError, or, of a
 // result that can't be had, a *failure.
 func (c *call) look(ctx context.Context, b *begun) (*look, error) {
+	l, err := c.lookOnce(ctx, b)
+	if c.plan.changes && b.made != nil && hasEnded(l, err) {
+		c.g.answers.Changed(ctx, c.plan.source.group, b.made)
+	}
+	return l, err
+}
+
+// hasEnded tells whether a look has found the end of a job, or that nobody will hear of it.
+func hasEnded(l *look, err error) bool {
+	var missed *lookError
+	if errors.As(err, &missed) {
+		return !missed.later && !missed.denied
+	}
+	return err != nil || l.state == jobSucceeded || l.state == jobFailed || l.state == jobCancelled
+}
+
+func (c *call) lookOnce(ctx context.Context, b *begun) (*look, error) {
 	called, err := c.callback(ctx)
 	if err != nil {
 		return nil, c.lookFailed(err)

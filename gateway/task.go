@@ -72,7 +72,8 @@ type taskPayload struct {
 	Cancel  json.RawMessage `json:"c,omitempty"`
 	Answer  json.RawMessage `json:"a,omitempty"`
 	Plain   bool            `json:"p,omitempty"`
-	Created int64           `json:"b"` // in milliseconds
+	Made    string          `json:"m,omitempty"` // what was called, if answers of its place are kept
+	Created int64           `json:"b"`           // in milliseconds
 	// Arguments are those of the call if a condition has to be asked again for each look at the task.
 	Arguments json.RawMessage `json:"x,omitempty"`
 }
@@ -154,6 +155,11 @@ func (c *call) newTask(b *begun, args []byte, first *look) (*task, *taskRecord, 
 	}
 	if b.result != nil {
 		p.Result = b.result.String()
+	}
+	if b.made != nil {
+		if p.Made = b.made.String(); len(p.Made) > maxMade {
+			p.Made = "" // the id has to stay short
+		}
 	}
 	if c.plan.condition != nil {
 		p.Arguments = args
@@ -253,7 +259,7 @@ func (t *task) place() *begun {
 	for _, one := range []struct {
 		text string
 		at   **url.URL
-	}{{p.URL, &b.url}, {p.Result, &b.result}} {
+	}{{p.URL, &b.url}, {p.Result, &b.result}, {p.Made, &b.made}} {
 		if one.text == "" {
 			continue
 		}
