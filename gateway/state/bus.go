@@ -121,13 +121,13 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 			asked = false
 		}
 		if err != nil {
+			var reply redis.Error
+			if large := errors.Is(err, errLargeReply); (large || errors.As(err, &reply)) && ctx.Err() == nil {
+				b.refused(err)
+			}
 			if confirmed >= len(channels) {
 				b.heard.Add(1)
 				return true
-			}
-			var reply redis.Error
-			if errors.As(err, &reply) && ctx.Err() == nil {
-				b.refused(err)
 			}
 			return false
 		}

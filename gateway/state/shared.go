@@ -155,7 +155,7 @@ func (s *Shared) measure(r prometheus.Registerer) {
 // newClient makes a client for as long as Redis is there without a break: what waits for one that hangs ends with it.
 func (s *Shared) newClient() *redis.Client {
 	return redis.NewClient(&redis.Options{
-		Network: s.o.Network, Addr: s.o.Address, DB: s.o.DB, Username: s.o.User, Password: s.o.Password, TLSConfig: s.o.TLS,
+		Network: s.o.Network, Addr: s.o.Address, DB: s.o.DB, Username: s.o.User, Password: s.o.Password, Dialer: s.dial,
 		Protocol: 2, PoolSize: s.o.Pool, MinIdleConns: 1, PipelinePoolSize: -1, ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,
 		MaxRetries: -1, DialerRetries: 1, DialTimeout: probeTimeout, ReadTimeout: probeTimeout, WriteTimeout: probeTimeout, PoolTimeout: s.o.Timeout,
 		ContextTimeoutEnabled: true, DisableIdentity: true,
