@@ -162,8 +162,11 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// replaceFile puts a file in the place of another, whole or not at all.
+// replaceFile puts a file in the place of another, whole or not at all, also if the machine fails. A link stays one, and leads to the new file.
 func replaceFile(file string, text []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
 	f, err := os.CreateTemp(filepath.Dir(file), ".drawbridge-lock-*")
 	if err != nil {
 		return err
@@ -171,6 +174,9 @@ func replaceFile(file string, text []byte) error {
 	_, err = f.Write(text)
 	if err == nil {
 		err = f.Chmod(0o644) // it is read by all who read the configuration, and holds no secret
+	}
+	if err == nil {
+		err = f.Sync() // else the new name may lead to nothing yet, and a gateway without its lock doesn't start
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
