@@ -25,6 +25,10 @@ type Beyond interface {
 	Changed(ctx context.Context, group string, places []string)
 }
 
+// maxFlight is the longest that a request may take whose answer is put beyond: what makes it stale is remembered there for little longer than answers are
+// kept.
+const maxFlight = 4 * time.Minute
+
 // maxBeyond is the most bytes of a body that is kept beyond.
 const maxBeyond = 256 << 10
 
@@ -94,7 +98,7 @@ func (c *Cache) lookBeyond(f *flight, req *http.Request, r *Rule) *entry {
 
 // putBeyond puts a kept answer where other replicas find it.
 func (c *Cache) putBeyond(f *flight, e *entry) {
-	if left := e.lifetime - e.age - c.now().Sub(e.received); f.mark != "" && left > 0 && len(e.body) <= maxBeyond {
+	if left := e.lifetime - e.age - c.now().Sub(e.received); f.mark != "" && left > 0 && len(e.body) <= maxBeyond && c.now().Sub(f.began) < maxFlight {
 		if text := e.text(); text != nil {
 			c.beyond.Put(string(f.key[:]), f.owner, f.mark, text, left)
 		}

@@ -112,6 +112,16 @@ func TestBeyond(t *testing.T) {
 		if len(b.values) != n {
 			t.Errorf("%d values, want %d", len(b.values), n)
 		}
+		for _, took := range []time.Duration{maxFlight, maxFlight - time.Second} {
+			s.answer = func(int64, *http.Request) (int, string, string) {
+				time.Sleep(took)
+				return 200, "Cache-Control: max-age=600", "slow"
+			}
+			get(t, one, s, alice, r, "GET", fmt.Sprint("/slow/", took))
+			if put := len(b.values) > n; put != (took < maxFlight) {
+				t.Errorf("after %v: put beyond: %v", took, put)
+			}
+		}
 	})
 }
 

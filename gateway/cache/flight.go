@@ -15,6 +15,7 @@ type flight struct {
 	key   key
 	place place
 	owner string
+	began time.Time
 	done  chan struct{} // closed when it is known what became of it
 
 	mark string // with which the answer is put beyond; "": it is not. Of who makes the request
@@ -86,7 +87,7 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 
 // takeOff begins a flight. The mutex is held.
 func (c *Cache) takeOff(req *http.Request, k key, n Name) *flight {
-	f := &flight{key: k, place: placeOf(n.Group, req.URL), owner: n.Owner, done: make(chan struct{})}
+	f := &flight{key: k, place: placeOf(n.Group, req.URL), owner: n.Owner, began: c.now(), done: make(chan struct{})}
 	c.flights[k] = f
 	if c.airborn[f.place] == nil {
 		c.airborn[f.place] = map[*flight]struct{}{}
