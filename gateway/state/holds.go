@@ -66,15 +66,15 @@ func (h *SharedHolds) Hold(ctx context.Context, name string, most time.Duration)
 	err := h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
 		return c.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: most}).Err()
 	})
-	switch {
-	case errors.Is(err, redis.Nil):
+	if errors.Is(err, redis.Nil) {
 		free()
 		return nil, false
-	case err != nil:
+	}
+	if errors.Is(err, ErrAway) { // it was not asked
 		return free, true
 	}
 	ctx = context.WithoutCancel(ctx)
-	return func() {
+	return func() { // also after an error: an answer that came too late may have been yes
 		_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
 			return releaseScript.Run(ctx, c, []string{key}, token).Err()
 		})

@@ -75,3 +75,25 @@ func (j *judge) left() {
 	defer j.mu.Unlock()
 	j.trying = false
 }
+
+// maxTold is how often in a minute the log is told that Redis came or went.
+const maxTold = 10
+
+// telling bounds what the log is told of a Redis that comes and goes. It is safe for concurrent use.
+type telling struct {
+	mu    sync.Mutex
+	since time.Time
+	n     int
+}
+
+// tells tells whether the log should be told, and how many were left out in the minute before.
+func (t *telling) tells(now time.Time) (tell bool, untold int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.since) >= toldPause {
+		untold = max(0, t.n-maxTold)
+		t.since, t.n = now, 0
+	}
+	t.n++
+	return t.n <= maxTold, untold
+}

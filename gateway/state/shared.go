@@ -97,6 +97,7 @@ type Shared struct {
 	failures map[use]prometheus.Counter
 	judges   map[use]*judge
 	bus      Bus
+	told     telling           // of coming and going
 	answers  *SharedAnswers    // nil: they are not shared
 	ends     *SharedTombstones // nil: there are none
 
@@ -269,11 +270,19 @@ func (s *Shared) leave(err error) {
 
 // tellAway tells the log of a Redis that can't be used.
 func (s *Shared) tellAway(err error) {
-	if isFull(err) {
-		s.o.Logger.Warn("the state that replicas share is full, or can't write: this one goes on by itself", "error", err)
+	tell, untold := s.told.tells(time.Now())
+	if !tell {
 		return
 	}
-	s.o.Logger.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
+	log := s.o.Logger
+	if untold > 0 {
+		log = log.With("untold_before", untold)
+	}
+	if isFull(err) {
+		log.Warn("the state that replicas share is full, or can't write: this one goes on by itself", "error", err)
+		return
+	}
+	log.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
 }
 
 func (s *Shared) note(reason string) {

@@ -221,3 +221,67 @@ func TestEndedWhileAway(t *testing.T) {
 		return len(ends[0].untold) == 0
 	})
 }
+
+// TestLateHold: a name that was taken, though Redis did not say so in time, is let go of.
+func TestLateHold(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	m.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
+		if command != "SET" {
+			return false
+		}
+		_ = m.Set(args[0], args[1])
+		c.WriteError("ERR what is wrong comes behind what was done")
+		return true
+	})
+	free, ok := a.Holds(NewLocalHolds()).Hold(t.Context(), "task", time.Minute)
+	if !ok {
+		t.Fatal("nobody has it, and it is not given")
+	}
+	m.Server().SetPreHook(nil)
+	free()
+	free, ok = b.Holds(NewLocalHolds()).Hold(t.Context(), "task", time.Minute)
+	if !ok {
+		t.Fatal("nobody has it any more, and it is not given")
+	}
+	free()
+}
+
+// TestFlapping: what stands before Redis answers probes and ends a connection at a command that it does not know. That is tried less and less often,
+// and does not flood the log.
+func TestFlapping(t *testing.T) {
+	t.Parallel()
+	m, log := miniredis.RunT(t), &logged{}
+	var asked atomic.Int64
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command != "SET" {
+			return false
+		}
+		asked.Add(1)
+		c.Close()
+		return true
+	})
+	s := begin(t, newShared(t, m.Addr(), log, nil))
+	once := s.Once(NewLocalOnce(nil), false)
+	first, n := time.Now(), 0
+	eventually(t, "it is asked five times", func() bool {
+		n++
+		if ok, err := once.Spend(t.Context(), fmt.Sprint(n), time.Now().Add(time.Minute)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return asked.Load() >= 5
+	})
+	if took := time.Since(first); took < 14*firstProbe {
+		t.Errorf("it is asked five times within %s", took)
+	}
+	told := telling{}
+	for i := range 3 * maxTold {
+		if tell, untold := told.tells(first.Add(time.Duration(i))); tell != (i < maxTold) || untold != 0 {
+			t.Errorf("%d: %v %d", i, tell, untold)
+		}
+	}
+	if tell, untold := told.tells(first.Add(toldPause + time.Second)); !tell || untold != 2*maxTold {
+		t.Errorf("a minute later: %v %d", tell, untold)
+	}
+}

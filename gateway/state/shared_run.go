@@ -19,6 +19,8 @@ const (
 	// While Redis is away it is probed after firstProbe, and then less and less often, until lastProbe.
 	firstProbe = 50 * time.Millisecond
 	lastProbe  = time.Second
+	// steady is after how long it counts as there for good, so that it is probed soon when it goes.
+	steady = 10 * time.Second
 	// probeTimeout is what a probe may take, and all that is no part of a call, such as connecting for the first time.
 	probeTimeout = 2 * time.Second
 	// suspectTimes is by how much more a probe may take than a call, in making sure that Redis is there at all after something was late: it
@@ -107,6 +109,7 @@ func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 func (s *Shared) watch(ctx context.Context) {
 	pause, told := firstProbe, false
 	most := probeTimeout
+	var came time.Time // for the last time
 	for {
 		err := s.beat(ctx, most)
 		most = probeTimeout
@@ -119,9 +122,14 @@ func (s *Shared) watch(ctx context.Context) {
 				for _, j := range s.judges {
 					j.answered()
 				}
-				s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
+				if tell, _ := s.told.tells(time.Now()); tell {
+					s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
+				}
+				came = time.Now()
 			}
-			pause, told = firstProbe, true
+			if told = true; time.Since(came) > steady {
+				pause = firstProbe
+			}
 		case phase(s.phase.Load()) == up:
 			s.leave(err)
 		case !told: // at the start
@@ -145,7 +153,10 @@ func (s *Shared) watch(ctx context.Context) {
 			}
 		case <-s.broken:
 			s.renew()
-			if pause = firstProbe; s.full.Load() {
+			if pause = min(2*pause, lastProbe); time.Since(came) > steady { // else a probe finds it well, and the next operation does not
+				pause = firstProbe
+			}
+			if s.full.Load() {
 				pause = lastProbe // the room that a closed connection leaves is soon taken
 			}
 			select {
