@@ -196,7 +196,7 @@ func TestSharedAnswersStayApart(t *testing.T) {
 			shared += n
 		}
 	}
-	if shared < 20 {
+	if shared < race.Fewer(20, 5) {
 		t.Errorf("%d answers of another replica show nothing", shared)
 	}
 	t.Logf("%d requests, %d answers of another replica", n.Load(), shared)
