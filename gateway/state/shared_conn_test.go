@@ -17,7 +17,7 @@ import (
 
 // TestAnnouncedMessage: for a message that is announced with 400 MB no room is made. Not parallel: it counts what is allocated.
 func TestAnnouncedMessage(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
