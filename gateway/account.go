@@ -57,11 +57,11 @@ func (c *call) accountable(ctx context.Context) error {
 
 // exchanged tells the metrics and the account of a request to the service, and of its answer; nil: there was none.
 func (c *call) exchanged(req *http.Request, resp *http.Response) {
-	c.plan.metrics.flow.exchanged(req, resp)
 	c.status = 0
 	if resp != nil {
 		c.body, c.status = resp.Body, resp.StatusCode
 	}
+	c.plan.metrics.flow.exchanged(req, resp)
 	a := c.account
 	if a == nil {
 		return

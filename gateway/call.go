@@ -90,17 +90,17 @@ type call struct {
 	extra    http.Header    // of the request to the service; nil: none
 	parts    []openapi.Part // of an answer with several, until the last of them is there
 	args     json.RawMessage
-	target   *url.URL     // of the request, as it was built
-	location string       // the header of that name, as the service sent it; what is shown of it is its path
-	note     string       // what is said beside the answer; "": nothing
-	key      string       // names the call where a service calls back; "": it does not
-	notify   *url.URL     // is called when the job of the call has ended; nil: nobody is
-	hiding   []*sensitive // of the operations whose answer about a job is read, besides what the plan hides
-	anew     bool         // the service is asked, whatever is kept of its answers
-	kept     *kept        // takes the result instead of the client; nil: the client does
-	account  *account     // for the audit log; nil: there is none
-	body     io.Reader    // of the service's answer
-	status   int          // of the service's last answer; 0: none came
+	target   *url.URL      // of the request, as it was built
+	location string        // the header of that name, as the service sent it; what is shown of it is its path
+	note     string        // what is said beside the answer; "": nothing
+	key      string        // names the call where a service calls back; "": it does not
+	notify   *url.URL      // is called when the job of the call has ended; nil: nobody is
+	hiding   []*sensitive  // of the operations whose answer about a job is read, besides what the plan hides
+	anew     bool          // the service is asked, whatever is kept of its answers
+	kept     *kept         // takes the result instead of the client; nil: the client does
+	account  *account      // for the audit log; nil: there is none
+	body     io.ReadCloser // of the service's last answer, as it came; nil: none did
+	status   int           // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
@@ -131,6 +131,9 @@ func (c *call) begin() (end func()) {
 		c.startSpan()
 	}
 	return func() {
+		if c.body != nil {
+			_ = c.body.Close() // again, if there was no panic; it has a place in the room of the API until then
+		}
 		if c.span != nil {
 			c.span.End()
 		}

@@ -381,6 +381,27 @@ func TestPanicInACall(t *testing.T) {
 	}
 }
 
+// TestPanicWithAnAnswer: an answer that nobody came to read gives its place in the room of the API back.
+func TestPanicWithAnAnswer(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	defer service.Close()
+	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
+	plans := g.current.Load().whole.plans
+	whole, broken := plans["one"], *plans["one"]
+	broken.metrics.flow.wait = nil // is told of when the head of the answer is there
+	plans["one"] = &broken
+	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
+		t.Errorf("call = %s", body)
+	}
+	plans["one"] = whole
+	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); strings.Contains(string(body), "isError") {
+		t.Errorf("the next call = %s", body)
+	}
+	if inFlight, _ := whole.client.Load(); inFlight != 0 {
+		t.Errorf("%d calls are under way", inFlight)
+	}
+}
+
 // TestPages holds that a list longer than a page is had whole, page by page (pains row 20).
 func TestPages(t *testing.T) {
 	var names []string

@@ -325,8 +325,9 @@ func (w *panicWorld) restart(ctx context.Context) error {
 	}
 	w.g, err = w.s.startProgram(ctx, w.program, setup{
 		addresses: []string{w.host, admin},
-		apis:      fmt.Sprintf("[{spec: %q, name: things, base_url: %q}]", w.spec, "http://"+w.upstream.host),
-		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", w.issuer.Issuer()),
+		// With room for few calls, what a panic does not give back is missed soon.
+		apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, max_in_flight: 2}]", w.spec, "http://"+w.upstream.host),
+		more: fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", w.issuer.Issuer()),
 	})
 	if err != nil {
 		return err
