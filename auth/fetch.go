@@ -20,8 +20,8 @@ type fetch struct {
 	of      *fetches
 	ctx     context.Context // of what is asked; it has the values of the first one's
 	cancel  context.CancelFunc
-	waiting int // who needs it; guarded by of.mu, and of no use when it has ended
-	forget  func() bool
+	waiting int // who needs it; guarded by of.mu
+	leave   func()
 }
 
 // begin begins one for who has ctx; end must be called.
@@ -38,16 +38,21 @@ func (a *fetches) begin(ctx context.Context) *fetch {
 	}
 	a.all[f] = struct{}{}
 	a.mu.Unlock()
-	f.forget = f.join(ctx)
+	f.leave = f.join(ctx)
 	return f
 }
 
-// join tells that who has ctx waits too, until ctx ends. When the fetch has ended, forget is called, and ctx is of no interest any more.
-func (f *fetch) join(ctx context.Context) (forget func() bool) {
+// join tells that who has ctx waits too, until ctx ends or leave is called.
+func (f *fetch) join(ctx context.Context) (leave func()) {
 	f.of.mu.Lock()
 	f.waiting++
 	f.of.mu.Unlock()
-	return context.AfterFunc(ctx, f.left)
+	stop := context.AfterFunc(ctx, f.left)
+	return func() {
+		if stop() { // also when ctx has just ended, and nobody was told yet
+			f.left()
+		}
+	}
 }
 
 func (f *fetch) left() {
@@ -60,7 +65,7 @@ func (f *fetch) left() {
 
 // end tells that it has come to an end.
 func (f *fetch) end() {
-	f.forget()
+	f.leave()
 	f.cancel()
 	a := f.of
 	a.mu.Lock()

@@ -129,3 +129,22 @@ func TestRunGivesUpItsOwnFetch(t *testing.T) {
 		}
 	})
 }
+
+// TestLeftBeforeItsEnd: one that leaves, whether or not it was told yet that its context has ended, is not waited for.
+func TestLeftBeforeItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all fetches
+		first, leave := context.WithCancel(t.Context())
+		f := all.begin(first)
+		forget := f.join(t.Context())
+		leave()
+		forget()
+		synctest.Wait()
+		go all.drain()
+		synctest.Wait()
+		if f.ctx.Err() == nil {
+			t.Error("a fetch that nobody needs goes on")
+		}
+		f.end()
+	})
+}

@@ -188,10 +188,10 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 	}
 	a.mu.Lock()
 	if q := a.flights[key]; q != nil {
-		forget := q.join(ctx)
+		leave := q.join(ctx)
 		a.mu.Unlock()
 		c.check.did(CheckIntrospection, i.url)
-		defer forget()
+		defer leave()
 		select {
 		case <-q.done:
 			if q.err != nil {

@@ -254,9 +254,9 @@ type flight struct {
 func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	i.mu.Lock()
 	if f := i.flight; f != nil {
-		forget := f.join(ctx)
+		leave := f.join(ctx)
 		i.mu.Unlock()
-		defer forget()
+		defer leave()
 		select {
 		case <-f.done:
 			return f.err

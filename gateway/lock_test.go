@@ -64,9 +64,7 @@ rules: [{match: {operation: two}, set: {resource: {uri: "a:two", tool: true}}}]
 			t.Errorf("%s: tools = %q, want %q", what, got, tools)
 		}
 		for _, line := range []string{fmt.Sprintf(`drawbridge_held_tools{api="a"} %d`, count), fmt.Sprintf(`drawbridge_operations{api="a",fate="held"} %d`, count)} {
-			if len(metricLines(r.Gateway, line)) != 1 {
-				t.Errorf("%s: no series %s", what, line)
-			}
+			r.eventually(what+": the series "+line, func() bool { return len(metricLines(r.Gateway, line)) == 1 })
 		}
 		report := do(r.Admin(), http.MethodGet, "/apis/a?fate=held", nil).Body.String()
 		for _, reason := range reasons {

@@ -131,6 +131,25 @@ func TestRulesHoldOurSide(t *testing.T) {
 	}
 }
 
+// A member of two exploded objects is sent twice, whatever a parameter of the path is called.
+func TestSameMember(t *testing.T) {
+	object := map[string]any{"id": "2"}
+	x := &exchange{
+		path: "/o/{id}",
+		facts: &facts{Parameters: map[string]parameter{
+			"id": {In: "path", Name: "id"}, "a": {In: "query", Name: "a"}, "b": {In: "query", Name: "b"},
+		}},
+		arguments: map[string]any{"id": "1", "a": object, "b": object},
+		ours:      request{{"query", "id"}: {"2", "2"}},
+		client:    request{{"query", "id"}: {"2"}},
+		theirs:    &built{},
+	}
+	d := x.compare(rules())
+	if len(d) != 1 || d[0].rule != "same-member" {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestRulesSayWhy(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, r := range rules() {

@@ -180,9 +180,12 @@ func rules() []rule {
 				}
 				owners, left := 0, slices.Clone(d.ours)
 				for argument, p := range x.facts.Parameters {
+					if p.In != "query" { // one of a path may have the name, too
+						continue
+					}
 					for _, pair := range p.pairs(p.Name, x.arguments[argument], x.facts.Swagger2)[d.name] {
 						i := slices.Index(left, pair)
-						if p.In != "query" || i < 0 {
+						if i < 0 {
 							return false
 						}
 						left = slices.Delete(left, i, i+1)
