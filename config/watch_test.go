@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,13 +125,13 @@ func TestWatch(t *testing.T) {
 	changes := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	ready := filepath.Join(dir, "conf", "ready")
 
 	// A directory of documents: its names count, not what the files hold.
 	specs := filepath.Join(dir, "specs")
 	writeFile(t, filepath.Join(specs, "a.yaml"), []byte("1"))
+	w := NewWatcher([]string{file, mounted, linked, specs}) // what changes from here on is reported, whenever Run begins
 	go func() {
-		ended <- NewWatcher([]string{file, mounted, linked, ready, specs}).Run(ctx, func(path string) {
+		ended <- w.Run(ctx, func(path string) {
 			select {
 			case changes <- path:
 			case <-ctx.Done():
@@ -148,20 +149,10 @@ func TestWatch(t *testing.T) {
 			t.Fatalf("%s: nothing is reported", why)
 		}
 	}
-	// Watch compares with what it finds at its start. That it has started shows when it reports a file that is written
-	// again and again.
-	for started, i := false, byte(0); !started; i++ {
-		writeFile(t, ready, []byte{i})
-		select {
-		case <-changes:
-			started = true
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
 
 	replace(t, file, "2")
 	expect("a file that is replaced", file)
-	writeFile(t, file, []byte("3"))
+	overwrite(t, file, "3")
 	expect("a file that is written", file)
 	link(t, "..2", filepath.Join(volume, "..data_tmp"))
 	if err := os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")); err != nil {
@@ -190,6 +181,19 @@ func TestWatch(t *testing.T) {
 func link(t *testing.T, target, name string) {
 	t.Helper()
 	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overwrite writes into a file that is there. Its length stays, so nobody ever sees a part of it.
+func overwrite(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
