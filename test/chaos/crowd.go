@@ -17,27 +17,23 @@ import (
 	"drawbridge/test/process"
 )
 
-// slowMode is a way to be slow on purpose.
-type slowMode struct {
+// slowModes are the ways to be slow on purpose.
+var slowModes = []struct {
 	name string
 	slow func(ctx context.Context, conn net.Conn, began func())
-	// times more connections are made than are to be open at a time, since those that were closed wait before they come again.
-	times float64
-}
-
-var slowModes = []slowMode{{"head", slowHead, 1.25}, {"body", slowBody, 1}, {"answer", slowAnswer, 1}}
+}{{"head", slowHead}, {"body", slowBody}, {"answer", slowAnswer}}
 
 // attack is a crowd in a process of its own. Its goroutines and collections are not in the way of the calls that are measured, and it has the
 // processors that others leave: an attacker has a machine of his own.
 type attack struct{ child *process.Child }
 
 // crowd starts an attack.
-func (s *suite) crowd(ctx context.Context, host string, mode slowMode, connections int) (*attack, error) {
+func (s *suite) crowd(ctx context.Context, host, mode string, connections int) (*attack, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	child, err := process.Start(ctx, "nice", "-n", "19", program, "-crowd", mode.name+" "+host+" "+strconv.Itoa(int(float64(connections)*mode.times)))
+	child, err := process.Start(ctx, "nice", "-n", "19", program, "-crowd", mode+" "+host+" "+strconv.Itoa(connections))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +73,8 @@ func beCrowd(ctx context.Context, what string, out io.Writer) error {
 	return fmt.Errorf("-crowd: there is no mode %q", mode)
 }
 
-// crowd is many connections, each of which is opened again when it is closed. One counts as open from when it is slow: its head or
-// body has begun, or its answer.
+// crowd is many connections. When one is closed another is opened, by one of those who wait: who was closed does so for a second. One counts as open
+// from when it is slow: its head or body has begun, or its answer.
 type crowd struct {
 	cancel            context.CancelFunc
 	ended             sync.WaitGroup
@@ -88,14 +84,16 @@ type crowd struct {
 func newCrowd(ctx context.Context, host string, connections int, slow func(context.Context, net.Conn, func())) *crowd {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &crowd{cancel: cancel}
-	dialing := make(chan struct{}, 64)
-	for n := range connections {
+	dialing, room := make(chan struct{}, 64), make(chan struct{}, connections)
+	for n := range connections + connections/4 {
 		c.ended.Go(func() {
 			for ctx.Err() == nil {
-				select {
-				case dialing <- struct{}{}:
-				case <-ctx.Done():
-					return
+				for _, place := range []chan struct{}{room, dialing} {
+					select {
+					case place <- struct{}{}:
+					case <-ctx.Done():
+						return
+					}
 				}
 				d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+n%100))}, Control: smallBuffer}
 				conn, err := d.DialContext(ctx, "tcp", host)
@@ -114,6 +112,7 @@ func newCrowd(ctx context.Context, host string, connections int, slow func(conte
 						c.open.Add(-1)
 					}
 				}
+				<-room
 				pause(ctx, time.Second) // an attacker has limits too
 			}
 		})

@@ -73,7 +73,7 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			if err := process.ClearPeak(g.child.PID()); err != nil {
 				return nil, err
 			}
-			c, err := s.crowd(ctx, g.host, mode, connections)
+			c, err := s.crowd(ctx, g.host, mode.name, connections)
 			if err != nil {
 				return nil, err
 			}
