@@ -48,7 +48,7 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 test: ## go vet, then every test with the race detector, in random order
 	$(GO) vet ./...
 	$(GO) test -tags purego ./openapi/jsonscan
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./... -vet=off
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./... -vet=off
 
 .PHONY: lint
 lint: ## formatting and linters (.golangci.yaml)
