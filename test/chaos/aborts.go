@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,50 +91,58 @@ func runAborts(ctx context.Context, s *suite) (rows []row, err error) {
 	return []row{
 		{"calls that failed", "0", fmt.Sprintf("%d of %d%s", t.failed, t.made-gone, orNothing("; ", t.failures())), verdictOf(t.failed == 0 && t.made == calls)},
 		{"goroutines", "+0", fmt.Sprintf("%+.0f (%.0f before), %d calls were left", after.goroutines-before.goroutines, before.goroutines, gone), verdictOf(after.goroutines <= before.goroutines)},
-		{"descriptors", "+0", fmt.Sprintf("%+d (%d before)", after.descriptors-before.descriptors, before.descriptors), verdictOf(after.descriptors <= before.descriptors)},
+		{"descriptors", "+0", fmt.Sprintf("%+.0f (%.0f before)", after.descriptors-before.descriptors, before.descriptors), verdictOf(after.descriptors <= before.descriptors)},
 		{"heap", "< +5 MiB", fmt.Sprintf("%+.2f MiB (%.1f before)", heap, before.heap/(1<<20)), verdictOf(heap < 5)},
 	}, nil
 }
 
 // held is what a gateway holds when nobody calls.
 type held struct {
-	goroutines  float64
-	descriptors int
-	heap        float64 // bytes
+	goroutines, descriptors float64
+	heap                    float64 // bytes
 }
 
-// held looks at it until there has been no less for two seconds: what ends takes its time. rest ends the connections that
-// services keep. What is more than before gets ten seconds more. Reloads that change nothing make the gateway collect what is garbage.
-func (g *gateway) held(ctx context.Context, rest func(), before *held) (least held, err error) {
-	began := time.Now()
-	more := func() bool {
-		return before != nil && time.Since(began) < 10*time.Second && (least.goroutines > before.goroutines || least.descriptors > before.descriptors)
-	}
-	for last := time.Now(); time.Since(last) < 2*time.Second || more(); {
+// held looks at it ten times a second, until no reading of two seconds was less than all before: what ends takes its time. It returns
+// what the last second's readings agree in, since a single one may find a goroutine that comes and goes, or miss one that is just
+// replaced; and the least heap, since what is not collected yet comes on top of it. What is more than before gets ten seconds more.
+// rest ends the connections that services keep. Reloads that change nothing make the gateway collect what is garbage.
+func (g *gateway) held(ctx context.Context, rest func(), before *held) (held, error) {
+	const second = 10 // readings
+	var goroutines, descriptors, heap []float64
+	for {
 		rest()
 		if err := g.reload(ctx); err != nil {
-			return least, err
+			return held{}, err
 		}
 		if !pause(ctx, 100*time.Millisecond) {
-			return least, ctx.Err()
+			return held{}, ctx.Err()
 		}
 		values, err := process.Metrics(ctx, g.admin)
 		if err != nil {
-			return least, err
+			return held{}, err
 		}
-		now := held{goroutines: values["go_goroutines"], heap: values["go_memstats_heap_alloc_bytes"]}
-		if now.descriptors, err = process.Descriptors(g.child.PID()); err != nil {
-			return least, err
+		open, err := process.Descriptors(g.child.PID())
+		if err != nil {
+			return held{}, err
 		}
-		if least.goroutines == 0 || now.goroutines < least.goroutines || now.descriptors < least.descriptors || now.heap < least.heap-(1<<18) {
-			last = time.Now()
+		goroutines, descriptors = append(goroutines, values["go_goroutines"]), append(descriptors, float64(open))
+		heap = append(heap, values["go_memstats_heap_alloc_bytes"])
+		n := len(heap)
+		if n < 3*second {
+			continue
 		}
-		if least.goroutines == 0 {
-			least = now
+		var now held
+		now.goroutines, _, _ = median(goroutines[n-second:])
+		now.descriptors, _, _ = median(descriptors[n-second:])
+		now.heap = slices.Min(heap)
+		falls := func(readings []float64, by float64) bool {
+			return slices.Min(readings[n-2*second:]) < slices.Min(readings[:n-2*second])-by
 		}
-		least = held{min(least.goroutines, now.goroutines), min(least.descriptors, now.descriptors), min(least.heap, now.heap)}
+		more := before != nil && (now.goroutines > before.goroutines || now.descriptors > before.descriptors || now.heap > before.heap+(1<<20))
+		if n >= 12*second || !more && !falls(goroutines, 0) && !falls(descriptors, 0) && !falls(heap, 1<<18) {
+			return now, nil
+		}
 	}
-	return least, nil
 }
 
 // leave makes a call and goes away, sometimes before the request is sent as a whole.
