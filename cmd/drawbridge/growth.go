@@ -19,8 +19,8 @@ const (
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
 	// growthLeast percent, so that collections don't take more than a small part of the processor.
-	growthBytes = 40 << 20
-	growthLeast = 50
+	growthBytes = 32 << 20
+	growthLeast = 40
 )
 
 // growthStacks is by how many bytes stacks may grow between two collections. Only a collection finds out that a stack is larger than it need be, or has

@@ -17,7 +17,7 @@ func TestGrowth(t *testing.T) {
 		alive uint64
 		want  int
 	}{
-		{0, 400}, {1, 400}, {10 << 20, 400}, {16 << 20, 250}, {40 << 20, 100}, {50 << 20, 80}, {80 << 20, 50}, {1 << 40, 50},
+		{0, 400}, {1, 400}, {8 << 20, 400}, {10 << 20, 320}, {16 << 20, 200}, {40 << 20, 80}, {50 << 20, 64}, {80 << 20, 40}, {1 << 40, 40},
 	} {
 		if got := growth(c.alive); got != c.want {
 			t.Errorf("%d bytes alive: %d, want %d", c.alive, got, c.want)
@@ -35,10 +35,10 @@ func TestGrowth(t *testing.T) {
 func TestGrowthIsSetSeldom(t *testing.T) {
 	var set []int
 	f := growthFollower{set: func(percent int) { set = append(set, percent) }}
-	for _, mib := range []uint64{8, 10, 11, 12, 20, 22, 23, 200, 300, 10, 9} {
+	for _, mib := range []uint64{6, 8, 9, 16, 17, 18, 200, 300, 8, 7} {
 		f.follow(mib << 20)
 	}
-	if want := []int{400, 200, 50, 400}; !slices.Equal(set, want) {
+	if want := []int{400, 200, 40, 400}; !slices.Equal(set, want) {
 		t.Errorf("%v, want %v", set, want)
 	}
 }
