@@ -32,8 +32,9 @@ const growthStacks = 16 << 20
 // they have gone, and would lie there until the next thousands come.
 const growthEnded = 2000
 
-// growthLook is how often stacks and goroutines are looked at.
-const growthLook = time.Second
+// growthLook is how often stacks and goroutines are looked at, which takes some microseconds. Thousands of connections come within a second, and until the
+// next collection each has a stack as large as those of the few goroutines that there were at the last, twice what it needs.
+const growthLook = 100 * time.Millisecond
 
 // growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
 const growthStep = 0.2
