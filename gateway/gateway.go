@@ -54,7 +54,9 @@ type Options struct {
 	Progress func(done, all int)
 
 	jitter func(time.Duration) time.Duration // of the times between looks at jobs, for tests; nil: a tenth more or less
-	now    func() time.Time                  // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
+	// replaceFor is how long newer configurations replace one whose documents are read, for tests; 0: [replaceFor].
+	replaceFor time.Duration
+	now        func() time.Time // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
 }
 
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
@@ -108,9 +110,11 @@ type Gateway struct {
 
 	ended   chan struct{} // closed when Run has ended
 	reloads chan reload
-	updates chan update
-	accepts chan acceptance
-	archive *archive // nil: documents are kept in memory alone
+	// requested has one place: the configuration is to be read anew.
+	requested chan struct{}
+	updates   chan update
+	accepts   chan acceptance
+	archive   *archive // nil: documents are kept in memory alone
 
 	// first is the deployment of Options.Config; Run and Load take it over.
 	first *deployment
@@ -125,12 +129,13 @@ func New(o Options) (*Gateway, error) {
 	if o.jitter == nil {
 		o.jitter = about
 	}
+	o.replaceFor = cmp.Or(o.replaceFor, replaceFor)
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
 		addresses: state.NewLocalRates(0, o.now), room: newRoom(),
-		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), updates: make(chan update),
+		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
 	if o.TracerProvider != nil {
@@ -235,16 +240,16 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 // read keeps its last good one, which [Gateway.Status] tells and which is no error here. It needs [Gateway.Run]:
 // before Run it waits, after it there is an error.
 func (g *Gateway) Reload(ctx context.Context) error {
-	r := reload{done: make(chan error, 1)}
+	done := make(chan error, 1)
 	select {
-	case g.reloads <- r:
+	case g.reloads <- reload{done: []chan<- error{done}}:
 	case <-g.ended:
 		return errEnded
 	case <-ctx.Done():
 		return fmt.Errorf("reload: %w", ctx.Err())
 	}
 	select {
-	case err := <-r.done:
+	case err := <-done:
 		return err
 	case <-g.ended:
 		return errEnded
@@ -254,6 +259,9 @@ func (g *Gateway) Reload(ctx context.Context) error {
 }
 
 var errEnded = errors.New("reload: the gateway has ended")
+
+// RequestReload is [Gateway.Reload] for somebody who doesn't wait: what comes of it is in the log. Requests that come before one has begun are one.
+func (g *Gateway) RequestReload() { signal(g.requested) }
 
 // Load reads every document once, publishes what it gets and returns the outcome of each API in the order of the
 // configuration. It is for commands that look at the tools or make one call; [Gateway.Run] does it by itself, and

@@ -27,10 +27,15 @@ type update struct {
 	nextTry time.Time
 }
 
+// reload is a request to read the configuration and all documents anew.
 type reload struct {
-	done  chan error
-	again bool // of a configuration that was refused, to see whether a file has come just before it was watched
+	done  []chan<- error // of those who wait for its end; nobody: it is in the log
+	again bool           // of a configuration that was refused, to see whether a file has come just before it was watched
 }
+
+// replaceFor is how long newer configurations replace the one whose documents are read, from the first of them on. Those that come later
+// wait for its end: else none would come into use while they come faster than documents are read.
+const replaceFor = 5 * time.Second
 
 // Run loads the documents, keeps them fresh, watches files and takes reloads, until ctx ends. It is called once
 // and returns when all of its goroutines have ended; then the error is nil.
@@ -68,6 +73,8 @@ type runner struct {
 	group   *errgroup.Group
 	current *deployment // what is served, or will be as soon as one API is up
 	next    *deployment // a reload whose sources have not all answered; nil: none
+	since   time.Time   // when next, or the first of those that it replaced, was read
+	later   *reload     // begins when next has come into use; nil: none
 	turn    int64       // counts reloads
 	refused string      // why the newest configuration was refused; "" if it was not
 	changed chan struct{}
@@ -162,12 +169,18 @@ func (r *runner) loop() {
 			if r.again = false; !again {
 				r.g.log.Info("configuration file changed")
 			}
-			r.takeReload(reload{make(chan error, 1), again}) // the outcome is in the log
+			r.takeReload(reload{again: again})
+		case <-r.g.requested:
+			r.takeReload(reload{})
 		}
 		if r.next != nil && r.next.settled() {
 			r.surviving("a configuration came into use", r.promote)
 			timer.Stop()
 			dirty = false
+		}
+		if later := r.later; later != nil && r.next == nil {
+			r.later = nil
+			r.takeReload(*later)
 		}
 	}
 }
@@ -191,16 +204,25 @@ func (r *runner) surviving(what string, step func()) (panicked bool) {
 
 // takeReload is reload, for somebody who waits for its end whatever happens.
 func (r *runner) takeReload(req reload) {
+	if r.next != nil && time.Since(r.since) >= r.g.o.replaceFor {
+		if r.later == nil {
+			r.later = &reload{}
+		}
+		r.later.done = append(r.later.done, req.done...)
+		return
+	}
 	if r.surviving("a configuration was read", func() { r.reload(req) }) {
 		answer(req.done, errStepPanicked)
 	}
 }
 
 // answer tells the outcome of a reload, once: who has got one waits for no other.
-func answer(done chan<- error, err error) {
-	select {
-	case done <- err:
-	default:
+func answer(done []chan<- error, err error) {
+	for _, d := range done {
+		select {
+		case d <- err:
+		default:
+		}
 	}
 }
 
@@ -281,9 +303,11 @@ func (r *runner) reload(req reload) {
 	if r.next != nil {
 		r.stop(r.next, r.current)
 		next.waiters = r.next.waiters // who waits for the older reload gets the newer one
+	} else {
+		r.since = time.Now()
 	}
 	r.turn++
-	next.turn, next.waiters = r.turn, append(next.waiters, req.done)
+	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
 	for _, s := range next.sources {
 		s.ask(r.turn) // also those that run already: the reload waits for what they find now
@@ -306,9 +330,7 @@ func (r *runner) refuse(req reload, err error) {
 }
 
 func (r *runner) fail(d *deployment, err error) {
-	for _, w := range d.waiters {
-		answer(w, fmt.Errorf("reload: %w", err))
-	}
+	answer(d.waiters, fmt.Errorf("reload: %w", err))
 	d.waiters = nil
 }
 
@@ -330,9 +352,7 @@ func (r *runner) promote() {
 	}
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
-	for _, w := range r.current.waiters {
-		answer(w, nil)
-	}
+	answer(r.current.waiters, nil)
 	r.current.waiters = nil
 }
 

@@ -8,10 +8,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 )
 
@@ -199,6 +203,68 @@ func TestReloadSeesTheNewestDocument(t *testing.T) {
 	}
 	if r.Plan("two") == nil {
 		t.Error("the reload returned before the new document was served")
+	}
+}
+
+// TestReloadsFasterThanDocuments: a configuration whose documents are read is replaced by newer ones for a while only, and then comes into use
+// before them.
+func TestReloadsFasterThanDocuments(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		replaceFor time.Duration
+		want       []string // what is served, one configuration after the other
+	}{
+		{"early", time.Hour, []string{"a_one b_third"}},
+		{"late", 1, []string{"a_one b_first", "a_one b_third"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			arrived, release := make(chan struct{}, 1), make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				signal(arrived)
+				select {
+				case <-release:
+				case <-req.Context().Done():
+				}
+				_, _ = io.WriteString(w, document("B", strings.Trim(req.URL.Path, "/")))
+			}))
+			defer server.Close()
+			var r *running
+			var mu sync.Mutex
+			var served []string
+			begun := make(chan struct{})
+			r = runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")}, Options{
+				replaceFor: tt.replaceFor,
+				InUse: func(*config.Config) {
+					<-begun
+					mu.Lock()
+					defer mu.Unlock()
+					served = append(served, strings.Join(r.tools(), " "))
+				},
+			})
+			close(begun)
+			r.served()
+			var ends []chan error
+			for _, path := range []string{"first", "second", "third"} {
+				r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/" + path + "}]\n"})
+				end := make(chan error, 1)
+				ends = append(ends, end)
+				r.reloads <- reload{done: []chan<- error{end}} // when it was taken, the one before has begun
+				if path == "first" {
+					<-arrived
+				}
+			}
+			close(release)
+			for n, end := range ends {
+				if err := <-end; err != nil {
+					t.Errorf("reload %d: %v", n, err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if served = slices.Compact(served); !slices.Equal(served, tt.want) { // the watcher asks for some once more
+				t.Errorf("came into use: %q, want %q", served, tt.want)
+			}
+		})
 	}
 }
 

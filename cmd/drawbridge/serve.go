@@ -182,7 +182,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	s.log.Info("listening", "mcp", s.config.Server.Scheme()+"://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
 	group.Go(func() error {
-		s.await(groupCtx, group)
+		s.await(groupCtx)
 		s.drain(public, admin, func() { cancelCalls(gateway.ErrEnding) })
 		cancelCalls(nil)
 		cancel(nil)
@@ -191,8 +191,8 @@ func (s *server) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// await returns when the program is told to stop. Reloads run in the group.
-func (s *server) await(ctx context.Context, group *errgroup.Group) {
+// await returns when the program is told to stop.
+func (s *server) await(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -205,15 +205,8 @@ func (s *server) await(ctx context.Context, group *errgroup.Group) {
 				return
 			}
 			s.audits.reopen()
-			group.Go(func() error { s.reload(ctx); return nil })
+			s.gateway.RequestReload()
 		}
-	}
-}
-
-// reload is ended by ctx at the latest; what it finds is in the log.
-func (s *server) reload(ctx context.Context) {
-	if err := s.gateway.Reload(ctx); err != nil {
-		s.log.Warn("reload", "error", err)
 	}
 }
 

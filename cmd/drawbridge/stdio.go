@@ -86,7 +86,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	group, groupCtx := errgroup.WithContext(running)
 	group.Go(func() error { return g.Run(groupCtx) })
 	group.Go(func() error {
-		p.awaitEnd(groupCtx, g, audits, log, group, stop, cut)
+		p.awaitEnd(groupCtx, g, audits, log, stop, cut)
 		return nil
 	})
 	group.Go(func() error {
@@ -109,7 +109,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 
 // awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
 // of ctx closes stop too.
-func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, group *errgroup.Group, stop chan<- struct{}, cut func()) {
+func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, stop chan<- struct{}, cut func()) {
 	for signals := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -121,12 +121,7 @@ func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *audi
 			switch {
 			case sig == syscall.SIGHUP:
 				audits.reopen()
-				group.Go(func() error {
-					if err := g.Reload(ctx); err != nil {
-						log.Warn("reload", "error", err)
-					}
-					return nil
-				})
+				g.RequestReload()
 				continue
 			case signals == 0:
 				log.Info("draining", "signal", sig.String())
