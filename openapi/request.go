@@ -314,8 +314,10 @@ func (b *building) url(base *url.URL) url.URL {
 	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
 		b.faults = append(b.faults, Fault{Message: "the path can't be built"})
 	}
-	if u.Path == u.RawPath {
-		u.RawPath = "" // as url.Parse leaves it
+	if raw := u.RawPath; u.Path == raw { // as url.Parse leaves it, which is not as built where url.URL escapes more than need be
+		if u.RawPath = ""; u.EscapedPath() != raw {
+			u.RawPath = raw
+		}
 	}
 	return u
 }
