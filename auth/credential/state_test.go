@@ -249,6 +249,28 @@ func TestRetryOfBodies(t *testing.T) {
 	}
 }
 
+// A refusal that does not come to its end holds up the repeated request for no longer than is worth a connection.
+func TestRetryAfterStalledRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t)
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(through(func(req *http.Request) (*http.Response, error) {
+			if req.Header.Get("Authorization") == "Bearer t1" {
+				body, _ := io.Pipe()
+				return &http.Response{StatusCode: 401, Body: body, ContentLength: 2}, nil
+			}
+			return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+		}))
+		if status, err := send(t.Context(), t, rt, "POST", resource, nil); status != 401 || err != nil { // it is new: another would be no better
+			t.Fatal(status, err)
+		}
+		time.Sleep(renewAfter)
+		start := time.Now()
+		if status, err := send(t.Context(), t, rt, "GET", resource, nil); status != 200 || err != nil || time.Since(start) > drainTime {
+			t.Errorf("%d, %v after %s", status, err, time.Since(start))
+		}
+	})
+}
+
 // The answer that a repeated request makes void is closed.
 func TestRetryClosesAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

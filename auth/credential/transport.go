@@ -3,6 +3,7 @@ package credential
 import (
 	"io"
 	"net/http"
+	"time"
 )
 
 // bundle is the credentials of a request, all of which are attached. At most
@@ -120,12 +121,17 @@ func replayable(req *http.Request) bool {
 	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
 }
 
-// maxDiscarded is how much of an answer is read to keep its connection, in bytes.
-const maxDiscarded = 4 << 10
+// maxDiscarded is how much of an answer is read to keep its connection, in bytes, and drainTime for how long: the call goes on after that.
+const (
+	maxDiscarded = 4 << 10
+	drainTime    = 50 * time.Millisecond
+)
 
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= maxDiscarded {
+		timer := time.AfterFunc(drainTime, func() { resp.Body.Close() })
 		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded) // else the connection is not used again
+		timer.Stop()
 	}
 	resp.Body.Close()
 }
