@@ -52,7 +52,7 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	}
 	args := appendArguments(nil, a.Complete.Arguments, value)
 	var cancel context.CancelFunc
-	c.ctx, cancel = context.WithTimeout(ctx, completionTime)
+	c.ctx, cancel = cancelledAfter(ctx, completionTime)
 	defer cancel()
 	c.enter()
 	defer c.leave(nil)
@@ -79,6 +79,17 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 		return nothing(err)
 	}
 	return values
+}
+
+// cancelledAfter returns a context that is cancelled after that time. It has no deadline: that the gateway does not wait says nothing of the service, and
+// its breaker takes the end of a deadline for a failure of it.
+func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(d, cancel)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
+	}
 }
 
 // count counts the outcome of a call that nobody but its metrics will hear of.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -109,6 +111,9 @@ func TestCompletionTime(t *testing.T) {
 		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+completionConfig, roundTrip(func(r *http.Request) (*http.Response, error) {
 			calls++
 			<-r.Context().Done()
+			if !errors.Is(r.Context().Err(), context.Canceled) {
+				t.Errorf("a call that nobody waits for ended with %v, which its service would be blamed for", r.Context().Err())
+			}
 			return nil, r.Context().Err()
 		}))
 		for _, tt := range []struct {

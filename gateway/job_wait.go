@@ -197,7 +197,7 @@ func (c *call) abandon(b *begun) {
 	if !c.plan.job.cancellable(b) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cancelTime)
+	ctx, cancel := cancelledAfter(context.WithoutCancel(c.ctx), cancelTime)
 	defer cancel()
 	if resp, _, err := c.askAbout(ctx, c.plan.job.cancel, b, b.cancel); err == nil {
 		_ = resp.Body.Close()
