@@ -6,9 +6,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"runtime/debug"
+	"syscall"
 	"time"
 )
 
@@ -78,14 +80,21 @@ func dialTLS(ctx context.Context, g *guard, config *tls.Config, spoken *protocol
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		kind := TLS
-		if errors.Is(err, context.DeadlineExceeded) {
-			kind = Connect // it said nothing: that says nothing about its certificate
-		}
-		return nil, &dialError{kind: kind, err: err}
+		return nil, &dialError{kind: handshakeKind(err), err: err}
 	}
 	spoken.note(secure)
 	return secure, nil
+}
+
+// handshakeKind tells a service that has a wrong certificate, or speaks no TLS, from one that says nothing, or whose balancer has nobody behind it and
+// hangs up: that is as unreachable as one that takes no connection.
+func handshakeKind(err error) Kind {
+	for _, unreachable := range []error{context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, unreachable) {
+			return Connect
+		}
+	}
+	return TLS
 }
 
 // dialError marks a failure from before the request was sent.

@@ -123,6 +123,14 @@ func TestNoConnection(t *testing.T) {
 	old.Config.ErrorLog = discard()
 	old.StartTLS()
 	defer old.Close()
+	hello := func(conn net.Conn) { _, _ = conn.Read(make([]byte, 16<<10)) }
+	hangsUp := listen(t, hello)
+	hangsUp.Scheme = "https"
+	resets := listen(t, func(conn net.Conn) {
+		hello(conn)
+		conn.(*net.TCPConn).SetLinger(0)
+	})
+	resets.Scheme = "https"
 	trust := x509.NewCertPool()
 	trust.AddCert(secure.Certificate())
 	trust.AddCert(old.Certificate())
@@ -137,6 +145,8 @@ func TestNoConnection(t *testing.T) {
 		{"closed port", Options{BaseURL: closed}, closed, "connect\n" + connectMessage},
 		{"no such name", Options{BaseURL: parse(t, "http://nowhere.invalid/")}, parse(t, "http://nowhere.invalid/"), "connect\n" + connectMessage},
 		{"not TLS", Options{BaseURL: plain}, plain, "tls\n" + tlsMessage},
+		{"hangs up instead of a handshake", Options{BaseURL: hangsUp}, hangsUp, "connect\n" + connectMessage},
+		{"resets instead of a handshake", Options{BaseURL: resets}, resets, "connect\n" + connectMessage},
 		{"unknown authority (E6)", Options{BaseURL: parse(t, secure.URL)}, parse(t, secure.URL), "tls\n" + tlsMessage},
 		{"wrong name (E6)", Options{BaseURL: wrongName, RootCAs: trust}, wrongName, "tls\n" + tlsMessage},
 		{"TLS 1.1 (E6)", Options{BaseURL: parse(t, old.URL), RootCAs: trust}, parse(t, old.URL), "tls\n" + tlsMessage},
