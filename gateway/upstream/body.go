@@ -58,7 +58,8 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 	if codings != identity {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
-		if resp.ContentLength != 0 && resp.Body != http.NoBody { // an answer to HEAD, 204 and 304 may name a coding too
+		// An answer to HEAD, 204 and 304 may name a coding too. Of tracing no body is NoBody.
+		if sent.Method != http.MethodHead && resp.ContentLength != 0 && resp.Body != http.NoBody {
 			b.decoder = c.decoders.get(codings, resp.Body, l.bytes+encodedMore)
 			// Where only the connection ends an answer, one without a byte is one that was cut off.
 			b.decoder.some = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1

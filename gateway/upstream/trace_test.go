@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,22 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
+
+// TestTracedHead: an answer to HEAD that names a coding has no body to decode, whoever stands around it.
+func TestTracedHead(t *testing.T) {
+	address := listen(t, func(conn net.Conn) {
+		readRequest(conn)
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+		wait(conn)
+	})
+	client := NewClient(Options{Name: "orders", BaseURL: address, TracerProvider: trace.NewTracerProvider()})
+	defer client.Close()
+	req := get(t, address)
+	req.Method = http.MethodHead
+	if got := outcome(client, req); got != "200 \"\"\n" {
+		t.Error(got)
+	}
+}
 
 // TestTracing is O13: a span for each call, the trace context but no baggage to
 // the service, and no arguments or credentials in attributes.
