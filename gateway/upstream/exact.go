@@ -24,16 +24,20 @@ type exactKey struct{}
 var keyHeaders = [...]string{"Idempotency-Key", "X-Idempotency-Key"}
 
 // exact returns a request that is marked if net/http would repeat it where repeat
-// forbids it.
+// forbids it, and is not if not.
 func exact(req *http.Request, repeat Repeat) *http.Request {
 	forbidden := repeat == Never && Idempotent(req.Method) || repeat != Once && !repeat.may(req.Method) && keyed(req.Header)
-	if !forbidden {
+	if forbidden == isExact(req.Context()) {
 		return req
 	}
-	return req.WithContext(context.WithValue(req.Context(), exactKey{}, true))
+	// A request for a token is made within the call that needs it, and is not that call.
+	return req.WithContext(context.WithValue(req.Context(), exactKey{}, forbidden))
 }
 
-func isExact(ctx context.Context) bool { return ctx.Value(exactKey{}) != nil }
+func isExact(ctx context.Context) bool {
+	marked, _ := ctx.Value(exactKey{}).(bool)
+	return marked
+}
 
 // keyed reports whether a key would be sent. One without a value is not: it is how our own code tells net/http that
 // a request, such as that for a token, may be repeated.

@@ -104,6 +104,19 @@ func testExact(t *testing.T, long []string) {
 	}
 }
 
+// TestExactOfAnother: what is made within a marked request, such as one for a token, is not marked by that.
+func TestExactOfAnother(t *testing.T) {
+	marked := exact(get(t, parse(t, "http://orders.example.com/")), Never)
+	if !isExact(marked.Context()) {
+		t.Fatal("it is not marked")
+	}
+	for repeat, want := range map[Repeat]bool{Never: true, ByMethod: false, Always: false} {
+		if own := exact(get(t, parse(t, "http://login.example.com/")).WithContext(marked.Context()), repeat); isExact(own.Context()) != want {
+			t.Errorf("%v: marked is %t, want %t", repeat, !want, want)
+		}
+	}
+}
+
 // TestExactHTTP2: over HTTP/2 a marked request is sent once, where the service does not say that it has not looked at it.
 func TestExactHTTP2(t *testing.T) {
 	for _, method := range []string{"GET", "PUT"} {
