@@ -210,7 +210,7 @@ const closedIdle = "http: server closed idle connection"
 func isLost(err error) bool {
 	var op *net.OpError
 	return err.Error() == closedIdle || isLostHTTP2(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &op)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errWritten) || errors.As(err, &op)
 }
 
 // headError returns the error of Do for what the chain returned.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -43,20 +44,34 @@ func (p *protocols) once(req *http.Request) *http.Request {
 		// Before anything was spoken there is no connection in the pool, and so no repetition over HTTP/1.
 		req = unrepeated(req, req.URL.Scheme != "https" || p.http1.Load())
 	}
-	if req.URL.Scheme != "https" || p.http1.Load() && !p.http2.Load() {
+	if req.URL.Scheme != "https" {
 		return req
 	}
 	if _, keyed := req.Header["Idempotency-Key"]; keyed {
 		return req
 	}
+	// What has spoken HTTP/1 alone may speak HTTP/2 on a connection that is yet to be made for this request.
+	http1 := p.http1.Load() && !p.http2.Load()
 	if req.Body != nil && req.Body != http.NoBody {
 		own := req.WithContext(req.Context())
 		own.GetBody = nil
+		if again := req.GetBody; http1 && again != nil {
+			own.GetBody = func() (io.ReadCloser, error) {
+				if p.http2.Load() {
+					return nil, errWritten
+				}
+				return again()
+			}
+		}
 		return own
 	}
 	w := &watch{}
 	ctx, cancel := context.WithCancelCause(req.Context()) // ends with the call's own
-	w.cancel = func() { cancel(errWritten) }
+	w.cancel = func() {
+		if !http1 || p.http2.Load() {
+			cancel(errWritten)
+		}
+	}
 	return req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn, WroteHeaders: w.wroteHeaders}))
 }
 

@@ -134,3 +134,22 @@ func TestHTTP2Faults(t *testing.T) {
 		})
 	}
 }
+
+// TestHTTP2AfterHTTP1: what has spoken HTTP/1 alone is sent once as well, if a connection that is made for it speaks HTTP/2.
+func TestHTTP2AfterHTTP1(t *testing.T) {
+	for _, body := range []string{"", "body"} {
+		var requests atomic.Int64
+		requests.Store(1) // the first is the one that fails
+		server, pool := framed(t, &requests, func(f *http2.Framer, stream uint32) { f.WriteRSTStream(stream, http2.ErrCodeProtocol) })
+		client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
+		client.pool.spoken.http1.Store(true)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcome(client, req); !strings.HasPrefix(got, "truncated\n") || requests.Load() != 2 {
+			t.Errorf("%q: %d requests, want 1; %s", body, requests.Load()-1, got)
+		}
+		client.Close()
+	}
+}
