@@ -275,10 +275,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 	}
 	if p.consent.needed {
 		if err := c.confirm(ctx, args); err != nil {
-			if errors.Is(err, mcp.ErrAsked) {
-				c.done(outcomeAsked, nil)
-			}
-			return nil, err
+			return nil, c.unasked(err)
 		}
 	}
 	return args, nil

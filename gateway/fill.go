@@ -99,12 +99,10 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	switch {
 	case err == nil:
 		return filled(args, values), nil
-	case errors.Is(err, mcp.ErrAsked):
-		c.done(outcomeAsked, nil)
 	case errors.As(err, &none):
 		return nil, c.unanswered(none)
 	}
-	return nil, err
+	return nil, c.unasked(err)
 }
 
 // filled returns arguments with more of them. The values of answers come last.

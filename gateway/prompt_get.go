@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -45,6 +46,9 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	if p.inputs != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
+			if because, status := g.refuseWait(err); because != "" {
+				g.accountRefused(ctx, req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})
+			}
 			return err
 		}
 	}

@@ -24,6 +24,8 @@ const (
 
 	refusedStreams         refusalReason = "streams"        // too many are open, or sessions with subscriptions
 	refusedStreamsOfCaller refusalReason = "caller_streams" // too many of one caller are
+	refusedWaits           refusalReason = "waits"          // too many calls wait for their users
+	refusedWaitsOfCaller   refusalReason = "caller_waits"   // too many of one caller do
 )
 
 // newRefused makes the counters of refusals by their reasons, all of which are there from the start.
@@ -33,7 +35,8 @@ func newRefused(r prometheus.Registerer) map[refusalReason]prometheus.Counter {
 	r.MustRegister(vec)
 	all := map[refusalReason]prometheus.Counter{}
 	for _, because := range []refusalReason{refusedAddressRate, refusedPrincipalRate, refusedToolRate, refusedAPIRate, refusedUncounted, refusedBadTokens,
-		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress, refusedStreams, refusedStreamsOfCaller} {
+		refusedOverload, refusedMemory, refusedConnections, refusedOfAddress, refusedStreams, refusedStreamsOfCaller,
+		refusedWaits, refusedWaitsOfCaller} {
 		all[because] = vec.WithLabelValues(string(because))
 	}
 	return all

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"runtime"
@@ -82,6 +83,40 @@ func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
 	g.metrics.refused[because].Inc()
 	g.accountRefused(req.HTTP.Context(), req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})
 }
+
+// refuseWait counts a request that can't wait for its user, since too many do, if err says so; "": it does not.
+func (g *Gateway) refuseWait(err error) (because refusalReason, status int) {
+	var full *mcp.FullError
+	if !errors.As(err, &full) || full.Alone {
+		return "", 0
+	}
+	because, status = refusedWaits, http.StatusServiceUnavailable
+	if full.OfCaller {
+		because, status = refusedWaitsOfCaller, http.StatusTooManyRequests
+	}
+	g.metrics.refused[because].Inc()
+	return because, status
+}
+
+// unasked makes of the error of a question, which [mcp.ErrAsked] is too, that of the call. What is no failure is the answer's own error.
+func (c *call) unasked(err error) error {
+	var full *mcp.FullError
+	switch {
+	case errors.Is(err, mcp.ErrAsked):
+		c.done(outcomeAsked, nil)
+	case errors.As(err, &full) && full.Alone:
+		return &failure{outcomeUnanswered, err, tooLargeToWait}
+	default:
+		if because, _ := c.g.refuseWait(err); because != "" {
+			c.turnedAway(outcomeLimited)
+		}
+	}
+	return err
+}
+
+// tooLargeToWait is for the model.
+const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
+	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
 
 // admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
 // where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.

@@ -24,6 +24,7 @@ type speaker struct {
 type speakers struct {
 	g       *Gateway
 	readers mcp.SlowReaders
+	waits   mcp.Waits
 
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
@@ -46,6 +47,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Observe:      g.observe,
 		Park:         park,
 		SlowReaders:  &s.readers,
+		Waits:        &s.waits,
 	}
 	if g.o.Local {
 		s.options.Admit = nil // who runs the gateway has no rate
@@ -65,6 +67,7 @@ func (s *speakers) tune(c *config.Config, keys [][]byte) {
 		t.KeepAlive = -1 // there is nobody between
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
+	s.waits.Bound(c.Limits.MaxCalls)
 	for _, speaker := range s.byName {
 		if err := speaker.Tune(t); err != nil {
 			s.g.log.Error("sessions are still sealed with the keys of before", "error", err)

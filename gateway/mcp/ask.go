@@ -100,6 +100,9 @@ func (e *UnusableError) Unwrap() error {
 // for the answers (mcp-E9), as long as Round.Wait, ctx and the client's connection
 // last.
 //
+// While too much waits already, of the caller or in all, the error is a *FullError. Of an answer for which there is no room the
+// action is Cancelled.
+//
 // A client that can't be asked gives an *UnableError; so does one that has not declared
 // even one of the kinds, and nothing is asked then (mcp-E3). Ask belongs to the method's
 // goroutine.

@@ -40,15 +40,16 @@ type questions struct {
 // openQuestion is a request to a client.
 type openQuestion struct {
 	session [16]byte // nobody else may answer
+	wait    *wait    // of the request that asks
 	answer  chan clientAnswer
 }
 
-// clientAnswer is a JSON-RPC response: its result, nil if it is an error.
+// clientAnswer is a JSON-RPC response: its result, nil if it is an error, or there was no room to keep it.
 type clientAnswer struct{ result []byte }
 
 // add enters a question; its id can't be guessed, so that who knows it was asked.
-func (qs *questions) add(session [16]byte) (id string, answer chan clientAnswer) {
-	q := &openQuestion{session, make(chan clientAnswer, 1)}
+func (qs *questions) add(session [16]byte, w *wait) (id string, answer chan clientAnswer) {
+	q := &openQuestion{session, w, make(chan clientAnswer, 1)}
 	id = rand.Text()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -86,7 +87,11 @@ func (qs *questions) deliver(session [16]byte, message []byte) (here bool) {
 		return false
 	}
 	delete(qs.open, id)
-	q.answer <- clientAnswer{bytes.Clone(jsonscan.Lookup(message, "result"))}
+	result := jsonscan.Lookup(message, "result")
+	if !q.wait.keep(int64(len(result))) {
+		result = nil
+	}
+	q.answer <- clientAnswer{bytes.Clone(result)}
 	return true
 }
 
@@ -111,10 +116,18 @@ func (r *Reply) askLegacy(ctx context.Context, round Round) (map[string]Answer, 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, min(wait, maxAskWait), ErrUnanswered)
 	defer cancel()
+	w, full := r.x.wait()
+	if full != nil {
+		return nil, full
+	}
+	defer func() {
+		w.end()
+		r.x.heard = int32(w.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
+	}()
 	answers := make(map[string]Answer, len(round.Questions))
 	open, sent := round.Questions, round.Questions // as they were made, and as they are asked
 	for attempt := 1; len(open) > 0; attempt++ {
-		results, err := r.inquire(ctx, sent)
+		results, err := r.inquire(ctx, w, sent)
 		if err != nil {
 			return nil, err
 		}
@@ -141,12 +154,12 @@ func (r *Reply) askLegacy(ctx context.Context, round Round) (map[string]Answer, 
 
 // inquire sends questions and returns their results in the same order; nil for an
 // error.
-func (r *Reply) inquire(ctx context.Context, open []Question) (results [][]byte, err error) {
+func (r *Reply) inquire(ctx context.Context, w *wait, open []Question) (results [][]byte, err error) {
 	x := r.x
 	qs := &x.h.questions
 	ids, waiting := make([]string, len(open)), make([]chan clientAnswer, len(open))
 	for i := range open {
-		ids[i], waiting[i] = qs.add(x.session.id)
+		ids[i], waiting[i] = qs.add(x.session.id, w)
 		defer qs.drop(ids[i])
 	}
 	for i := range open {

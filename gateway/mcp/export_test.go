@@ -20,3 +20,14 @@ func (u *UsedOnce) Spend(_ context.Context, id string, _ time.Time) (bool, error
 	_, again := u.used.LoadOrStore(id, true)
 	return !again, nil
 }
+
+// Begin counts a request of a caller that waits, and never ends.
+func (w *Waits) Begin(caller string, bytes int64) *FullError {
+	_, full := w.begin(caller, bytes)
+	return full
+}
+
+// Keep counts an answer for a request of a caller.
+func (w *Waits) Keep(caller string, bytes int64) bool {
+	return (&wait{of: w, caller: caller}).keep(bytes)
+}

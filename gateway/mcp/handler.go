@@ -50,6 +50,9 @@ func NewHandler(methods Methods, o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Waits == nil {
+		o.Waits = &Waits{}
+	}
 	h := &Handler{
 		o:      o,
 		now:    o.Now,
@@ -81,6 +84,7 @@ type exchange struct {
 	session   session // of a legacy request
 	cacheable bool    // the result carries caching hints
 	batched   bool    // the request is one of several in a body
+	heard     int32   // bytes of what a legacy client has answered
 	// ending is closed when the client will say nothing any more, but may listen; nil: that can't be known.
 	ending <-chan struct{}
 

@@ -82,6 +82,8 @@ type Options struct {
 	// Spent remembers the states of questions that are good for one use ([Round].Once).
 	// Replicas with the same keys share one. nil: no method asks for such an answer.
 	Spent Spent
+	// Waits bounds what waits for the answers of users. Handlers that share one bound it together. nil: the handler has one of its own.
+	Waits *Waits
 	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
 	// legacy sessions, and with its Watch resources/subscribe and
 	// resources/unsubscribe, which have no entry in the method table. nil: nothing is
