@@ -275,7 +275,10 @@ const (
 	readHeaderTimeout = gateway.HeadPatience
 	idleTimeout       = gateway.RestPatience
 	pingTimeout       = 30 * time.Second // HTTP/2: silence before a ping, and silence after it
-	writeTimeout      = 10 * time.Second // HTTP/2: a connection that takes no byte; a stream has its own in gateway/mcp
+	writeTimeout      = 10 * time.Second // HTTP/2: a connection that takes no byte
+	// answerTimeout is for the answers that gateway/mcp does not write, from the head of the request on: a stream of HTTP/2
+	// that may not send, and a client of HTTP/1 that asks and never reads. gateway/mcp has deadlines of its own instead.
+	answerTimeout = bodyTimeout + 2*time.Second // net/http may wait for a body before it answers
 )
 
 // publicServer serves clients: HTTP/1.1 and HTTP/2, with TLS if there is a certificate. In clear HTTP/2 is for a proxy that
@@ -299,7 +302,7 @@ func (s *server) publicServer(calls context.Context) *http.Server {
 
 func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server {
 	return &http.Server{
-		Handler: bounded(h), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		Handler: bounded(h), ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
 		BaseContext:    func(net.Listener) context.Context { return calls },
 		ErrorLog:       serverErrors{s.log}.logger(),

@@ -150,12 +150,23 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 // reload answers POST /reload.
 func reload(o Options) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := o.Reload(r.Context()); err != nil {
+		err := o.Reload(r.Context())
+		late(w)
+		if err != nil {
 			writeText(w, http.StatusUnprocessableEntity, err.Error()+"\n")
 			return
 		}
 		writeText(w, http.StatusOK, "reloaded\n")
 	}
+}
+
+// answerTime is how long an answer may take whose request took long itself (H7).
+const answerTime = 10 * time.Second
+
+// late gives an answer time of its own: that of the server is over when documents have been slow. What has no deadlines, as
+// in a test, needs none.
+func late(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 }
 
 // accepted answers POST /apis/{name}/accept.
@@ -166,7 +177,9 @@ func accepted(o Options) http.HandlerFunc {
 			writeText(w, http.StatusBadRequest, "If-Match must be one digest in quotation marks, the held.digest of /apis/NAME, or *\n")
 			return
 		}
-		switch err := o.Accept(r.Context(), r.PathValue("name"), digest); {
+		err := o.Accept(r.Context(), r.PathValue("name"), digest)
+		late(w)
+		switch {
 		case err == nil:
 			writeText(w, http.StatusOK, "accepted\n")
 		case errors.Is(err, ErrNoAPI):

@@ -3,10 +3,14 @@ package admin
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -107,3 +111,52 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowReload: who waits for a reload longer than the server has patience with answers, is answered (H7).
+func TestSlowReload(t *testing.T) {
+	slow := func(context.Context) error { time.Sleep(time.Minute); return nil }
+	o := Options{Metrics: prometheus.NewRegistry(), Access: access("s3cret"), Reload: slow, Status: status(true, false),
+		Accept: func(ctx context.Context, _, _ string) error { return slow(ctx) }}
+	for path, want := range map[string]string{"/reload": "reloaded\n", "/apis/orders/accept": "accepted\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			server, client := net.Pipe()
+			s := &http.Server{Handler: Handler(o), WriteTimeout: 12 * time.Second}
+			l := &oneConn{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+			l.conns <- server
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = s.Serve(l) // which says that it was closed
+			}()
+			transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return client, nil }}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://example.com"+path, http.NoBody)
+			r.Header.Set("Authorization", "Bearer s3cret")
+			if resp, err := transport.RoundTrip(r); err != nil {
+				t.Error(err)
+			} else if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || string(body) != want {
+				t.Errorf("%s: %s %q, %v", path, resp.Status, body, err)
+			}
+			transport.CloseIdleConnections()
+			_ = s.Close()
+			<-ended
+		})
+	}
+}
+
+// oneConn is a listener that has one connection.
+type oneConn struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *oneConn) Close() error   { close(l.closed); return nil }
+func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }

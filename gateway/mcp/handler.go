@@ -94,7 +94,20 @@ type exchange struct {
 
 // ServeHTTP answers one HTTP request to the endpoint.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.newExchange(w, r).run((*exchange).serve)
+	h.receive(w, r).run((*exchange).serve)
+}
+
+// receive is newExchange for a request as the server has it. The server's own deadline
+// (H7) is for answers that no exchange writes: a call may take longer. On HTTP/2 it would
+// end the stream, and TLS is broken for good by a record that it stops, such as the answer
+// to an update of keys. In clear HTTP/1 it harms nothing but a write, before which another
+// is set.
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request) *exchange {
+	x := h.newExchange(w, r)
+	if !x.out.http1 || r.TLS != nil {
+		x.out.deadline(time.Time{})
+	}
+	return x
 }
 
 func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {

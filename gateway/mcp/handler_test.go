@@ -321,28 +321,7 @@ func TestSlowClients(t *testing.T) {
 	wg.Wait()
 }
 
-// TestDeadlinesDoNotOutliveTheAnswer: on a connection that is used again the next
-// answer may come from another handler, long after.
-func TestDeadlinesDoNotOutliveTheAnswer(t *testing.T) {
-	t.Parallel()
-	deadlines := make(chan time.Time, 100)
-	endpoint := newEndpoint(t, testMethods(), mcp.Options{})
-	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		endpoint.ServeHTTP(&deadlineWriter{w, deadlines}, r)
-	})
-	for _, tool := range []string{"echo", "nope", "fail"} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, modernCall(t, "mcp.example", tool))
-		last := time.Unix(1, 0)
-		for len(deadlines) > 0 {
-			last = <-deadlines
-		}
-		if !last.IsZero() {
-			t.Errorf("%s: the last write deadline is %v", tool, last)
-		}
-	}
-}
-
+// deadlineWriter tells the write deadlines that are set.
 type deadlineWriter struct {
 	http.ResponseWriter
 	set chan time.Time

@@ -53,7 +53,7 @@ type oldStream struct {
 
 // Stream serves the GET that opens a stream.
 func (t *OldTransport) Stream(w http.ResponseWriter, r *http.Request) {
-	t.h.newExchange(w, r).run(t.get)
+	t.h.receive(w, r).run(t.get)
 }
 
 func (t *OldTransport) get(x *exchange) *Error {
@@ -165,7 +165,7 @@ func (st *oldStream) write(b []byte) error {
 // Messages serves the POSTs with the client's messages. It answers 202 as soon as it has
 // read one; what there is to say comes on the stream.
 func (t *OldTransport) Messages(w http.ResponseWriter, r *http.Request) {
-	x := t.h.newExchange(w, r)
+	x := t.h.receive(w, r)
 	if err := t.post(x); err != nil {
 		x.fail(err)
 	}

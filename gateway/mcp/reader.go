@@ -207,6 +207,7 @@ func (x *exchange) takeLate(rest func()) bool {
 	}
 	go func() {
 		if c.serve(rest) && again && s.err == nil && readers.release(conn) {
+			_ = conn.SetWriteDeadline(time.Time{})
 			readers.Again(conn, said)
 			return
 		}

@@ -291,6 +291,26 @@ func TestSlowReaderIsSlowAgain(t *testing.T) {
 	_ = server.Close()
 }
 
+// TestSlowReaderHasNoDeadlineLeft: the time for its answer is not that for the next one, which somebody else may write.
+func TestSlowReaderHasNoDeadlineLeft(t *testing.T) {
+	const stall = time.Second
+	l := serveLongList(t, false, stall, time.Millisecond)
+	said := make(chan error, 1)
+	l.readers.Again = func(conn net.Conn, _ []byte) {
+		time.Sleep(stall + stall/10) // what is under test is the connection's own clock
+		_, err := io.WriteString(conn, "next")
+		said <- errors.Join(err, conn.Close())
+	}
+	conn := l.ask(t, "")
+	l.slow(t, 1)
+	r := bufio.NewReader(conn)
+	answer(t, r)
+	next, _ := io.ReadAll(r)
+	if err := <-said; err != nil || string(next) != "next" {
+		t.Errorf("%q, %v", next, err)
+	}
+}
+
 // oneConn is a listener that has one connection.
 type oneConn struct {
 	net.Conn

@@ -254,14 +254,15 @@ func (s *stream) finish() error {
 	return s.close()
 }
 
-// close returns the buffer and lets go of the connection. On HTTP/1 the write
-// deadline is the connection's and would outlive the answer, which net/http sends
-// only after the handler: so it is sent now, and the deadline is taken back.
+// close returns the buffer and lets go of the connection. On HTTP/1 what net/http holds
+// is sent now, so that an error is known. The last deadline stays: what net/http writes
+// after the handler, such as the last chunk, must not wait for ever either. It takes the
+// deadline back before the next request.
 func (s *stream) close() error {
 	s.complete = true
 	s.release()
 	if s.http1 && s.err == nil {
-		s.push()
+		s.flushed()
 	}
 	return s.err
 }
@@ -275,11 +276,16 @@ func (s *stream) release() {
 	}
 }
 
-// push sends what net/http holds, and takes back the deadline.
-func (s *stream) push() {
+// flushed sends what net/http holds.
+func (s *stream) flushed() {
 	if s.err = s.control.Flush(); errors.Is(s.err, http.ErrNotSupported) {
 		s.err = nil // an answer in memory
 	}
+}
+
+// push sends what net/http holds, and takes back the deadline.
+func (s *stream) push() {
+	s.flushed()
 	s.deadline(time.Time{})
 }
 
@@ -289,5 +295,6 @@ func (s *stream) unfinished() bool { return s.sent && s.held != nil }
 // empty answers without a body.
 func (s *stream) empty(status int) {
 	s.status, s.sent, s.complete = int32(status), true, true
+	s.deadline(time.Now().Add(s.stall)) // net/http sends the header after the handler
 	s.w.WriteHeader(status)
 }
