@@ -306,6 +306,8 @@ func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server 
 		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
 		BaseContext:    func(net.Listener) context.Context { return calls },
 		ErrorLog:       serverErrors{s.log}.logger(),
+		// net/http would answer "OPTIONS *" by itself, past all that stands around h.
+		DisableGeneralOptionsHandler: true,
 	}
 }
 

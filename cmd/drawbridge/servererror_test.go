@@ -65,6 +65,33 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
+// TestOptionsOfAll: "OPTIONS *" passes what every request passes; net/http would answer it by itself, and wait for its body without an end.
+func TestOptionsOfAll(t *testing.T) {
+	s := &server{config: &config.Config{}, log: slog.New(slog.DiscardHandler)}
+	s.config.Limits.MaxHeader = 32 << 10
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := s.httpServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serveHTTP(h, l) }()
+	r := httpGet(t, "http://"+l.Addr().String())
+	r.Method, r.URL.Opaque = http.MethodOptions, "*"
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusTeapot {
+		t.Errorf("answered with %s, not by the handler", resp.Status)
+	}
+	h.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func httpGet(t *testing.T, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
