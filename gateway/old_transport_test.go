@@ -54,6 +54,7 @@ func openOld(t *testing.T, base, path, token string) *oldClient {
 		t.Fatalf("GET %s = %d %v", path, resp.StatusCode, resp.Header)
 	}
 	c.events = bufio.NewScanner(resp.Body)
+	c.events.Buffer(nil, 4<<20)
 	c.messages = c.next()
 	return c
 }
@@ -150,6 +151,25 @@ func TestOldTransport(t *testing.T) {
 	}
 	if err := g.EndStreams(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOldTransportGivesRoomBack: a large answer, which goes out after the request that asked for it has ended, keeps no room.
+func TestOldTransportGivesRoomBack(t *testing.T) {
+	g := start(t, document("Shop", "list", "large600"), "server: {old_transport: true, allowed_hosts: [mcp.example.com]}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n", largeService(t))
+	withRoom(g, 16<<20)
+	server := httptest.NewServer(g.Handler())
+	t.Cleanup(server.Close) // after the stream has ended
+	c := openOld(t, server.URL, "/sse", "")
+	c.ask(oldInitialize)
+	for id := range 3 {
+		if got := c.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"large600","arguments":{}}}`, id)); len(got) < 600<<10 {
+			t.Fatalf("%.1000s", got)
+		}
+	}
+	c.ask(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list","arguments":{}}}`) // the calls before it have ended
+	if !g.room.answers.TryAcquire(g.room.capacity) {
+		t.Error("room was not given back")
 	}
 }
 

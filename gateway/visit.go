@@ -20,7 +20,7 @@ type visit struct {
 	transport  transport   // which the speaker has several of
 	address    addressKey  // that it counts for; zero: nobody's
 	looked     bool        // there was room for the call that it is, before its token was looked at
-	doored     bool        // somebody runs the rest
+	doored     bool        // somebody runs the rest, and gives the places back when the answer is out
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
 	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
@@ -40,7 +40,7 @@ type door struct{ next http.Handler }
 
 // enter serves a request. A stream of changes waits here, where the stack is not deep.
 func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
-	v.doored = true
+	v.doored = v.transport != oldMessages // whose answers go out elsewhere, after the request that asked has ended
 	d.pass(w, r, v)
 	if v.rest != nil {
 		shed(r.Header)
