@@ -423,9 +423,9 @@ func (c *call) done(o outcome, cause error) {
 	if c.span != nil {
 		c.tellSpan(o)
 	}
-	tell, last, untold := true, false, 0
+	line := faultLine{tell: true}
 	if level == slog.LevelWarn {
-		if tell, last, untold = c.g.faults.tells(c.plan.Tool.API, o, time.Now()); !tell {
+		if line = c.g.faults.tells(c.plan.Tool.API, o, time.Now()); !line.tell {
 			level = slog.LevelDebug
 		}
 	}
@@ -442,13 +442,7 @@ func (c *call) done(o outcome, cause error) {
 	if cause != nil {
 		attrs = append(attrs, slog.Any("error", cause))
 	}
-	if untold > 0 {
-		attrs = append(attrs, slog.Int("untold_before", untold))
-	}
-	if last {
-		attrs = append(attrs, slog.String("more", "for a minute such calls are only counted, by drawbridge_tool_calls_total"))
-	}
-	c.g.log.LogAttrs(c.ctx, level, "call", attrs...)
+	c.g.log.LogAttrs(c.ctx, level, "call", line.with(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
 }
 
 // newReference makes the name under which an internal error is found in the log.

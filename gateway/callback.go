@@ -13,8 +13,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -149,11 +151,22 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 	cb := plan.job.callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.maxBody))
 	if err != nil {
-		http.Error(w, "the body is too large, or was not sent whole", http.StatusRequestEntityTooLarge)
+		var large *http.MaxBytesError
+		switch { // by which a service decides whether to call again
+		case errors.As(err, &large):
+			http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			http.Error(w, "the body came too slowly", http.StatusRequestTimeout)
+		default:
+			http.Error(w, "the body was not sent whole", http.StatusBadRequest)
+		}
 		return
 	}
 	if cb.signature != nil && !cb.signature.holds(r.Header, body) {
-		g.log.Warn("a callback was not signed as it should be", "api", plan.Tool.API, "tool", plan.Tool.Name)
+		if line := g.unsigned.tells(plan.Tool.API, "", time.Now()); line.tell {
+			attrs := []slog.Attr{slog.String("api", plan.Tool.API), slog.String("tool", plan.Tool.Name)}
+			g.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.with(attrs, "callbacks have no line")...)
+		}
 		http.Error(w, "the signature is missing or wrong", http.StatusUnauthorized)
 		return
 	}

@@ -17,14 +17,14 @@ func TestFaultLines(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	count := func(api string, o outcome, calls int) (told, lasts, untold int) {
 		for range calls {
-			tell, last, before := f.tells(api, o, now)
-			if tell {
+			line := f.tells(api, o, now)
+			if line.tell {
 				told++
 			}
-			if last {
+			if line.last {
 				lasts++
 			}
-			untold += before
+			untold += line.untold
 		}
 		return told, lasts, untold
 	}

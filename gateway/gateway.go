@@ -72,6 +72,8 @@ type Gateway struct {
 	checks   failedChecks // of tokens
 	faults   faultLines   // of calls
 	laters   faultLines   // of requests that are refused and may come again
+	mistakes faultLines   // of requests that are wrong
+	unsigned faultLines   // of callbacks
 	cursors  *cursors
 	speakers *speakers
 	reports  *reports
@@ -135,7 +137,8 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
 		addresses: state.NewLocalRates(0, o.now), room: newRoom(),
-		jitter: o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
+		mistakes: faultLines{most: maxMistakeLines},
+		jitter:   o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
 	if o.TracerProvider != nil {

@@ -226,15 +226,19 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 	if e.HTTPStatus >= 400 || e.Code != 0 {
 		level = slog.LevelInfo
 	}
-	tell, last, untold := true, false, 0
-	if e.Later != 0 {
-		if tell, last, untold = g.laters.tells(e.Method, outcome(strconv.Itoa(int(e.Later))), time.Now()); !tell {
-			level = slog.LevelDebug
-		}
-	}
-	if e.Panicked {
+	line, counted := faultLine{tell: true}, "drawbridge_requests_total"
+	switch {
+	case e.Panicked:
 		g.metrics.panics.Inc()
 		level = slog.LevelError
+	case e.Later != 0:
+		counted = "drawbridge_refused_total"
+		line = g.laters.tells(e.Method, outcome(strconv.Itoa(int(e.Later))), time.Now())
+	case level == slog.LevelInfo:
+		line = g.mistakes.tells(e.Method, outcome(strconv.Itoa(e.HTTPStatus)+" "+strconv.Itoa(e.Code)), time.Now())
+	}
+	if !line.tell {
+		level = slog.LevelDebug
 	}
 	ctx := r.Context()
 	if !g.log.Enabled(ctx, level) {
@@ -245,18 +249,7 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 		slog.Any("client", client), slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
 		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes), slog.Duration("duration", e.Duration),
 	}
-	if untold == 0 && !last {
-		g.log.LogAttrs(ctx, level, "request", attrs[:]...)
-		return
-	}
-	more := attrs[:len(attrs):len(attrs)]
-	if untold > 0 {
-		more = append(more, slog.Int("untold_before", untold))
-	}
-	if last {
-		more = append(more, slog.String("more", "for a minute such requests are only counted, by drawbridge_refused_total"))
-	}
-	g.log.LogAttrs(ctx, level, "request", more...)
+	g.log.LogAttrs(ctx, level, "request", line.with(attrs[:], "requests are only counted, by "+counted)...)
 }
 
 // codeLabel avoids an allocation for the code of nearly all requests.

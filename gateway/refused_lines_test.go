@@ -9,7 +9,8 @@ import (
 )
 
 // TestRefusedLines: a flood of requests that are refused for their rate has ten lines of the log in a minute, whatever the era; the tenth says
-// so, the first of the next minute has the number of those between, and at debug level each has its line. Other errors go on having theirs.
+// so, the first of the next minute has the number of those between, and at debug level each has its line. Other errors go on having theirs, up to a
+// hundred of a kind.
 func TestRefusedLines(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[slog.Level]int{slog.LevelInfo: maxFaultLines, slog.LevelDebug: 60} {
@@ -38,6 +39,19 @@ func TestRefusedLines(t *testing.T) {
 		}
 		if n := strings.Count(log.String(), " code=-32602 "); n != 2*maxFaultLines {
 			t.Errorf("%s: %d lines of another error:\n%s", level, n, log)
+		}
+		for range 2 * maxMistakeLines {
+			ask(t, r.Handler(), "2026-07-28", "tools/nothing", "", "")
+		}
+		mistakes := maxMistakeLines
+		if level == slog.LevelDebug {
+			mistakes *= 2
+		}
+		if n := strings.Count(log.String(), " status=404 code=-32601 "); n != mistakes {
+			t.Errorf("%s: %d lines of requests that are wrong:\n%.4000s", level, n, log)
+		}
+		if n := strings.Count(log.String(), `more="for a minute such requests are only counted, by drawbridge_requests_total"`); n != 1 {
+			t.Errorf("%s: %d times it is said that more of them come", level, n)
 		}
 		for kind, spell := range r.laters.kinds {
 			spell.since = spell.since.Add(-faultSpan)
