@@ -93,6 +93,9 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 		defer conn.Close()
 		request := []byte("GET /things/a HTTP/1.1\r\nHost: " + host + "\r\nAccept: application/json\r\n\r\n")
 		ways[i] = func() (wire.Answer, error) { return conn.Exchange(request) }
+		if a, err := ways[i](); err != nil || a.Status != http.StatusOK { // a connection that says nothing for five seconds is closed
+			return nil, fmt.Errorf("a call of %s gives status %d, %w", host, a.Status, err)
+		}
 	}
 	for _, r := range rhythms {
 		more, err := r.compare(ctx, s, ways)
