@@ -6,7 +6,7 @@ type Limits struct {
 	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`
 	// The deepest nesting of JSON in a client's request body.
 	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
-	// The most open streams on which clients wait for changes, in all. More are refused with 503.
+	// The most open streams on which clients wait for changes, in all, at all endpoints together. More are refused with 503.
 	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
 	// The most of these streams of one caller: of a principal, or, without a token, of an address that is not loopback. More are refused with
 	// 429.

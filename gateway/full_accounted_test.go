@@ -108,24 +108,29 @@ func TestConnectionsAreAccounted(t *testing.T) {
 		"refused connections", "refused connections more=200")
 }
 
-// TestStreamsAreAccounted: a stream, and a subscription, that is one too many has a line that names who wanted it, in every era.
+// TestStreamsAreAccounted: a stream, and a subscription, that is one too many at all endpoints together has a line that names who
+// wanted it, in every era.
 func TestStreamsAreAccounted(t *testing.T) {
 	for _, tt := range []struct {
 		limits string
-		others bool // somebody else has the open stream
+		path   string // of the open stream
+		others bool   // somebody else has it
 		status int
 		word   string
 	}{
-		{"max_streams: 1", true, http.StatusServiceUnavailable, "streams"},
-		{"max_streams_per_caller: 1", false, http.StatusTooManyRequests, "caller_streams"},
+		{"max_streams: 1", "/mcp", true, http.StatusServiceUnavailable, "streams"},
+		{"max_streams_per_caller: 1", "/mcp", false, http.StatusTooManyRequests, "caller_streams"},
+		{"max_streams: 1", "/mcp/part", true, http.StatusServiceUnavailable, "streams"},
+		{"max_streams_per_caller: 1", "/mcp/part", false, http.StatusTooManyRequests, "caller_streams"},
 	} {
-		t.Run(tt.word, func(t *testing.T) {
+		t.Run(tt.word+" "+tt.path, func(t *testing.T) {
 			i := newIDP(t)
 			g := start(t, document("Shop", "list"), fmt.Sprintf(`
 server: {public_url: %s, old_transport: true}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
 apis: [{name: shop, spec: $SPEC, base_url: "http://127.0.0.1:1"}]
 rules: [{match: {operation: list}, set: {resource: {uri: "shop://list", poll: 1h}}}]
+endpoints: [{name: part, match: {operation: list}}]
 limits: {%s}
 `, publicURL, issuers(i), tt.limits), "")
 			told := withAudit(t, g)
@@ -139,12 +144,13 @@ limits: {%s}
 					t.Error(err)
 				}
 			}()
-			alice := i.token(t, nil)
+			aud := []string{publicURL + "/mcp", publicURL + "/mcp/part"}
+			alice := i.token(t, map[string]any{"aud": aud})
 			holder := alice
 			if tt.others {
-				holder = i.token(t, map[string]any{"sub": "bob"})
+				holder = i.token(t, map[string]any{"sub": "bob", "aud": aud})
 			}
-			listen(t, server, "/mcp", "2025-11-25", holder)
+			listen(t, server, tt.path, "2025-11-25", holder)
 			want := func(name string, status int, body io.Reader) {
 				t.Helper()
 				if text, _ := io.ReadAll(body); status != tt.status || !strings.Contains(string(text), "too many") {

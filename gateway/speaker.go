@@ -22,9 +22,10 @@ type speaker struct {
 
 // speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
 type speakers struct {
-	g       *Gateway
-	readers mcp.SlowReaders
-	waits   mcp.Waits
+	g         *Gateway
+	readers   mcp.SlowReaders
+	waits     mcp.Waits
+	listeners mcp.Listeners
 
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
@@ -68,11 +69,11 @@ func (s *speakers) tune(c *config.Config, keys [][]byte) {
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
 	s.waits.Bound(c.Limits.MaxCalls)
+	s.listeners.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	for _, speaker := range s.byName {
 		if err := speaker.Tune(t); err != nil {
 			s.g.log.Error("sessions are still sealed with the keys of before", "error", err)
 		}
-		speaker.hub.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	}
 }
 
@@ -90,10 +91,9 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	}
 	o := s.options
 	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
-	limits := s.config.Limits
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
-		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, MaxStreams: limits.MaxStreams, MaxPerPrincipal: limits.MaxStreamsPerCaller,
+		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Listeners: &s.listeners,
 		Crowded: g.crowdedAt, Full: g.refuseStream,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)

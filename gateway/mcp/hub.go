@@ -84,6 +84,9 @@ type HubOptions struct {
 	// Full is told of a request that is refused because too many streams are open, or too many sessions have subscriptions:
 	// in all, or, ofCaller, of one caller; and of the status. nil: nobody is.
 	Full func(req *Request, ofCaller bool, status int)
+	// Listeners counts the streams and sessions. Hubs that share one are bounded together, by its [Listeners.Bound]. nil: the hub has one
+	// of its own, with the two that follow.
+	Listeners *Listeners
 	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
 	MaxStreams int
 	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
@@ -104,26 +107,26 @@ type HubOptions struct {
 type Hub struct {
 	o HubOptions
 
-	mu       sync.Mutex
-	open     map[*listener]struct{}
-	streams  map[string]int                   // open streams, by principal
-	sessions map[string]int                   // sessions with subscriptions, by principal
-	uris     map[string]map[*watcher]struct{} // who watches a resource
-	tasks    map[string]map[*listener]string  // who watches a task, and as which id
-	legacy   map[[16]byte]*watcher            // sessions with subscriptions, or with a stream
-	ended    bool
+	mu     sync.Mutex
+	open   map[*listener]struct{}
+	uris   map[string]map[*watcher]struct{} // who watches a resource
+	tasks  map[string]map[*listener]string  // who watches a task, and as which id
+	legacy map[[16]byte]*watcher            // sessions with subscriptions, or with a stream
+	ended  bool
 
 	left sync.WaitGroup // the open streams
 }
 
 // NewHub makes a hub; it belongs to one [Handler].
 func NewHub(o HubOptions) *Hub {
-	o.bound()
+	if o.Listeners == nil {
+		o.Listeners = &Listeners{most: o.MaxStreams, each: o.MaxPerPrincipal}
+	}
 	if o.MaxWatches <= 0 {
 		o.MaxWatches = 256
 	}
 	return &Hub{
-		o: o, open: make(map[*listener]struct{}), streams: make(map[string]int), sessions: make(map[string]int),
+		o: o, open: make(map[*listener]struct{}),
 		uris: make(map[string]map[*watcher]struct{}), tasks: make(map[string]map[*listener]string),
 		legacy: make(map[[16]byte]*watcher),
 	}
@@ -251,17 +254,17 @@ func (h *Hub) tellFull(req *Request, refused *Error, full fullness) {
 func (h *Hub) admit(l *listener) (*Error, fullness) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := l.viewer.Caller()
-	switch {
-	case h.ended:
+	if h.ended {
 		return Later(http.StatusServiceUnavailable, time.Second, "the server is about to end"), notFull
-	case len(h.open) >= h.o.MaxStreams:
-		return Later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open"), fullInAll
-	case p != "" && h.streams[p] >= h.o.MaxPerPrincipal:
-		return Later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.MaxPerPrincipal), fullOfCaller
+	}
+	switch full := h.o.Listeners.enterStream(l.viewer.Caller()); full {
+	case fullInAll:
+		return Later(http.StatusServiceUnavailable, 30*time.Second, "too many streams are open"), full
+	case fullOfCaller:
+		return Later(http.StatusTooManyRequests, 30*time.Second, "too many streams are open for this caller: at most %d", h.o.Listeners.perCaller()), full
+	case notFull:
 	}
 	h.open[l] = struct{}{}
-	h.streams[p]++
 	h.left.Add(1)
 	return nil, notFull
 }
@@ -273,7 +276,7 @@ func (h *Hub) leave(l *listener) {
 	}
 	h.mu.Lock()
 	delete(h.open, l)
-	count(h.streams, l.viewer.Caller())
+	h.o.Listeners.leaveStream(l.viewer.Caller())
 	for _, key := range l.keys {
 		delete(h.tasks[key], l)
 		if len(h.tasks[key]) == 0 {
@@ -285,11 +288,4 @@ func (h *Hub) leave(l *listener) {
 		release()
 	}
 	h.left.Done()
-}
-
-// count takes one from a counter that has no entries for zero.
-func count(counter map[string]int, key string) {
-	if counter[key]--; counter[key] <= 0 {
-		delete(counter, key)
-	}
 }

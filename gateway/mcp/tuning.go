@@ -40,21 +40,3 @@ func (h *Handler) Tune(t Tuning) error {
 	h.tuning.Store(&t)
 	return nil
 }
-
-// Bound changes [HubOptions].MaxStreams and MaxPerPrincipal. Streams that are open stay, also where they are too many.
-func (h *Hub) Bound(streams, perPrincipal int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.o.MaxStreams, h.o.MaxPerPrincipal = streams, perPrincipal
-	h.o.bound()
-}
-
-// bound fills in the defaults of what bounds streams.
-func (o *HubOptions) bound() {
-	if o.MaxStreams <= 0 {
-		o.MaxStreams = 1 << 14
-	}
-	if o.MaxPerPrincipal <= 0 {
-		o.MaxPerPrincipal = 64
-	}
-}

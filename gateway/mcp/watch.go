@@ -119,15 +119,17 @@ func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, f
 		return nil, Later(http.StatusServiceUnavailable, time.Second, "the server is about to end"), notFull
 	case w != nil:
 		w.grace.Stop()
-	case l == nil && len(h.legacy) >= h.o.MaxStreams:
-		return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions"), fullInAll
-	case l == nil && v.Caller() != "" && h.sessions[v.Caller()] >= h.o.MaxPerPrincipal:
-		return nil, Later(http.StatusTooManyRequests, 30*time.Second,
-			"too many sessions of this caller have subscriptions: at most %d", h.o.MaxPerPrincipal), fullOfCaller
 	default:
+		switch full := h.o.Listeners.enterSession(v.Caller(), l != nil); full {
+		case fullInAll:
+			return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions"), full
+		case fullOfCaller:
+			return nil, Later(http.StatusTooManyRequests, 30*time.Second,
+				"too many sessions of this caller have subscriptions: at most %d", h.o.Listeners.perCaller()), full
+		case notFull:
+		}
 		w = &watcher{viewer: v, uris: make(map[string]func())}
 		h.legacy[id] = w
-		h.sessions[v.Caller()]++
 		h.wait(id, w)
 	}
 	switch {
@@ -182,7 +184,7 @@ func (h *Hub) forget(id [16]byte) {
 	w := h.legacy[id]
 	if w != nil {
 		delete(h.legacy, id)
-		count(h.sessions, w.viewer.Caller())
+		h.o.Listeners.leaveSession(w.viewer.Caller())
 		w.grace.Stop()
 		if w.stream != nil {
 			w.stream.finish()

@@ -1,0 +1,113 @@
+package mcp
+
+import "sync"
+
+// Listeners counts the open streams and the sessions with subscriptions, in all and of each caller, of all hubs that share it: an
+// endpoint has a hub, and what its clients may have open is bounded for all endpoints together. The zero value is good. It is safe
+// for concurrent use.
+type Listeners struct {
+	mu                sync.Mutex
+	most, each        int // 0: the defaults of [HubOptions]
+	streams, sessions tally
+}
+
+// tally counts in all and by caller. It has no entries for zero.
+type tally struct {
+	all int
+	of  map[string]int
+}
+
+// Bound changes how many streams may be open, and how many of one caller, and as many sessions. 0 stands for the defaults of
+// [HubOptions]. Streams that are open stay, also where they are too many.
+func (n *Listeners) Bound(streams, perCaller int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.most, n.each = streams, perCaller
+}
+
+// bounds returns both, with their defaults. The caller holds the lock.
+func (n *Listeners) bounds() (most, each int) {
+	if most, each = n.most, n.each; most <= 0 {
+		most = 1 << 14
+	}
+	if each <= 0 {
+		each = 64
+	}
+	return most, each
+}
+
+// perCaller returns how many of one caller there may be.
+func (n *Listeners) perCaller() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, each := n.bounds()
+	return each
+}
+
+// enterStream counts a stream, or tells of what there is too much. "" is many callers: they count in all alone.
+func (n *Listeners) enterStream(caller string) fullness {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	full := n.full(&n.streams, caller)
+	if full == notFull {
+		n.streams.add(caller)
+	}
+	return full
+}
+
+// leaveStream undoes enterStream.
+func (n *Listeners) leaveStream(caller string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.streams.remove(caller)
+}
+
+// enterSession counts a session, or tells of what there is too much. One with a stream, which was counted as such, is let in always.
+func (n *Listeners) enterSession(caller string, hasStream bool) fullness {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if full := n.full(&n.sessions, caller); full != notFull && !hasStream {
+		return full
+	}
+	n.sessions.add(caller)
+	return notFull
+}
+
+// leaveSession undoes enterSession.
+func (n *Listeners) leaveSession(caller string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sessions.remove(caller)
+}
+
+// full tells whether one more would be too many. The caller holds the lock.
+func (n *Listeners) full(t *tally, caller string) fullness {
+	most, each := n.bounds()
+	switch {
+	case t.all >= most:
+		return fullInAll
+	case caller != "" && t.of[caller] >= each:
+		return fullOfCaller
+	}
+	return notFull
+}
+
+func (t *tally) add(caller string) {
+	if t.all++; caller == "" {
+		return
+	}
+	if t.of == nil {
+		t.of = make(map[string]int)
+	}
+	t.of[caller]++
+}
+
+func (t *tally) remove(caller string) {
+	t.all--
+	if caller == "" {
+		return
+	}
+	if t.of[caller]--; t.of[caller] <= 0 {
+		delete(t.of, caller)
+	}
+}
