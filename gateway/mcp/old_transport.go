@@ -44,11 +44,12 @@ type oldStream struct {
 	principal string
 	ctx       context.Context // of the requests on the stream: it ends with it
 
-	mu      sync.Mutex
-	session *session // without an expiry before initialize
-	calls   int
-	over    bool          // no more requests are taken
-	idle    chan struct{} // closed when the last message is served; nil: nobody waits for that
+	mu       sync.Mutex
+	session  *session      // without an expiry before initialize
+	calls    int           // messages that are served
+	requests int           // of these
+	over     bool          // no more requests are taken
+	idle     chan struct{} // closed when the last message is served; nil: nobody waits for that
 }
 
 // Stream serves the GET that opens a stream.
@@ -216,7 +217,7 @@ func (t *OldTransport) post(x *exchange) *Error {
 	header["Accept"] = oldAccept
 	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
 	go func() { // leave waits for it
-		defer st.done()
+		defer st.done(&e)
 		defer cancel()
 		defer stop()
 		t.serve(st, again, &e)
@@ -229,23 +230,30 @@ func (t *OldTransport) post(x *exchange) *Error {
 var oldAccept = []string{"text/event-stream"}
 
 // begin counts a message of the stream; done is called when it is served. A stream that is about to end takes what helps
-// the requests on it to their end: answers and cancellations.
+// the requests on it to their end: answers and cancellations. So does one on which as many requests run as may.
 func (st *oldStream) begin(e *envelope) *Error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	request := e.id != nil && !e.response
 	switch {
-	case st.over && (st.calls == 0 || e.id != nil && !e.response):
+	case st.over && (st.calls == 0 || request):
 		return refusal(http.StatusNotFound, "the stream has ended; open one with GET")
-	case st.calls >= maxOldCalls:
+	case request && st.requests >= maxOldCalls:
 		return Later(http.StatusTooManyRequests, time.Second, "too many requests are under way: at most %d", maxOldCalls)
 	}
 	st.calls++
+	if request {
+		st.requests++
+	}
 	return nil
 }
 
-func (st *oldStream) done() {
+func (st *oldStream) done(e *envelope) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	if e.id != nil && !e.response {
+		st.requests--
+	}
 	if st.calls--; st.over && st.calls == 0 {
 		close(st.idle)
 	}
