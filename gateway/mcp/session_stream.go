@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -65,13 +66,20 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 	return nil
 }
 
+// subscribeAttempts is how often a session joins anew whose streams end one after the other while it subscribes.
+const subscribeAttempts = 3
+
 // subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
 func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
-	w, fault := h.o.Hub.join(reply.x.session.id, req, nil)
-	if fault != nil {
-		return fault
+	err := errGone
+	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errGone); attempt++ {
+		w, fault := h.o.Hub.join(reply.x.session.id, req, nil)
+		if fault != nil {
+			return fault
+		}
+		err = h.o.Hub.watch(ctx, w, req.URI) // the stream may end meanwhile, and what the session had with it
 	}
-	if err := h.o.Hub.watch(ctx, w, req.URI); err != nil {
+	if err != nil {
 		return err
 	}
 	return reply.Result()

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -19,7 +20,11 @@ type watcher struct {
 	grace  *time.Timer       // of a session without a stream
 }
 
-// watch makes a watcher be told of a resource. It is an error to watch too many.
+// errGone tells that a watcher has ended meanwhile.
+var errGone = fmt.Errorf("the watcher is gone: %w", Later(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
+
+// watch makes a watcher be told of a resource. It is an error to watch too many, and errGone if the watcher has ended before it is told
+// of anything.
 func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
 	h.mu.Lock()
 	_, again := w.uris[uri]
@@ -38,25 +43,29 @@ func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
 	if release == nil {
 		release = func() {}
 	}
-	if !h.keep(w, uri, release) {
+	kept, err := h.keep(w, uri, release)
+	if !kept {
 		release()
 	}
-	return nil
+	return err
 }
 
-// keep enters what watch was allowed, if the watcher still wants it.
-func (h *Hub) keep(w *watcher, uri string, release func()) bool {
+// keep enters what watch was allowed, if it is not there already. The error is errGone.
+func (h *Hub) keep(w *watcher, uri string, release func()) (kept bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, again := w.uris[uri]; again || w.uris == nil {
-		return false
+	if w.uris == nil {
+		return false, errGone
+	}
+	if _, again := w.uris[uri]; again {
+		return false, nil
 	}
 	w.uris[uri] = release
 	if h.uris[uri] == nil {
 		h.uris[uri] = make(map[*watcher]struct{})
 	}
 	h.uris[uri][w] = struct{}{}
-	return true
+	return true, nil
 }
 
 // unwatch ends the subscription to one resource.
@@ -83,12 +92,21 @@ func (h *Hub) drop(w *watcher, uri string) (release func()) {
 // dismiss ends a watcher with all its subscriptions.
 func (h *Hub) dismiss(w *watcher) {
 	h.mu.Lock()
-	var ended []func()
+	ended := h.clear(w)
+	h.mu.Unlock()
+	releaseAll(ended)
+}
+
+// clear is dismiss for who holds the lock, and calls what it returns when it does so no more.
+func (h *Hub) clear(w *watcher) (ended []func()) {
 	for uri := range w.uris {
 		ended = append(ended, h.drop(w, uri))
 	}
 	w.uris, w.stream = nil, nil
-	h.mu.Unlock()
+	return ended
+}
+
+func releaseAll(ended []func()) {
 	for _, release := range ended {
 		release()
 	}
@@ -153,13 +171,14 @@ func (h *Hub) detach(id [16]byte, w *watcher, l *listener) {
 		return
 	}
 	w.stream = nil
+	var ended []func()
 	if len(w.uris) > 0 && !h.ended {
 		h.wait(id, w)
-		h.mu.Unlock()
-		return
+	} else { // at once: a stream that joins later has a watcher of its own
+		ended = h.end(id, w)
 	}
 	h.mu.Unlock()
-	h.forget(id)
+	releaseAll(ended)
 }
 
 // wait gives a session without a stream its grace, from now on. The caller holds the
@@ -169,29 +188,34 @@ func (h *Hub) wait(id [16]byte, w *watcher) {
 		w.grace.Stop()
 	}
 	w.grace = time.AfterFunc(watchGrace, func() {
+		var ended []func()
 		h.mu.Lock()
-		waits := h.legacy[id] == w && w.stream == nil
-		h.mu.Unlock()
-		if waits {
-			h.forget(id)
+		if h.legacy[id] == w && w.stream == nil {
+			ended = h.end(id, w)
 		}
+		h.mu.Unlock()
+		releaseAll(ended)
 	})
 }
 
 // forget ends what a legacy session has here: its stream and its subscriptions.
 func (h *Hub) forget(id [16]byte) {
+	var ended []func()
 	h.mu.Lock()
-	w := h.legacy[id]
-	if w != nil {
-		delete(h.legacy, id)
-		h.o.Listeners.leaveSession(w.viewer.Caller())
-		w.grace.Stop()
-		if w.stream != nil {
-			w.stream.finish()
-		}
+	if w := h.legacy[id]; w != nil {
+		ended = h.end(id, w)
 	}
 	h.mu.Unlock()
-	if w != nil {
-		h.dismiss(w)
+	releaseAll(ended)
+}
+
+// end is forget for the watcher that the session has. The caller holds the lock, and calls what it returns when it does so no more.
+func (h *Hub) end(id [16]byte, w *watcher) (ended []func()) {
+	delete(h.legacy, id)
+	h.o.Listeners.leaveSession(w.viewer.Caller())
+	w.grace.Stop()
+	if w.stream != nil {
+		w.stream.finish()
 	}
+	return h.clear(w)
 }

@@ -1,0 +1,61 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"drawbridge/gateway/mcp"
+)
+
+// TestSubscribeWhileTheStreamBreaks: a subscription that a session is told of as made is kept, also if the session's stream ends before
+// it is there.
+func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		begun, held := 0, 0
+		proceed := make(chan struct{})
+		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(context.Context, mcp.Viewer, string) (func(), error) {
+			begun++
+			<-proceed
+			w.count("test://a", 1)
+			held++
+			return func() { w.count("test://a", -1) }, nil
+		}})
+		methods, options := wholeServer(w, mcp.Options{})
+		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		defer d.end()
+		send := func(who, method, message string) string {
+			d.begin(who, method+" /mcp HTTP/1.1\nHost: mcp.example\nContent-Type: application/json\nAccept: application/json, text/event-stream\n"+
+				"Mcp-Session-Id: "+d.values["session"]+"\n\n"+message)
+			synctest.Wait()
+			return d.got(d.open[who])
+		}
+		d.begin("init", "POST /mcp HTTP/1.1\nHost: mcp.example\nContent-Type: application/json\n\n"+
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+		synctest.Wait()
+		d.got(d.open["init"])
+		send("stream", "GET", "")
+		if got := send("subscribe", "POST", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://a"}}`); got != "" || begun != 1 {
+			t.Fatalf("%d looks, %s", begun, got)
+		}
+		d.open["stream"].leave()
+		synctest.Wait()
+		close(proceed)
+		synctest.Wait()
+		if got := d.got(d.open["subscribe"]); !strings.Contains(got, `"result":{}`) {
+			t.Errorf("subscribed: %s", got)
+		}
+		send("stream", "GET", "")
+		w.hub.Updated("test://a")
+		synctest.Wait()
+		if got := d.got(d.open["stream"]); !strings.Contains(got, "notifications/resources/updated") {
+			t.Errorf("the next stream is told %q", got)
+		}
+		if w.watched["test://a"] != 1 || held != 2 {
+			t.Errorf("watched %v, begun %d times", w.watched, held)
+		}
+	})
+}
