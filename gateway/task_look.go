@@ -21,6 +21,7 @@ func (t *task) allowed(ctx context.Context) error {
 		}
 	}
 	if t.plan.condition != nil && t.payload.Arguments == nil && !visitFrom(ctx).operator {
+		t.refusedByRule(ctx, nil)
 		return mcp.InvalidParams("the gateway's policy has changed since this task began, and does not permit a look at it") // it is about arguments that nobody has kept
 	}
 	if t.plan.condition == nil || visitFrom(ctx).operator {
@@ -31,10 +32,16 @@ func (t *task) allowed(ctx context.Context) error {
 		caller = &auth.Principal{}
 	}
 	if ok, err := t.plan.permitted(ctx, caller, t.payload.Arguments); !ok {
-		t.done(outcomeCondition, err)
+		t.refusedByRule(ctx, err)
 		return mcp.InvalidParams("the gateway's policy does not permit a look at this task any more")
 	}
 	return nil
+}
+
+// refusedByRule counts a look that the rule's condition does not permit, and tells the audit log, which has no account of it yet.
+func (t *task) refusedByRule(ctx context.Context, cause error) {
+	t.done(outcomeCondition, cause)
+	t.g.refuse(ctx, t.endpoint, t.plan, t.caller, t.req, outcomeCondition)
 }
 
 // start gives what is asked about the task its deadline, and attaches what its call had attached. It returns what ends that.
@@ -127,9 +134,11 @@ func (t *task) look(rec *taskRecord) {
 		rec.Result = t.kept.members
 	case errors.As(err, &missed) && missed.later:
 		rec.Next = now.Add(j.pause(missed.retry))
+		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.denied:
 		// That says something of who looks, and nothing of the job.
 		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.pause(missed.retry))
+		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.gone && rec.Called:
 		rec.end(mcp.TaskCancelled)
 	case errors.As(err, &missed):
@@ -143,6 +152,7 @@ func (t *task) look(rec *taskRecord) {
 		rec.Result = t.kept.members
 	case err != nil:
 		rec.Next = now.Add(j.pause(0))
+		t.done(outcomeInternal, err)
 	case l.state == jobSucceeded:
 		rec.end(mcp.TaskCompleted)
 		t.done(outcomeOK, nil)

@@ -92,6 +92,7 @@ func (t *task) answer(rec *taskRecord, asked jobQuestion, a mcp.Answer) error {
 		t.done(outcomeClientError, err)
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
+	t.took()
 	rec.Answered = append(rec.Answered, key)
 	delete(rec.Refused, key)
 	rec.ask(slices.DeleteFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == key }))
@@ -130,10 +131,26 @@ func (t *task) callOff(rec *taskRecord) error {
 	}
 	resp, _, err := t.askAbout(t.ctx, t.plan.job.cancel, t.begun, t.begun.cancel)
 	if err == nil {
+		if resp.StatusCode >= 300 {
+			err = t.refusedOf(resp, "")
+		}
 		_ = resp.Body.Close()
+	}
+	if err != nil {
+		f := t.lookFailed(err).failure // who asks how the job stands is told; that it was not stopped is for those who run the gateway
+		t.done(f.outcome, f.cause)
+	} else {
+		t.took()
 	}
 	rec.Called, rec.Next = true, time.Time{}
 	return t.tell(rec)
+}
+
+// took makes that the service has done what it was asked the outcome of the request, whatever came of the look before.
+func (t *task) took() {
+	if t.account != nil {
+		t.account.outcome = outcomeOK
+	}
 }
 
 // tell remembers what has become of a task, and tells who watches it.

@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/audit"
+)
+
+// outcomesIn runs what writes to an audit log, and returns of each line how the request came about, how it ended, the last status and how many
+// requests it made, or what a request got that was refused before it was a call.
+func outcomesIn(t *testing.T, g *Gateway, run func()) (told []string) {
+	t.Helper()
+	out := &sink{}
+	log, err := audit.New(audit.Options{Output: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- log.Run(ctx) }()
+	g.audit = log
+	run()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		var l struct {
+			RPC, Decision, Outcome string
+			Status, Requests       int
+			Answered               int
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Answered != 0 {
+			told = append(told, fmt.Sprint(l.RPC, " ", l.Decision, " ", l.Outcome, " answered ", l.Answered))
+			continue
+		}
+		told = append(told, fmt.Sprint(l.RPC, " ", l.Decision, " ", l.Outcome, " ", l.Status, " ", l.Requests))
+	}
+	return told
+}
+
+// TestAccountOfAFailedTask: what a service did not do, or say, about a job is not told as done, and is counted as a call's failure is.
+func TestAccountOfAFailedTask(t *testing.T) {
+	for _, tt := range []struct {
+		name, method, answer, want, outcome string
+	}{
+		{"a look while the service has no time", "tasks/get", "503", "tasks/get allowed server_error 503 1", "server_error"},
+		{"a look that nobody answers", "tasks/get", "break", "tasks/get allowed connect 0 1", "connect"},
+		{"a look that the service forbids", "tasks/get", "403", "tasks/get allowed client_error 403 1", "client_error"},
+		{"a job that is stopped", "tasks/cancel", "204", "tasks/cancel allowed ok 204 1", ""},
+		{"a job that is not stopped by a fault", "tasks/cancel", "500", "tasks/cancel allowed server_error 500 1", "server_error"},
+		{"a job that may not be stopped", "tasks/cancel", "403", "tasks/cancel allowed client_error 403 1", "client_error"},
+		{"a job that nobody stops", "tasks/cancel", "break", "tasks/cancel allowed connect 0 1", "connect"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
+					"rules: [{match: {operation: makeReport}, set: {job: {cancel: {method: DELETE}}}}]\n", newJobService(acceptedJob+"=== "+tt.answer+"\n"))
+				_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+				time.Sleep(2 * time.Second)
+				told := outcomesIn(t, g, func() {
+					if status, got := g.jobCall(t, jobCall{Method: tt.method, Params: `"taskId":"$TASK"`, Tasks: true}, taskID(messages[0])); status != 200 {
+						t.Errorf("%d %s", status, got)
+					}
+				})
+				if diff := cmp.Diff([]string{tt.want}, told); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+				if tt.outcome == "" {
+					return
+				}
+				if lines := metricLines(g, "drawbridge_tool_calls_total", fmt.Sprintf("outcome=%q", tt.outcome), "} 1"); len(lines) != 1 {
+					t.Errorf("counted: %q", metricLines(g, "drawbridge_tool_calls_total"))
+				}
+			})
+		})
+	}
+}
+
+// TestAccountOfATaskThatIsNotPermitted has a line for a look that the rule's condition refuses.
+func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startJobs(t, reportsAPI(t), "", newJobService(acceptedJob))
+		for name, arguments := range map[string]json.RawMessage{"with the arguments of the call": json.RawMessage(`{}`), "of a call before there was a condition": nil} {
+			p := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli(), Arguments: arguments}
+			opened, err := openAs(g, "", "", sealTask(t, g, p, time.Now().Add(time.Hour), "", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened.req.Method = "tasks/get"
+			plan := *opened.plan
+			if plan.condition, err = auth.NewCondition("1 == 2"); err != nil {
+				t.Fatal(err)
+			}
+			opened.plan = &plan
+			told := outcomesIn(t, g, func() {
+				if err := opened.allowed(opened.ctx); err == nil {
+					t.Errorf("%s: it is permitted", name)
+				}
+			})
+			if diff := cmp.Diff([]string{"tasks/get refused not_permitted 0 0"}, told); diff != "" {
+				t.Errorf("%s: -want +got:\n%s", name, diff)
+			}
+		}
+	})
+}
