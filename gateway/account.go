@@ -91,11 +91,14 @@ func (c *call) leave(err error) {
 	a.settle()
 	if a.outcome == "" {
 		var refused *mcp.Error
+		var failed *failure
 		switch {
 		case errors.As(err, &refused):
 			a.outcome = outcomeInvalid
 		case a.requests == 0:
 			return
+		case errors.As(err, &failed):
+			a.outcome = failed.outcome // which nobody was told of
 		case err != nil:
 			a.outcome = outcomeInternal
 		default:

@@ -36,6 +36,9 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	case resp != nil && resp.StatusCode == http.StatusNotModified && known.validators != nil:
 		return nil
 	case resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone):
+		if c.account != nil {
+			c.account.outcome = outcomeClientError
+		}
 		known.known, known.digest, known.validators = true, [32]byte{}, nil
 		return nil
 	case err != nil:
