@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -70,11 +69,16 @@ func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
 	g.accountRefused(r.Context(), r, o, http.StatusForbidden, audit.Line{})
 }
 
-// refusePrompt tells the audit log if a prompt is refused for a scope, and returns the error.
-func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, err error) error {
-	var denied *mcp.Error
-	if errors.As(err, &denied) && denied.HTTPStatus == http.StatusForbidden {
-		g.accountRefused(ctx, req.HTTP, outcomeScope, denied.HTTPStatus, audit.Line{RPC: req.Method})
+// refusePrompt tells the audit log of a prompt that is refused for a scope, and returns the error, which may be that there is no such prompt.
+func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
+	status := denied.HTTPStatus
+	switch {
+	case status != 0:
+	case req.Era == mcp.Legacy:
+		status = http.StatusOK // errors of that era are ordinary answers
+	default:
+		status = http.StatusBadRequest
 	}
-	return err
+	g.accountRefused(ctx, req.HTTP, outcomeScope, status, audit.Line{RPC: req.Method})
+	return denied
 }

@@ -34,6 +34,7 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 		return nil
 	}
 	if c.endpoint.guard != nil && !c.endpoint.allows(c.caller, a.plan) {
+		g.refuseScope(ctx, c.endpoint, a.plan, c.caller, c.req)
 		return nothing(errors.New("the caller may not call the tool"))
 	}
 	value := func(name string) (string, bool) {

@@ -64,8 +64,8 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 		b.chunks = append(b.chunks, mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Description)})
 		b.raw(",")
 	}
-	if err := b.locate(); err != nil {
-		return g.refusePrompt(ctx, req, err)
+	if err := b.locate(ctx); err != nil {
+		return err
 	}
 	b.raw(`"messages":[`)
 	for i := range p.messages {
@@ -157,7 +157,7 @@ type located struct {
 }
 
 // locate finds the resources of the prompt, and checks that the caller may read all of them, before anything is called.
-func (b *promptBuilder) locate() error {
+func (b *promptBuilder) locate(ctx context.Context) error {
 	needs := b.prompt.needs
 	for i := range b.prompt.messages {
 		m := &b.prompt.messages[i]
@@ -173,7 +173,7 @@ func (b *promptBuilder) locate() error {
 		case l.plan.unfitForPrompt() != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), l.plan.unfitForPrompt())
 		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
-			return unknown
+			return b.g.refusePrompt(ctx, b.req, unknown)
 		}
 		if b.found == nil {
 			b.found = map[int]located{}
@@ -182,7 +182,7 @@ func (b *promptBuilder) locate() error {
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
 	if b.endpoint.guard != nil && !b.endpoint.grants(b.caller, needs) {
-		return b.endpoint.forbidPrompt(b.caller, needs)
+		return b.g.refusePrompt(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
 	}
 	return nil
 }

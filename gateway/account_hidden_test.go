@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestHiddenRefusalsAreAccounted: who is told that there is no such prompt, or given no values, for want of a scope, has a line that says so.
+func TestHiddenRefusalsAreAccounted(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "default_scopes", "hide_unauthorized: true\n  default_scopes", 1) +
+		`  - {match: {operation: purge}, set: {resource: {uri: "shop://purge"}}}
+prompts:
+  - {name: any, arguments: [{name: uri, required: true}], messages: [{resource: "{{uri}}"}]}
+  - {name: special, scopes: [special], messages: [{text: hello}]}
+  - {name: find, arguments: [{name: who, complete: {tool: purge, arguments: {}, values: /*}}], messages: [{text: "{{who}}"}]}
+`
+	g := start(t, document("Shop", "list", "purge"), cfg, service.URL)
+	c := newClient(t, g.Handler(), eras[0], i.token(t, map[string]any{"scope": "mcp:tools"}))
+	old := newClient(t, g.Handler(), "2025-11-25", i.token(t, map[string]any{"scope": "mcp:tools"}))
+	for _, tt := range []struct {
+		name string
+		send func()
+		want []string
+	}{
+		{"a prompt", func() { c.send("prompts/get", "special", "{}") }, []string{"prompts/get refused insufficient_scope answered 400"}},
+		{"a prompt in the old revisions", func() { old.send("prompts/get", "special", "{}") }, []string{"prompts/get refused insufficient_scope answered 200"}},
+		{"a resource of a prompt", func() { c.send("prompts/get", "any", `{"uri":"shop://purge"}`) }, []string{"prompts/get refused insufficient_scope answered 400"}},
+		{"a prompt that is not there", func() { c.send("prompts/get", "none", "{}") }, nil},
+		{"a resource that is not there", func() { c.send("prompts/get", "any", `{"uri":"shop://none"}`) }, nil},
+		{"values of an argument", func() {
+			header := c.header.Clone()
+			for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "*/*", "MCP-Protocol-Version": eras[0], "Mcp-Method": "completion/complete"} {
+				header.Set(name, value)
+			}
+			if w := post(c.h, header, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{`+completeParams("")+
+				`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`); w.Code != http.StatusOK {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		}, []string{"completion/complete refused insufficient_scope 0 0"}},
+	} {
+		if diff := cmp.Diff(tt.want, outcomesIn(t, g, tt.send)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tt.name, diff)
+		}
+	}
+	if lines := metricLines(g, "drawbridge_tool_calls_total", `tool="purge"`, `outcome="insufficient_scope"`, "} 1"); len(lines) != 1 {
+		t.Errorf("counted: %q", metricLines(g, "drawbridge_tool_calls_total"))
+	}
+}
