@@ -63,10 +63,10 @@ func (c *call) startSpan() {
 	}
 }
 
-// tellSpan tells the span how the call has ended.
+// tellSpan tells the span how the call has ended. That a service goes on, or the user is asked first, is no error.
 func (c *call) tellSpan(o outcome) {
 	c.span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
-	if o == outcomeOK || o == outcomeJob {
+	if o == outcomeOK || o == outcomeJob || o == outcomeAsked {
 		return
 	}
 	c.span.SetStatus(codes.Error, string(o))

@@ -11,6 +11,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/gateway/mcp"
 )
 
 const (
@@ -161,6 +163,22 @@ func TestSpanOfAFailedCall(t *testing.T) {
 	}
 	if s := ended[0].Status(); s.Code != codes.Error || s.Description != "bad_arguments" {
 		t.Errorf("status %+v", s)
+	}
+}
+
+// TestSpanOfNoFailure: a job that goes on, and a question to the user, are no errors.
+func TestSpanOfNoFailure(t *testing.T) {
+	g, _, spans := traced(t)
+	for _, o := range []outcome{outcomeOK, outcomeJob, outcomeAsked} {
+		_, span := g.tracer.Start(t.Context(), string(o))
+		c := call{span: span, req: &mcp.Request{Method: "tools/call"}}
+		c.tellSpan(o)
+		span.End()
+	}
+	for _, s := range spans.Ended() {
+		if s.Status().Code != codes.Unset || strings.Contains(fmt.Sprint(s.Attributes()), "error.type") {
+			t.Errorf("%s: %v %v", s.Name(), s.Status(), s.Attributes())
+		}
 	}
 }
 
