@@ -304,6 +304,36 @@ func TestRotation(t *testing.T) {
 	same(t, requests(t, read("1")), wanted(0, 1))
 }
 
+// TestHalfALine opens a file anew that a full disk left in the middle of a line: no line stands behind the half one.
+func TestHalfALine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for _, tt := range []struct{ stands, before string }{
+		{"", ""},
+		{"{\"request\":\"whole\"}\n", "{\"request\":\"whole\"}\n"},
+		{"{\"requ", "{\"requ\n"},
+	} {
+		if err := os.WriteFile(path, []byte(tt.stands), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, end := start(t, Options{Path: path})
+		l.Write(line(0))
+		l.Reopen() // which finds whole lines
+		l.Write(line(1))
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind, ok := strings.CutPrefix(string(text), tt.before)
+		if !ok {
+			t.Fatalf("%q: %q", tt.stands, text)
+		}
+		same(t, requests(t, behind), wanted(0, 2))
+	}
+}
+
 // TestNoFile says at the start what is wrong with the file.
 func TestNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "audit.jsonl")

@@ -19,7 +19,8 @@ type output struct {
 
 	file   *os.File
 	looked time.Time
-	torn   int // bytes of the first line that stand at the end of the file already
+	torn   int  // bytes of the first line that stand at the end of the file already
+	broken bool // the file ends with part of a line that nobody will go on with
 }
 
 // open opens the file for lines at its end.
@@ -31,8 +32,24 @@ func (o *output) open() error {
 	if err != nil {
 		return fmt.Errorf("open the audit log: %w", err)
 	}
-	o.file, o.looked, o.torn = f, time.Now(), 0
+	o.file, o.looked, o.torn, o.broken = f, time.Now(), 0, endsWithin(f)
 	return nil
+}
+
+// endsWithin tells whether a file ends within a line, as after a full disk. It is false where that can't be told.
+func endsWithin(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	r, err := os.Open(f.Name())
+	if err != nil {
+		return false
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	var last [1]byte
+	_, err = r.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 func (o *output) close() {
@@ -43,7 +60,8 @@ func (o *output) close() {
 }
 
 // write writes lines and returns how many bytes of whole lines are written: n is 0 or the end of a line. What a full disk has taken
-// of the line behind them is not written again, unless there is another file by then.
+// of the line behind them is not written again, unless the file was opened anew by then: what stands there then ends as a line of
+// its own, and the line is written whole behind it.
 func (o *output) write(lines []byte) (n int, err error) {
 	to := o.stream
 	if o.path != "" {
@@ -56,6 +74,12 @@ func (o *output) write(lines []byte) (n int, err error) {
 			}
 		}
 		to = o.file
+		if o.broken {
+			if _, err := to.Write([]byte{'\n'}); err != nil {
+				return 0, fmt.Errorf("write the audit log: %w", err)
+			}
+			o.broken = false
+		}
 	}
 	written, err := to.Write(lines[o.torn:])
 	written += o.torn
