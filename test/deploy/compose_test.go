@@ -26,6 +26,7 @@ type service struct {
 	Ports       []string
 	Environment map[string]string
 	Secrets     []string
+	Volumes     []string
 	Networks    []string
 	Command     []string
 	Healthcheck struct{ Test []string }
@@ -44,6 +45,7 @@ func TestCompose(t *testing.T) {
 		Services map[string]service
 		Secrets  map[string]struct{ File string }
 		Networks map[string]any
+		Volumes  map[string]any
 	}
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
@@ -90,6 +92,13 @@ func TestCompose(t *testing.T) {
 		t.Fatalf("the configuration can't be used, or not without a warning: %v", problems)
 	}
 	gateway := file.Services["gateway"]
+	// What is in server.state_dir outlives its container.
+	kept := slices.IndexFunc(gateway.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/var/lib/drawbridge") })
+	if kept < 0 {
+		t.Errorf("server.state_dir is none of the volumes %q", gateway.Volumes)
+	} else if name, _, _ := strings.Cut(gateway.Volumes[kept], ":"); !has(file.Volumes, name) {
+		t.Errorf("the volume %q is not made: %v", name, file.Volumes)
+	}
 	grace, err := time.ParseDuration(gateway.Grace)
 	if err != nil || grace < time.Duration(c.Server.ShutdownDelay)+time.Duration(c.Server.DrainTimeout)+lastWords {
 		t.Errorf("stop_grace_period is %q, and the gateway may take %v + %v", gateway.Grace, c.Server.ShutdownDelay, c.Server.DrainTimeout)
@@ -103,6 +112,8 @@ func TestCompose(t *testing.T) {
 		t.Errorf("%d replicas", gateway.Deploy.Replicas)
 	}
 }
+
+func has(m map[string]any, key string) bool { _, ok := m[key]; return ok }
 
 // TestComposeModel has Compose's own reader put the file together.
 func TestComposeModel(t *testing.T) {
