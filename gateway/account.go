@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -18,11 +17,11 @@ type account struct {
 	rpc      string // how the call came about; "": as the request says
 	outcome  outcome
 	status   int
+	tried    bool // to make a request
 	requests int
 	cache    string
 	sent     int64
 	received int64
-	body     io.Reader // of the last answer
 }
 
 // outcomeInvalid is for calls that are refused before anything is known of them. It is in the audit log alone: such calls are
@@ -55,47 +54,55 @@ func (c *call) accountable(ctx context.Context) error {
 	return c.failed(err)
 }
 
-// exchanged tells the metrics and the account of a request to the service, and of its answer; nil: there was none.
-func (c *call) exchanged(req *http.Request, resp *http.Response) {
+// exchanged tells the metrics and the account of a request to the service, how often it was sent, and of its answer; nil: there was none.
+func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
+	c.settle()
 	c.status = 0
 	if resp != nil {
 		c.body, c.status = resp.Body, resp.StatusCode
+		c.received, _ = resp.Body.(receivedBy)
 	}
-	c.plan.metrics.flow.exchanged(req, resp)
+	sent := int64(requests) * max(0, req.ContentLength)
+	c.plan.metrics.flow.exchanged(sent, resp)
 	a := c.account
 	if a == nil {
 		return
 	}
-	a.settle()
-	a.requests++
-	a.sent += max(0, req.ContentLength)
+	a.tried = true
+	a.requests += requests
+	a.sent += sent
 	if resp != nil {
-		a.status, a.body = resp.StatusCode, resp.Body
+		a.status = resp.StatusCode
 	}
 }
 
-// settle adds what was received of the last answer.
-func (a *account) settle() {
-	if counted, ok := a.body.(receivedBy); ok {
-		a.received += counted.Received()
+// settle counts what was received of the last answer.
+func (c *call) settle() {
+	if c.received == nil {
+		return
 	}
-	a.body = nil
+	n := c.received.Received()
+	c.received = nil
+	c.plan.metrics.flow.received.Add(float64(n))
+	if c.account != nil {
+		c.account.received += n
+	}
 }
 
 // leave writes the line of a call that has ended with err. A look at a task that made no request, and was not refused, is no call.
 func (c *call) leave(err error) {
+	c.settle()
 	a := c.account
 	if a == nil {
 		return
 	}
-	a.settle()
 	if a.outcome == "" {
 		var refused *mcp.Error
 		var failed *failure
 		switch {
 		case errors.As(err, &refused):
 			a.outcome = outcomeInvalid
-		case a.requests == 0:
+		case !a.tried:
 			return
 		case errors.As(err, &failed):
 			a.outcome = failed.outcome // which nobody was told of

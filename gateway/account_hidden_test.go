@@ -14,14 +14,26 @@ func TestHiddenRefusalsAreAccounted(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "default_scopes", "hide_unauthorized: true\n  default_scopes", 1) +
 		`  - {match: {operation: purge}, set: {resource: {uri: "shop://purge"}}}
+  - {match: {operation: hidden}, set: {scopes: ["orders:admin"], resource: {uri: "shop://hidden/{id}"}}}
 prompts:
   - {name: any, arguments: [{name: uri, required: true}], messages: [{resource: "{{uri}}"}]}
   - {name: special, scopes: [special], messages: [{text: hello}]}
   - {name: find, arguments: [{name: who, complete: {tool: purge, arguments: {}, values: /*}}], messages: [{text: "{{who}}"}]}
 `
-	g := start(t, document("Shop", "list", "purge"), cfg, service.URL)
+	const hidden = "  /hidden/{id}: {get: {operationId: hidden, parameters: [{name: id, in: path, required: true, schema: {type: string}}], responses: {'200': {description: ok}}}}\n"
+	g := start(t, document("Shop", "list", "purge")+hidden, cfg, service.URL)
 	c := newClient(t, g.Handler(), eras[0], i.token(t, map[string]any{"scope": "mcp:tools"}))
 	old := newClient(t, g.Handler(), "2025-11-25", i.token(t, map[string]any{"scope": "mcp:tools"}))
+	complete := func(params string, want int) {
+		header := c.header.Clone()
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "*/*", "MCP-Protocol-Version": eras[0], "Mcp-Method": "completion/complete"} {
+			header.Set(name, value)
+		}
+		if w := post(c.h, header, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{`+params+
+			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`); w.Code != want {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
 	for _, tt := range []struct {
 		name string
 		send func()
@@ -32,15 +44,9 @@ prompts:
 		{"a resource of a prompt", func() { c.send("prompts/get", "any", `{"uri":"shop://purge"}`) }, []string{"prompts/get refused insufficient_scope answered 400"}},
 		{"a prompt that is not there", func() { c.send("prompts/get", "none", "{}") }, nil},
 		{"a resource that is not there", func() { c.send("prompts/get", "any", `{"uri":"shop://none"}`) }, nil},
-		{"values of an argument", func() {
-			header := c.header.Clone()
-			for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "*/*", "MCP-Protocol-Version": eras[0], "Mcp-Method": "completion/complete"} {
-				header.Set(name, value)
-			}
-			if w := post(c.h, header, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{`+completeParams("")+
-				`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`); w.Code != http.StatusOK {
-				t.Errorf("%d %s", w.Code, w.Body)
-			}
+		{"values of an argument", func() { complete(completeParams(""), http.StatusOK) }, []string{"completion/complete refused insufficient_scope 0 0"}},
+		{"values of a resource", func() {
+			complete(`"ref":{"type":"ref/resource","uri":"shop://hidden/{id}"},"argument":{"name":"id","value":""}`, http.StatusBadRequest)
 		}, []string{"completion/complete refused insufficient_scope 0 0"}},
 	} {
 		if diff := cmp.Diff(tt.want, outcomesIn(t, g, tt.send)); diff != "" {

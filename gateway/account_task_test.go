@@ -57,12 +57,12 @@ func TestAccountOfAFailedTask(t *testing.T) {
 		name, method, answer, want, outcome string
 	}{
 		{"a look while the service has no time", "tasks/get", "503", "tasks/get allowed server_error 503 1", "server_error"},
-		{"a look that nobody answers", "tasks/get", "break", "tasks/get allowed connect 0 1", "connect"},
+		{"a look that nobody answers", "tasks/get", "break", "tasks/get allowed connect 0 0", "connect"},
 		{"a look that the service forbids", "tasks/get", "403", "tasks/get allowed client_error 403 1", "client_error"},
 		{"a job that is stopped", "tasks/cancel", "204", "tasks/cancel allowed ok 204 1", ""},
 		{"a job that is not stopped by a fault", "tasks/cancel", "500", "tasks/cancel allowed server_error 500 1", "server_error"},
 		{"a job that may not be stopped", "tasks/cancel", "403", "tasks/cancel allowed client_error 403 1", "client_error"},
-		{"a job that nobody stops", "tasks/cancel", "break", "tasks/cancel allowed connect 0 1", "connect"},
+		{"a job that nobody stops", "tasks/cancel", "break", "tasks/cancel allowed connect 0 0", "connect"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -115,4 +115,48 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAccountOfAnAnswerToAJob: what a service says of the answer that it is brought is told as it is.
+func TestAccountOfAnAnswerToAJob(t *testing.T) {
+	const api = `openapi: 3.1.0
+info: {title: Reports, version: "1"}
+paths:
+  /reports: {post: {operationId: makeReport, responses: {"202": {description: Taken}}}}
+  /jobs/{id}/answers:
+    post:
+      operationId: answerJob
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {question: {type: string}, action: {type: string}, form: {type: object}}}}}}
+      responses: {"204": {description: Thanks}}
+`
+	const config = `apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
+rules:
+  - match: {operation: makeReport}
+    set: {job: {questions: {list: /asks, answer: {operation: answerJob, bind: {id: /id}, key: question, action: action, content: form}}}}
+`
+	const accepted = "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n" + `{"id":"7"}` + "\n"
+	const asks = "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n" + `{"id":"7","status":"waiting","asks":[{"id":"size","message":"Which?"}]}` + "\n"
+	for _, tt := range []struct{ name, answer, want string }{
+		{"taken", "204", "tasks/update allowed ok 204 1"},
+		{"not understood", "400", "tasks/update allowed client_error 400 1"},
+		{"a fault", "500", "tasks/update allowed server_error 500 1"},
+		{"nobody there", "break", "tasks/update allowed connect 0 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := startJobs(t, api, config, newJobService(accepted+asks+"=== "+tt.answer+"\n"))
+				_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true, Elicitation: true}, "")
+				time.Sleep(2 * time.Second)
+				id := taskID(messages[0])
+				g.jobCall(t, jobCall{Method: "tasks/get", Params: `"taskId":"$TASK"`, Tasks: true, Elicitation: true}, id)
+				told := outcomesIn(t, g, func() {
+					g.jobCall(t, jobCall{Method: "tasks/update", Params: `"taskId":"$TASK","inputResponses":{"size":{"action":"decline"}}`, Tasks: true}, id)
+				})
+				if diff := cmp.Diff([]string{tt.want}, told); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+			})
+		})
+	}
 }

@@ -33,9 +33,10 @@ paths:
 // accounting is a gateway with an audit log, in front of a service that answers as the test has it.
 type accounting struct {
 	*running
-	i    *idp
-	out  *sink
-	seen int // lines that the test has had
+	i       *idp
+	service *httptest.Server
+	out     *sink
+	seen    int // lines that the test has had
 }
 
 func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounting {
@@ -43,6 +44,7 @@ func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounti
 	a := &accounting{out: &sink{}, i: newIDP(t)}
 	service := httptest.NewServer(answer)
 	t.Cleanup(service.Close)
+	a.service = service
 	if o.Output == nil {
 		o.Output = a.out
 	}
@@ -213,6 +215,36 @@ func merged(all ...map[string]any) map[string]any {
 		}
 	}
 	return out
+}
+
+// TestAccountOfRequests tells how often the service was asked, whatever the gateway tried.
+func TestAccountOfRequests(t *testing.T) {
+	answers := 0
+	a := accounted(t, audit.Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		if answers++; answers == 1 {
+			http.Error(w, "restarting", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"a":1}`))
+	})
+	told := func() string {
+		line := a.lines(1)[0]
+		return fmt.Sprint(line["outcome"], " ", line["status"], " ", line["requests"], " ", line["bytes_received"])
+	}
+	c := newClient(t, a.Handler(), eras[0], a.i.token(t, nil))
+	c.call("stock")
+	if got := told(); got != "ok 200 2 7" {
+		t.Errorf("sent again: %s", got)
+	}
+	a.service.Close()
+	c.call("stock")
+	if got := told(); got != "connect <nil> <nil> <nil>" {
+		t.Errorf("never sent: %s", got)
+	}
+	if lines := metricLines(a.Gateway, "drawbridge_service_received_bytes_total{"); len(lines) != 1 || !strings.HasSuffix(lines[0], " 7") {
+		t.Errorf("received: %v", lines)
+	}
 }
 
 // broken is an output that takes nothing.

@@ -28,7 +28,7 @@ func TestAccountOfAWatch(t *testing.T) {
 		g.watches.end()
 	})
 	if diff := cmp.Diff([]string{
-		"watch allowed ok 200 1", "watch allowed server_error 503 1", "watch allowed client_error 403 1", "watch allowed client_error 404 1", "watch allowed client_error 410 1",
+		"watch allowed ok 200 1", "watch allowed server_error 503 3", "watch allowed client_error 403 1", "watch allowed client_error 404 1", "watch allowed client_error 410 1",
 	}, told); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

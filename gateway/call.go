@@ -100,6 +100,7 @@ type call struct {
 	kept     *kept         // takes the result instead of the client; nil: the client does
 	account  *account      // for the audit log; nil: there is none
 	body     io.ReadCloser // of the service's last answer, as it came; nil: none did
+	received receivedBy    // it, until what came of it is counted; nil: it is
 	status   int           // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
@@ -230,9 +231,6 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 func (c *call) observe() {
 	if took := c.took(); took > 0 {
 		observe(c.plan.metrics.duration, c.span, took)
-	}
-	if counted, ok := c.body.(receivedBy); ok {
-		c.plan.metrics.flow.received.Add(float64(counted.Received()))
 	}
 }
 

@@ -24,7 +24,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		caller = auth.FromContext(ctx)
 	}
 	if asked.Prompt == "" {
-		values, err := e.completeResource(caller, req, asked)
+		values, err := g.completeResource(ctx, e, caller, req, asked)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 }
 
 // completeResource returns what the document has for a variable of a template.
-func (e *endpoint) completeResource(caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
+func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	i := slices.IndexFunc(e.resources.all, func(p *Plan) bool { return p.resource.uri.String() == asked.Resource })
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", cut(asked.Resource, maxShownURI))
 	if i < 0 {
@@ -61,6 +61,7 @@ func (e *endpoint) completeResource(caller *auth.Principal, req *mcp.Request, as
 	}
 	p := e.resources.all[i]
 	if e.guard != nil && !e.allows(caller, p) {
+		g.refuseScope(ctx, e, p, caller, req)
 		if e.gen.config.Auth.HideUnauthorized {
 			return nil, unknown
 		}

@@ -122,10 +122,10 @@ func (m *flow) of(api string) apiFlow {
 		sent: m.sent.WithLabelValues(api), received: m.received.WithLabelValues(api)}
 }
 
-// exchanged counts a request and the head of its answer; nil: there was none.
-func (a *apiFlow) exchanged(req *http.Request, resp *http.Response) {
-	if req.ContentLength > 0 {
-		a.sent.Add(float64(req.ContentLength))
+// exchanged counts what was sent of the bodies of requests, and the head of the answer; nil: there was none.
+func (a *apiFlow) exchanged(sent int64, resp *http.Response) {
+	if sent > 0 {
+		a.sent.Add(float64(sent))
 	}
 	switch {
 	case resp == nil:

@@ -183,8 +183,8 @@ func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 
 // transmit sends the request to the service.
 func (c *call) transmit(req *http.Request) (*http.Response, error) {
-	resp, err := c.plan.client.Send(req, c.plan.repeat)
-	c.exchanged(req, resp)
+	resp, requests, err := c.plan.client.Send(req, c.plan.repeat)
+	c.exchanged(req, resp, requests)
 	return resp, err
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -83,13 +84,8 @@ func (t *task) answer(rec *taskRecord, asked jobQuestion, a mcp.Answer) error {
 		return t.callOff(rec) // the service can't be told in another way that the user does not want to go on
 	}
 	resp, _, err := t.askAbout(t.ctx, q.answer, t.begun, q.with(t.begun.answer, key, a.Action, content))
-	if err == nil {
-		if _ = resp.Body.Close(); resp.StatusCode >= 300 {
-			err = &failure{outcome: outcomeClientError, text: "status " + statusText(resp.StatusCode)}
-		}
-	}
-	if err != nil {
-		t.done(outcomeClientError, err)
+	if failed := t.declined(resp, err); failed != nil {
+		t.done(failed.outcome, failed.cause)
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
 	t.took()
@@ -130,20 +126,27 @@ func (t *task) callOff(rec *taskRecord) error {
 		return t.tell(rec)
 	}
 	resp, _, err := t.askAbout(t.ctx, t.plan.job.cancel, t.begun, t.begun.cancel)
+	if failed := t.declined(resp, err); failed != nil { // who asks how the job stands is told; that it was not stopped is for those who run the gateway
+		t.done(failed.outcome, failed.cause)
+	} else {
+		t.took()
+	}
+	rec.Called, rec.Next = true, time.Time{}
+	return t.tell(rec)
+}
+
+// declined ends what the service was asked to do about a job, and returns why it did not; nil: it did.
+func (t *task) declined(resp *http.Response, err error) *failure {
 	if err == nil {
 		if resp.StatusCode >= 300 {
 			err = t.refusedOf(resp, "")
 		}
 		_ = resp.Body.Close()
 	}
-	if err != nil {
-		f := t.lookFailed(err).failure // who asks how the job stands is told; that it was not stopped is for those who run the gateway
-		t.done(f.outcome, f.cause)
-	} else {
-		t.took()
+	if err == nil {
+		return nil
 	}
-	rec.Called, rec.Next = true, time.Time{}
-	return t.tell(rec)
+	return t.lookFailed(err).failure
 }
 
 // took makes that the service has done what it was asked the outcome of the request, whatever came of the look before.

@@ -99,12 +99,15 @@ func (e *Error) Timeout() bool { return e.Kind == Timeout }
 
 // NotSent reports whether it is certain that the service never saw the request,
 // so that repeating it is safe whatever its method.
-func (e *Error) NotSent() bool {
+func (e *Error) NotSent() bool { return (e.neverSent() || e.unsent) && !e.seen }
+
+// neverSent reports whether nothing was sent in the last attempt.
+func (e *Error) neverSent() bool {
 	switch e.Kind {
 	case Connect, TLS, Refused, Credential, Overloaded, BreakerOpen:
-		return !e.seen
+		return true
 	default:
-		return e.unsent && !e.seen
+		return false
 	}
 }
 

@@ -170,11 +170,24 @@ func (r *retrier) pause(n int, resp *http.Response, took, left time.Duration) (t
 	return wait, wait+took < left
 }
 
+// passage is where a call stands while it is sent.
+type passage struct {
+	inside   bool // it has a place in the room
+	requests int  // that the service got, or may have got
+}
+
+// count counts an attempt that ended with err.
+func (p *passage) count(err *Error) {
+	if err == nil || !err.neverSent() {
+		p.requests++
+	}
+}
+
 // send sends a request within a place of the room, and again as far as the
 // policy goes. What it returns is the outcome of the last attempt. A call that
 // waits to be sent again has no place meanwhile, and gets one like all others
-// do, by the queue; inside tells whether it has one at the end.
-func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Response, judged, *Error) {
+// do, by the queue.
+func (c *Client) send(req *http.Request, repeat Repeat, at *passage) (*http.Response, judged, *Error) {
 	var b *breaker
 	if c.health != nil {
 		b = c.health.of(req.URL.Host)
@@ -185,7 +198,9 @@ func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Res
 	}
 	req = exact(req, repeat)
 	if c.retries == nil || repeat == Once {
-		return c.try(req, judged{b, turn})
+		resp, call, err := c.try(req, judged{b, turn})
+		at.count(err)
+		return resp, call, err
 	}
 	c.retries.earn()
 	ctx := req.Context()
@@ -194,6 +209,7 @@ func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Res
 	for n, request := 1, req; ; n++ {
 		start := time.Now()
 		resp, call, err := c.try(request, judged{b, turn})
+		at.count(err)
 		if err != nil {
 			err.seen = seen
 		}
@@ -206,13 +222,13 @@ func (c *Client) send(req *http.Request, repeat Repeat, inside *bool) (*http.Res
 			return resp, call, err
 		}
 		c.leave()
-		if *inside = sleep(ctx, wait) && c.enter(req) == nil; ctx.Err() != nil {
+		if at.inside = sleep(ctx, wait) && c.enter(req) == nil; ctx.Err() != nil {
 			if err != nil {
 				err = c.headError(ctx, context.Cause(ctx))
 			}
 			return resp, call, err
 		}
-		if !*inside {
+		if !at.inside {
 			return resp, call, err // which says more than that there is no room
 		}
 		again, failed := repeated(req, n)

@@ -150,7 +150,10 @@ func NewClient(o Options) *Client {
 
 // Do sends one request, and again as [Options.Retries] say if its method is
 // idempotent; see [Client.Send].
-func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.Send(req, ByMethod) }
+func (c *Client) Do(req *http.Request) (*http.Response, error) {
+	resp, _, err := c.Send(req, ByMethod)
+	return resp, err
+}
 
 // Send sends one request and returns the head of the answer; its errors are of
 // type [*Error]. It takes the request over: the header gets Accept-Encoding and
@@ -158,10 +161,12 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.Send(r
 // capped, fails with [*Error] too; the caller must close it, and that ends the
 // call, which has its place in the room until then, but for the time that it waits
 // to be sent again. resp.Request is req without
-// what the credential added.
+// what the credential added. requests is how often the service was asked, or may
+// have been: without the times that nothing was sent, and with one for a request
+// that the credential had to make again.
 //
 // A request with a body can only be sent again if it has GetBody.
-func (c *Client) Send(req *http.Request, repeat Repeat) (*http.Response, error) {
+func (c *Client) Send(req *http.Request, repeat Repeat) (resp *http.Response, requests int, err error) {
 	if req.Header == nil {
 		req.Header = make(http.Header)
 	}
@@ -186,7 +191,7 @@ func (c *Client) Close() { c.pool.close() }
 // do is Send with limits of the caller's choice; it may write to req.Header. A
 // request that brings its deadline is sent as it is: no context and no copy are
 // made. All that a call waits for is within that one deadline (L1).
-func (c *Client) do(req *http.Request, l limits, repeat Repeat) (*http.Response, error) {
+func (c *Client) do(req *http.Request, l limits, repeat Repeat) (_ *http.Response, requests int, _ error) {
 	sent, cancel := req, context.CancelFunc(func() {})
 	if _, limited := req.Context().Deadline(); !limited {
 		var ctx context.Context
@@ -196,29 +201,29 @@ func (c *Client) do(req *http.Request, l limits, repeat Repeat) (*http.Response,
 	c.setHeader(sent)
 	if err := c.enter(sent); err != nil {
 		cancel()
-		return nil, err
+		return nil, 0, err
 	}
-	given, inside := false, true
+	given, at := false, passage{inside: true}
 	defer func() {
 		if given {
 			return
 		}
-		if inside {
+		if at.inside {
 			c.leave()
 		}
 		cancel()
 	}()
-	resp, call, err := c.send(sent, repeat, &inside)
+	resp, call, err := c.send(sent, repeat, &at)
 	if err != nil {
-		return nil, err
+		return nil, at.requests, err
 	}
 	resp.Request = req
-	if err := c.setBody(sent, cancel, resp, l, call, inside); err != nil {
+	if err := c.setBody(sent, cancel, resp, l, call, at.inside); err != nil {
 		resp.Body.Close()
-		return nil, err
+		return nil, at.requests, err
 	}
 	given = true
-	return resp, nil
+	return resp, at.requests, nil
 }
 
 // enter gets a call its place in the room. Whom the breaker would refuse does
