@@ -20,8 +20,8 @@ import (
 var added = figure{
 	number: 26, name: "time that the gateway adds to a call",
 	conditions: [3]string{
-		scaled: "one connection, 1 KiB of JSON, a token: 5 rounds, in each 0.5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
-		full:   "one connection, 1 KiB of JSON, a token: 30 rounds, in each 5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		scaled: "one connection, 1 KiB of JSON of a service in a process of its own, a token: 5 rounds, in each 0.5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		full:   "one connection, 1 KiB of JSON of a service in a process of its own, a token: 30 rounds, in each 5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
 	},
 	run: runAdded,
 }
@@ -37,14 +37,27 @@ type rhythm struct {
 // takes several times as long then, which says more of the machine than of what stands between.
 var rhythms = []rhythm{{"one call after the other", 0, true}, {"1 ms of rest before each", time.Millisecond, false}}
 
+// oneKiB is the document of what the service of the bench answers with a kibibyte.
+const oneKiB = `{"openapi":"3.1.0","info":{"title":"One","version":"1"},"paths":{"/small/{id}":{
+"get":{"operationId":"get_small","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
+
 // runAdded compares calls of the service itself, through a bare proxy and through the gateway, each on one connection, in windows by turns.
+// Service, proxy and gateway are processes of their own: within one, an answer comes without any of them being woken, as it never does.
 func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
-	body := `{"id":"a","pad":"` + string(slices.Repeat([]byte("x"), 1000)) + `"}`
-	upstream, err := newService(func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, body) })
+	bench := filepath.Join(s.dir, "bench")
+	if printed, well, err := s.borrow(ctx, "go", "build", "-o", bench, "./test/bench"); err != nil || !well {
+		return nil, fmt.Errorf("build service and proxy: %w\n%s", err, printed)
+	}
+	upstream, err := startRole(ctx, bench, "upstream", "")
 	if err != nil {
 		return nil, err
 	}
-	defer upstream.close()
+	defer func() { err = errors.Join(err, upstream.child.Stop()) }()
+	proxy, err := startRole(ctx, bench, "proxy", "http://"+upstream.host)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, proxy.child.Stop()) }()
 	host, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -62,8 +75,13 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.serveThings(ctx, upstream.host, "", setup{
+	spec, err := s.write("one.json", oneKiB)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.serve(ctx, setup{
 		addresses: []string{host, admin},
+		apis:      fmt.Sprintf("[{spec: %q, name: one, base_url: %q}]", spec, "http://"+upstream.host),
 		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", issuer.Issuer()),
 	})
 	if err != nil {
@@ -75,15 +93,8 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer through.close()
-	if text, err := through.call("get_thing", 1, `{"id":"a"}`); err != nil || text != body {
-		return nil, fmt.Errorf("a call gives %.100q, %w", text, err)
-	}
-	proxy, err := s.startProxy(ctx, upstream.host)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, proxy.child.Stop()) }()
-	call := through.client.Call("get_thing", "1", `{"id":"a"}`)
+	const id = "000000001" // the service asks for so many digits
+	call := through.client.Call("get_small", "1", `{"id":"`+id+`"}`)
 	ways := []func() (wire.Answer, error){nil, nil, func() (wire.Answer, error) { a, _, err := through.exchange(call); return a, err }}
 	for i, host := range []string{upstream.host, proxy.host} {
 		conn, err := wire.Dial(host)
@@ -91,10 +102,14 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 			return nil, err
 		}
 		defer conn.Close()
-		request := []byte("GET /things/a HTTP/1.1\r\nHost: " + host + "\r\nAccept: application/json\r\n\r\n")
+		request := []byte("GET /small/" + id + " HTTP/1.1\r\nHost: " + host + "\r\nAccept: application/json\r\n\r\n")
 		ways[i] = func() (wire.Answer, error) { return conn.Exchange(request) }
-		if a, err := ways[i](); err != nil || a.Status != http.StatusOK { // a connection that says nothing for five seconds is closed
+		a, err := ways[i]() // a connection that says nothing for five seconds is closed
+		if err != nil || a.Status != http.StatusOK {
 			return nil, fmt.Errorf("a call of %s gives status %d, %w", host, a.Status, err)
+		}
+		if text, err := through.call("get_small", 1, `{"id":"`+id+`"}`); err != nil || text != string(a.Body) {
+			return nil, fmt.Errorf("a call gives %.100q, not %.100q: %w", text, a.Body, err)
 		}
 	}
 	for _, r := range rhythms {
@@ -163,31 +178,27 @@ func (r rhythm) window(ctx context.Context, length time.Duration, call func() (w
 	return times, nil
 }
 
-// bareProxy is net/http/httputil's proxy in a process of its own, as the bench runs it.
-type bareProxy struct {
+// role is a part of the bench in a process of its own: its service, or net/http/httputil's proxy.
+type role struct {
 	child *process.Child
 	host  string
 }
 
-func (s *suite) startProxy(ctx context.Context, target string) (bareProxy, error) {
-	program := filepath.Join(s.dir, "bench")
-	if printed, well, err := s.borrow(ctx, "go", "build", "-o", program, "./test/bench"); err != nil || !well {
-		return bareProxy{}, fmt.Errorf("build the proxy: %w\n%s", err, printed)
-	}
-	child, err := process.StartPiped(ctx, program, "-role", "proxy", "-target", "http://"+target)
+func startRole(ctx context.Context, bench, name, target string) (role, error) {
+	child, err := process.StartPiped(ctx, bench, "-role", name, "-target", target)
 	if err != nil {
-		return bareProxy{}, err
+		return role{}, err
 	}
-	p := bareProxy{child: child}
+	r := role{child: child}
 	err = child.Await(ctx, func(context.Context) error {
 		line, _, whole := strings.Cut(child.Log(), "\n")
 		if !whole {
-			return errors.New("the proxy has not printed its address")
+			return fmt.Errorf("the %s has not printed its address", name)
 		}
-		p.host = strings.TrimPrefix(line, "http://")
+		r.host = strings.TrimPrefix(line, "http://")
 		return nil
 	})
-	return p, err
+	return r, err
 }
 
 var tokenCost = figure{
