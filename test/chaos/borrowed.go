@@ -283,20 +283,3 @@ var mutation = figure{
 		return rows, nil
 	},
 }
-
-var leaks = figure{
-	number: 23, name: "leaks and races are looked for",
-	conditions: [3]string{scaled: "packages with tests, and what .ci/run does", full: "packages with tests, and what .ci/run does"},
-	run: func(ctx context.Context, s *suite) ([]row, error) {
-		rows, err := s.tests(ctx, "packages look for leaks", "^TestLeaksAreLookedFor$", "./test/fence")
-		if err != nil {
-			return nil, err
-		}
-		makefile, err := os.ReadFile(filepath.Join(s.root, "Makefile"))
-		if err != nil {
-			return nil, err
-		}
-		race := strings.Contains(string(makefile), "test -race -shuffle=on ./...")
-		return append(rows, row{"the race detector is on", "for every package", fmt.Sprint(race), verdictOf(race)}), nil
-	},
-}

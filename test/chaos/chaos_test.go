@@ -152,3 +152,45 @@ func TestMessageIsTheLastEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestRacesAreLookedFor: figure 23 is met by the Makefile and .ci/run as they are, and by neither without one of its lines.
+func TestRacesAreLookedFor(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	makefile, ci := read("../../Makefile"), read("../../.ci/run")
+	for _, r := range lookedFor(makefile, ci) {
+		if r.verdict != ok {
+			t.Errorf("%s: %s", r.what, r.measured)
+		}
+	}
+	const races, vulnerabilities = 0, 1
+	for _, test := range []struct {
+		file, line, other string
+		row               int
+	}{
+		{"Makefile", "test -race ", "test ", races},
+		{"Makefile", " ./... -vet=off", " ./openapi -vet=off", races},
+		{"Makefile", "\ntest:", "\nothers:", races},
+		{".ci/run", "make --no-print-directory test\n", "make --no-print-directory tidy\n", races},
+		{".ci/run", "\nclosing=60 step test", "\n# step test", races},
+		{"Makefile", "run $(GOVULNCHECK) ./cmd/drawbridge", "version", vulnerabilities},
+		{".ci/run", "\tmake --no-print-directory vuln\n", "", vulnerabilities},
+		{".ci/run", "\nstep vulnerabilities", "\n# step vulnerabilities", vulnerabilities},
+	} {
+		changed := map[string]string{"Makefile": makefile, ".ci/run": ci}
+		if !strings.Contains(changed[test.file], test.line) {
+			t.Errorf("%s has no %q", test.file, test.line)
+		}
+		changed[test.file] = strings.Replace(changed[test.file], test.line, test.other, 1)
+		for i, r := range lookedFor(changed["Makefile"], changed[".ci/run"]) {
+			if want := verdictOf(i != test.row); r.verdict != want {
+				t.Errorf("%s with %q for %q, %s: %s %s, want %s", test.file, test.other, test.line, r.what, r.measured, r.verdict, want)
+			}
+		}
+	}
+}
