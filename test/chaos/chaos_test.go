@@ -85,7 +85,7 @@ func TestTableCountsWhatIsMissed(t *testing.T) {
 	var tab table
 	for n, run := range []func(context.Context, *suite) ([]row, error){
 		func(context.Context, *suite) ([]row, error) {
-			return []row{{"a", "0", "0", ok}, {"b", "0", "1", missed}}, nil
+			return []row{{"a", "0", "0", ok}, {"b", "0", "1", missed}, {"c", "", "2 | 3", shown}}, nil
 		},
 		func(context.Context, *suite) ([]row, error) { return nil, &notRun{"no redis"} },
 		func(context.Context, *suite) ([]row, error) { return nil, fmt.Errorf("boom\nat length") },
@@ -96,16 +96,20 @@ func TestTableCountsWhatIsMissed(t *testing.T) {
 	var b strings.Builder
 	tab.markdown = true
 	tab.print(&b)
-	want := `| # | figure | what is run | goal | measured | |
-|---|---|---|---|---|---|
-| 1 | f: a | some | 0 | 0 | ok |
-| 1 | b |  | 0 | 1 | MISSED |
-| 2 | f | some |  | not run: no redis | not run |
-| 3 | f | some |  | error: boom | MISSED |
-| 4 | f | some |  | nothing | MISSED |
+	want := `| # | figure | goal | measured | |
+|---|---|---|---|---|
+| 1 | f: a | 0 | 0 | met |
+| 1 | b | 0 | 1 | **missed** |
+| 1 | c | – | 2 \| 3 | – |
+| 2 | f | – | not run: no redis | not run |
+| 3 | f | – | error: boom | **missed** |
+| 4 | f | – | nothing | **missed** |
 `
 	if b.String() != want || tab.missed() != 3 {
 		t.Errorf("%d missed in\n%s", tab.missed(), b.String())
+	}
+	if page, err := os.ReadFile("../../docs/chaos.md"); err != nil || !strings.Contains(string(page), "\n"+markdownHead+"\n") {
+		t.Errorf("docs/chaos.md has no table of that kind: %v", err)
 	}
 }
 

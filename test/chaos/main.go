@@ -41,10 +41,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.SetOutput(stderr)
 	f.StringVar(&s.program, "gateway", "bin/drawbridge", "the gateway's `program` (make build)")
 	chosen := f.String("figures", "", "`numbers` of the figures to run, such as 2,9,12 (default: all of that size)")
-	small := f.Bool("short", false, "a smoke test of those that need no quiet machine, about a minute")
+	small := f.Bool("short", false, "a smoke test of those that need no quiet machine, a minute and a half")
 	whole := f.Bool("full", false, "the whole figures, up to an hour each")
 	list := f.Bool("list", false, "print the figures with what is run, and run none")
-	markdown := f.Bool("markdown", false, "print the table as that of docs/chaos.md")
+	markdown := f.Bool("markdown", false, "print what was measured as docs/chaos.md has it")
 	f.Uint64Var(&s.seed, "seed", 1, "of what is random")
 	crowd := f.String("crowd", "", "be the slow connections of figure 13: `mode`, host and number (the suite starts itself so)")
 	if err := f.Parse(args); err != nil {
@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t := &table{markdown: *markdown}
+	t := &table{markdown: *markdown && !*list}
 	if *list {
 		for _, f := range selected {
 			t.add(f, s.size, row{})

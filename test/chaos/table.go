@@ -34,14 +34,13 @@ func (t *table) missed() (n int) {
 	return n
 }
 
-// print writes the table. What was run stands once for each figure.
+// print writes the table. What was run stands once for each figure, and not in Markdown, where the page tells it.
 func (t *table) print(w io.Writer) {
-	if t.markdown {
-		fmt.Fprintln(w, "| # | figure | what is run | goal | measured | |\n|---|---|---|---|---|---|")
-	}
 	tabs := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	defer tabs.Flush()
-	if !t.markdown {
+	if t.markdown {
+		fmt.Fprintln(w, markdownHead)
+	} else {
 		fmt.Fprintln(tabs, "#\tfigure\twhat is run\tgoal\tmeasured\t")
 	}
 	previous := 0
@@ -55,11 +54,34 @@ func (t *table) print(w io.Writer) {
 			name = strings.TrimPrefix(name+": "+l.what, ": ")
 		}
 		if t.markdown {
-			fmt.Fprintf(w, "| %d | %s | %s | %s | %s | %s |\n", l.number, cell(name), cell(conditions), cell(l.goal), cell(l.measured), l.verdict)
+			fmt.Fprintf(w, "| %d | %s | %s | %s | %s |\n", l.number, cell(name), cell(l.goal), cell(l.measured), l.verdict.markdown())
 			continue
 		}
 		fmt.Fprintf(tabs, "%d\t%s\t%s\t%s\t%s\t%s\n", l.number, name, conditions, l.goal, l.measured, l.verdict)
 	}
 }
 
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+// markdownHead is that of the table in docs/chaos.md.
+const markdownHead = "| # | figure | goal | measured | |\n|---|---|---|---|---|"
+
+// markdown is the verdict as docs/chaos.md has it.
+func (v verdict) markdown() string {
+	switch v {
+	case ok:
+		return "met"
+	case missed:
+		return "**missed**"
+	case shown:
+		return "–"
+	case notMeasured:
+	}
+	return string(v)
+}
+
+// cell is a text as a cell of Markdown has it: none is a dash.
+func cell(text string) string {
+	if text == "" {
+		return "–"
+	}
+	return strings.ReplaceAll(text, "|", "\\|")
+}
