@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -88,9 +89,10 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}, nil
 }
 
-// nameKey is what makes names of callers. The last key of a list stays the longest while keys are rotated.
+// nameKey is what makes names of callers. The least key of a list is the same in whatever order they stand, so names change once
+// while keys are rotated.
 func nameKey(keys [][]byte) []byte {
-	mac := hmac.New(sha256.New, keys[len(keys)-1])
+	mac := hmac.New(sha256.New, slices.MinFunc(keys, bytes.Compare))
 	mac.Write([]byte("drawbridge shared names"))
 	return mac.Sum(nil)
 }

@@ -45,7 +45,7 @@ return 1
 `)
 
 // SharedRecords is [Records] that replicas share. Each keeps what it has put by itself, too: it has it while Redis is away, and
-// brings it back to one that has lost it. What is in Redis is sealed, and bound to its name: what was written by somebody else, or
+// brings it back to one that has lost it. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or
 // belongs to another name, is as good as not there. An older value of the same name can't be told from the last one but by
 // who has put that.
 type SharedRecords struct {
@@ -63,9 +63,9 @@ func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now)}
 }
 
-// names are those of a record and of the list of its owner's; the second is "" for nobody's.
+// names are those of a record, which can't be guessed, and of the list of its owner's; the second is "" for nobody's.
 func (r *SharedRecords) names(name, owner string) (record, owned string) {
-	record = r.s.name(r.kind, r.s.pseudonym(name))
+	record = r.s.name(r.kind, digest(name))
 	if owner != "" {
 		owned = r.s.name(r.kind+"-of", r.s.pseudonym(owner))
 	}
@@ -175,8 +175,9 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 	}
 	theirs, there := r.open(record, sealed)
 	switch {
-	case sealed != "" && !there:
+	case sealed != "" && !there: // it may be a later one, sealed with a key that is not here yet
 		r.s.failures[useRecords].Inc()
+		return mine.value, here, nil
 	case there && (!here || theirs.written.After(mine.written)):
 		return theirs.value, true, nil
 	}
