@@ -26,7 +26,7 @@ func main() {
 	flag.StringVar(&o.program, "gateway", "bin/drawbridge", "the gateway's program")
 	flag.DurationVar(&o.duration, "duration", 25*time.Second, "how long calls are made in all: a fifth each with Redis, killed, back, stopped, and back")
 	flag.IntVar(&o.rps, "rps", 300, "calls a second, at all three gateways together")
-	flag.IntVar(&o.limit, "limit", 40, "calls a second that the other API allows; three times as many are tried")
+	flag.IntVar(&o.limit, "limit", 40, "calls a second that the other API allows; three times as many are made")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
