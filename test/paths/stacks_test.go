@@ -21,21 +21,27 @@ import (
 // A stack is a server with a route /v1/orders/ and the id, a route /v1/search, and routes that nobody may reach: all others.
 type stack struct{ name, address string }
 
-// startStacks starts every server that this machine has. test/paths/run installs those of Debian.
+// startStacks starts every server that this machine has, and names those that it does not have. test/paths/run installs them.
 func startStacks(ctx context.Context, t *testing.T) (all []stack) {
 	t.Helper()
 	all = append(all, startGo(t)...)
-	all = append(all, startNode(ctx, t)...)
-	all = append(all, startPython(ctx, t)...)
-	for name, start := range map[string]func(context.Context, *testing.T) string{"nginx": startNginx, "apache": startApache, "tomcat": startTomcat} {
-		if address := start(ctx, t); address != "" {
-			all = append(all, stack{name, address})
-		} else {
-			t.Logf("not tested: %s is not there", name)
+	for _, s := range []struct {
+		name  string
+		start func(context.Context, *testing.T) []stack
+	}{
+		{"nginx", startNginx}, {"Apache", startApache}, {"Tomcat", startTomcat}, {"Node", startNode}, {"Python", startPython},
+	} {
+		started := s.start(ctx, t)
+		if len(started) == 0 {
+			absent(s.name)
 		}
+		all = append(all, started...)
 	}
 	return all
 }
+
+// absent tells whoever reads the output, the suite of docs/chaos.md too, what was not tried.
+func absent(name string) { fmt.Printf("paths: not run: %s\n", name) }
 
 // launch starts a server and waits until each of its addresses takes connections.
 func launch(ctx context.Context, t *testing.T, addresses []string, name string, args ...string) {
@@ -100,22 +106,22 @@ func program(names ...string) string {
 	return ""
 }
 
-func startNginx(ctx context.Context, t *testing.T) string {
+func startNginx(ctx context.Context, t *testing.T) []stack {
 	path := program("nginx")
 	if path == "" {
-		return ""
+		return nil
 	}
 	address, dir := free(t), shared(t)
 	file := filepath.Join(dir, "nginx.conf")
 	setUp(t, "nginx.conf", file, "PORT", port(address), "DIR", dir)
 	launch(ctx, t, []string{address}, path, "-c", file, "-p", dir, "-e", "stderr")
-	return address
+	return []stack{{"nginx", address}}
 }
 
-func startApache(ctx context.Context, t *testing.T) string {
+func startApache(ctx context.Context, t *testing.T) []stack {
 	path := program("apache2")
 	if path == "" {
-		return ""
+		return nil
 	}
 	address, dir := free(t), shared(t)
 	user := "nobody"
@@ -131,14 +137,14 @@ func startApache(ctx context.Context, t *testing.T) string {
 		setUp(t, "cgi.sh", filepath.Join(dir, name))
 	}
 	launch(ctx, t, []string{address}, path, "-f", filepath.Join(dir, "apache.conf"), "-DFOREGROUND")
-	return address
+	return []stack{{"apache", address}}
 }
 
-func startTomcat(ctx context.Context, t *testing.T) string {
+func startTomcat(ctx context.Context, t *testing.T) []stack {
 	const home = "/usr/share/tomcat10"
 	java := program("java")
 	if _, err := os.Stat(home + "/bin/bootstrap.jar"); err != nil || java == "" {
-		return ""
+		return nil
 	}
 	address, base := free(t), shared(t)
 	setUp(t, "tomcat/server.xml", filepath.Join(base, "conf/server.xml"), "PORT", port(address))
@@ -151,13 +157,12 @@ func startTomcat(ctx context.Context, t *testing.T) string {
 	}
 	launch(ctx, t, []string{address}, java, "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", home+"/bin/bootstrap.jar:"+home+"/bin/tomcat-juli.jar", "-Dcatalina.home="+home,
 		"-Dcatalina.base="+base, "-Djava.io.tmpdir="+base+"/temp", "org.apache.catalina.startup.Bootstrap", "start")
-	return address
+	return []stack{{"tomcat", address}}
 }
 
 func startNode(ctx context.Context, t *testing.T) []stack {
 	node, packages := program("node"), os.Getenv("PATHS_PACKAGES")
 	if node == "" || packages == "" {
-		t.Log("not tested: node or its packages are not there")
 		return nil
 	}
 	plain, app := free(t), free(t)
@@ -169,14 +174,13 @@ func startNode(ctx context.Context, t *testing.T) []stack {
 func startPython(ctx context.Context, t *testing.T) []stack {
 	const python = "/usr/bin/python3" // Debian's, to which its flask belongs
 	if _, err := os.Stat(python); err != nil {
-		t.Log("not tested: python3 is not there")
 		return nil
 	}
 	all := []stack{{"python", free(t)}, {"wsgi", free(t)}}
 	if exec.CommandContext(ctx, python, "-c", "import flask").Run() == nil {
 		all = append(all, stack{"flask", free(t)})
 	} else {
-		t.Log("not tested: flask is not there")
+		absent("Flask")
 	}
 	args, addresses := []string{"-u", "stacks/servers.py"}, []string{}
 	for _, s := range all {
