@@ -16,8 +16,6 @@ import (
 const (
 	// maxMessage is the most bytes of a message between replicas.
 	maxMessage = 2 << 20
-	// messageLife is how long a message counts, and how far the clocks of replicas may differ.
-	messageLife = time.Minute
 	// silence is after how long without a message the connection is looked at, and half of after how long it is given up.
 	silence = 5 * time.Second
 )
@@ -157,7 +155,7 @@ func (b *Bus) take(channel, sealed string) {
 		return
 	}
 	age := b.s.o.Now().Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))) //nolint:gosec // it was made of one
-	if age.Abs() > messageLife {
+	if age.Abs() > clocksApart {
 		b.s.failures[useMessages].Inc()
 		return
 	}

@@ -74,6 +74,7 @@ func (s *Shared) Once(local Once, closed bool) *SharedOnce {
 
 // Spend implements [Once].
 func (o *SharedOnce) Spend(ctx context.Context, id string, until time.Time) (bool, error) {
+	until = until.Add(clocksApart)
 	first, err := o.local.Spend(ctx, id, until)
 	if err != nil || !first {
 		return false, err
@@ -118,6 +119,7 @@ func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
 
 // Seen records an id of an owner until a time and reports whether it was recorded before.
 func (r *SharedReplays) Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error) {
+	until = until.Add(clocksApart)
 	seen, err := r.local.Seen(ctx, owner, id, until)
 	if err != nil || seen {
 		return seen, err

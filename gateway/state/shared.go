@@ -17,6 +17,10 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
+// clocksApart is how far the clocks of replicas may differ: what must not count again is remembered for so much longer than by the clock
+// of who tells of it, and older messages don't count.
+const clocksApart = time.Minute
+
 // SharedOptions say where the Redis is that replicas share.
 type SharedOptions struct {
 	// Network is "tcp" or "unix", and Address host:port or a path.

@@ -208,7 +208,7 @@ func TestSharedTombstones(t *testing.T) {
 	if !ends[0].Revoked(t.Context(), "session") || ends[1].Revoked(t.Context(), "another") {
 		t.Error("it is the other way round")
 	}
-	_ = ends[0].Revoke(t.Context(), "alice", "past", time.Now().Add(-time.Second))
+	_ = ends[0].Revoke(t.Context(), "alice", "past", time.Now().Add(-clocksApart))
 	late := newShared(t, m.Addr(), nil, nil)
 	lateEnds := late.Tombstones(NewTombstones(0, nil))
 	begin(t, late)

@@ -89,11 +89,12 @@ func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until
 
 // tell has Redis, and the replicas that run, know of a tombstone. The error is that of Redis.
 func (t *SharedTombstones) tell(ctx context.Context, owner, name string, until time.Time) (err error) {
-	life := until.Sub(t.s.o.Now())
+	kept := until.Add(clocksApart)
+	life := kept.Sub(t.s.o.Now())
 	if life <= 0 {
 		return nil
 	}
-	if key := t.s.name("end", digest(name)); t.ledger.take(key, owner, 1, until) {
+	if key := t.s.name("end", digest(name)); t.ledger.take(key, owner, 1, kept) {
 		err = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
 			return c.Set(ctx, key, "1", max(life, time.Millisecond)).Err()
 		})
