@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"drawbridge/gateway/mcp"
 )
 
 const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
@@ -117,20 +115,20 @@ func TestEndpointsOfAReload(t *testing.T) {
 		t.Errorf("/mcp/shop: %s", got)
 	}
 	before := g.speakers.byName["shop"]
-	again := func(endpoints string) *mcp.Handler {
+	again := func(endpoints string) *speaker {
 		d := g.first
 		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
 		g.publish(d, "")
-		return g.speakers.byName["shop"].Handler
+		return g.speakers.byName["shop"]
 	}
-	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before.Handler {
-		t.Error("an endpoint that stayed as it was has another handler")
+	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {
+		t.Error("an endpoint that stayed as it was has another speaker")
 	}
 	if got := introduction("/mcp/show"); got != "Drawbridge: " {
 		t.Errorf("/mcp/show: %s", got)
 	}
-	if again("{name: shop, instructions: Two.}") == before.Handler || introduction("/mcp/shop") != "Drawbridge: Two." {
-		t.Error("what an endpoint says of itself did not change")
+	if again("{name: shop, instructions: Two.}") != before || introduction("/mcp/shop") != "Drawbridge: Two." {
+		t.Error("what an endpoint says of itself did not change, or its speaker did")
 	}
 	if w := do(g.Handler(), http.MethodPost, "/mcp/show", nil); w.Code != 404 {
 		t.Errorf("an endpoint that is gone = %d", w.Code)

@@ -191,7 +191,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		gen.manifests = newManifests(g, gen.whole)
 	}
 	g.current.Store(gen)
-	g.speakers.keep(gen.parts)
+	g.speakers.settle(d.config)
 	if old != nil && old.whole.guard != gen.whole.guard {
 		g.speakers.restart() // whose token counted may be nobody now (H9)
 	}

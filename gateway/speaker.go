@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +16,8 @@ import (
 // speaker speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
 type speaker struct {
 	*mcp.Handler
-	hub                 *mcp.Hub
-	old                 *mcp.OldTransport // nil: it is not served
-	title, instructions string
+	hub *mcp.Hub
+	old *mcp.OldTransport // nil: it is not served
 }
 
 // speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
@@ -26,11 +26,14 @@ type speakers struct {
 	readers   mcp.SlowReaders
 	waits     mcp.Waits
 	listeners mcp.Listeners
+	calls     mcp.Calls
 
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
 	config  *config.Config
 	byName  map[string]*speaker
+	ending  []*mcp.Hub // of endpoints that are gone, whose last streams may be open
+	ended   bool       // all streams have ended, and there are to be no more
 }
 
 func (g *Gateway) newSpeakers(c *config.Config) *speakers {
@@ -49,6 +52,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Park:         park,
 		SlowReaders:  &s.readers,
 		Waits:        &s.waits,
+		Calls:        &s.calls,
 	}
 	if g.o.Local {
 		s.options.Admit = nil // who runs the gateway has no rate
@@ -80,17 +84,16 @@ func (s *speakers) tune(c *config.Config, keys [][]byte) {
 // whole returns the speaker of /mcp.
 func (s *speakers) whole(c *config.Config) *speaker { return s.of("", "", c.Server.Instructions) }
 
-// of returns the speaker of an endpoint, a new one if clients are to be told something else of it.
+// of returns the speaker of an endpoint. One that is there goes on to say of itself what it does, until [speakers.settle].
 func (s *speakers) of(name, title, instructions string) *speaker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.g
-	// A conversation over lines has one speaker as long as it lasts.
-	if known := s.byName[name]; known != nil && (g.o.Local || known.title == title && known.instructions == instructions) {
+	if known := s.byName[name]; known != nil {
 		return known
 	}
 	o := s.options
-	o.Title, o.Instructions = cmp.Or(title, "Drawbridge"), instructions
+	o.Title, o.Instructions = titleOf(title), instructions
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Listeners: &s.listeners,
@@ -100,25 +103,36 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 		},
 	})
 	o.Hub, o.Relay = hub, g.shared.relay(name)
-	next := &speaker{hub: o.Hub, title: title, instructions: instructions, Handler: mcp.NewHandler(g.local(g.methods()), o)}
+	next := &speaker{hub: o.Hub, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if s.config.Server.OldTransport {
 		next.old = mcp.NewOldTransport(next.Handler, messagesPath(s.config, name))
 	}
-	if old := s.byName[name]; old != nil {
-		old.end()
+	if s.ended {
+		endStreams(next.hub)
 	}
 	s.byName[name] = next
 	return next
 }
 
-// keep forgets the speakers of other endpoints than these, and ends their streams.
-func (s *speakers) keep(parts map[string]*endpoint) {
+// titleOf is what an endpoint calls itself, whose title the configuration may leave out.
+func titleOf(title string) string { return cmp.Or(title, "Drawbridge") }
+
+// settle has the speakers of a configuration's endpoints say what it says of them. It forgets those of others, and ends their streams.
+func (s *speakers) settle(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	stay := map[string]bool{"": true}
+	s.byName[""].Introduce(titleOf(""), c.Server.Instructions)
+	for _, e := range c.Endpoints {
+		stay[e.Name] = true
+		s.byName[e.Name].Introduce(titleOf(e.Title), e.Instructions)
+	}
+	s.ending = slices.DeleteFunc(s.ending, func(h *mcp.Hub) bool { return h.Streams() == 0 })
 	for name, old := range s.byName {
-		if name != "" && parts[name] == nil && !s.g.o.Local {
+		if !stay[name] && !s.g.o.Local { // a conversation over lines has one speaker as long as it lasts
 			delete(s.byName, name)
-			old.end()
+			endStreams(old.hub)
+			s.ending = append(s.ending, old.hub)
 		}
 	}
 }
@@ -158,14 +172,30 @@ func (s *speakers) streams() (n int) {
 	for _, speaker := range s.byName {
 		n += speaker.hub.Streams()
 	}
+	for _, hub := range s.ending {
+		n += hub.Streams()
+	}
 	return n
 }
 
-// end makes the open streams end, and refuses new ones. It waits for nothing.
-func (s *speaker) end() {
+// end ends the streams of all hubs, and of those to come. It returns the hubs, and waits for nothing.
+func (s *speakers) end() []*mcp.Hub {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	hubs := slices.Clone(s.ending)
+	for _, speaker := range s.byName {
+		endStreams(speaker.hub)
+		hubs = append(hubs, speaker.hub)
+	}
+	return hubs
+}
+
+// endStreams makes the open streams of a hub end, and refuses new ones. It waits for nothing.
+func endStreams(h *mcp.Hub) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = s.hub.Drain(ctx) // which says that it has not waited
+	_ = h.Drain(ctx) // which says that it has not waited
 }
 
 // EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones; and what
@@ -173,13 +203,7 @@ func (s *speaker) end() {
 // returns when they have ended, or with ctx's error. It is called before the listener is shut down, which waits for
 // whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
-	g.speakers.mu.Lock()
-	var hubs []*mcp.Hub
-	for _, s := range g.speakers.byName {
-		hubs = append(hubs, s.hub)
-		s.end()
-	}
-	g.speakers.mu.Unlock()
+	hubs := g.speakers.end()
 	errs := []error{g.reports.stop(ctx)}
 	for _, hub := range hubs {
 		errs = append(errs, hub.Drain(ctx))
@@ -193,13 +217,7 @@ func (g *Gateway) EndAnswers(ctx context.Context) error { return g.speakers.read
 
 // EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
 // contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.
-func (g *Gateway) EndCalls() {
-	g.speakers.mu.Lock()
-	defer g.speakers.mu.Unlock()
-	for _, s := range g.speakers.byName {
-		s.End()
-	}
-}
+func (g *Gateway) EndCalls() { g.speakers.calls.End() }
 
 // ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
 var ErrEnding = mcp.ErrEnding

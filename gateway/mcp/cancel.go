@@ -13,14 +13,15 @@ import (
 // errCancelled is the cause of a context that notifications/cancelled has ended.
 var errCancelled = errors.New("cancelled by the client")
 
-// calls are the legacy calls in flight on this replica, so that
-// notifications/cancelled can find them. It is bounded: a call that finds it full
-// runs but can't be cancelled by message. Safe for concurrent use.
-type calls struct {
-	max int
+// maxCancellable bounds the calls in flight that can be cancelled; those above it run all the same.
+const maxCancellable = 1 << 16
 
+// Calls are the legacy calls in flight on this replica: they outlive their requests, so notifications/cancelled, and the end of the
+// process, have to find them. Several handlers may share one. The zero value is good. It is safe for concurrent use.
+type Calls struct {
 	mu     sync.Mutex
 	active map[callKey]*activeCall
+	ended  bool
 }
 
 // callKey names a call. Ids belong to the client that chose them, so the session
@@ -45,12 +46,19 @@ func newCallKey(s *session, id []byte) callKey {
 
 // add registers a call; the returned function takes it out again. A second call of
 // the same name, which clients must not make, takes the first one's place.
-func (c *calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
+func (c *Calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 	a := &activeCall{cancel: cancel}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, again := c.active[k]; !again && len(c.active) >= c.max {
+	if c.ended {
+		cancel(ErrEnding)
 		return func() {}
+	}
+	if _, again := c.active[k]; !again && len(c.active) >= maxCancellable {
+		return func() {}
+	}
+	if c.active == nil {
+		c.active = make(map[callKey]*activeCall)
 	}
 	c.active[k] = a
 	return func() {
@@ -75,12 +83,13 @@ func ending() *Error {
 // IsEnding tells whether a context has ended because the server does.
 func IsEnding(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrEnding) }
 
-// End cancels the calls of legacy sessions, which outlive their requests, with [ErrEnding]. Those of modern clients end with the
-// contexts of their requests.
-func (h *Handler) End() {
-	h.calls.mu.Lock()
-	defer h.calls.mu.Unlock()
-	for _, a := range h.calls.active {
+// End cancels the calls with [ErrEnding], and those that begin from now on. Calls of modern clients end with the contexts of their
+// requests.
+func (c *Calls) End() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, a := range c.active {
 		a.cancel(ErrEnding)
 	}
 }
@@ -88,7 +97,7 @@ func (h *Handler) End() {
 // cancel ends a call, and tells whether it is one of this replica. A call that is
 // unknown or over is not an error: the notification may have crossed the answer
 // (2025-11-25 utilities/cancellation).
-func (c *calls) cancel(k callKey) bool {
+func (c *Calls) cancel(k callKey) bool {
 	c.mu.Lock()
 	a := c.active[k]
 	c.mu.Unlock()

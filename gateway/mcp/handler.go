@@ -19,7 +19,7 @@ type Handler struct {
 	now     func() time.Time
 
 	sealer    *sealer
-	calls     *calls
+	calls     *Calls
 	levels    levels
 	states    *Handles
 	relays    *Handles
@@ -31,16 +31,11 @@ type Handler struct {
 	stall     time.Duration // how long reading a body or writing an answer may stand still (H7)
 	patience  time.Duration // with clients that read slowly; see [SlowReaders]
 
-	serverMeta []byte   // members of a modern result's _meta
-	discover   []byte   // members of the result of server/discover
-	initialize [][]byte // members of the result of initialize, by index of legacyRevisions
+	introduction atomic.Pointer[introduction]
 }
 
 // NewHandler makes the endpoint. It starts no goroutine.
 func NewHandler(methods Methods, o Options) *Handler {
-	if o.MaxCalls <= 0 {
-		o.MaxCalls = 1 << 16
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -53,13 +48,16 @@ func NewHandler(methods Methods, o Options) *Handler {
 	if o.Waits == nil {
 		o.Waits = &Waits{}
 	}
+	if o.Calls == nil {
+		o.Calls = &Calls{}
+	}
 	h := &Handler{
 		o:      o,
 		now:    o.Now,
 		sealer: newSealer(o.SealKeys),
 		states: newHandles(o.SealKeys, askLabel),
 		relays: newHandles(o.SealKeys, relayLabel),
-		calls:  &calls{max: o.MaxCalls, active: make(map[callKey]*activeCall)},
+		calls:  o.Calls,
 		fixed:  newFixedHeaders(),
 		stall:  10 * time.Second,
 
@@ -68,7 +66,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 	h.buffers.size, h.lean.size = bufferSize, leanSize
 	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive}.withDefaults()
 	h.tuning.Store(&t)
-	h.describe()
+	h.Introduce(o.Title, o.Instructions)
 	h.methods = h.table(methods)
 	return h
 }

@@ -3,9 +3,7 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -108,89 +106,7 @@ func pong(_ context.Context, _ *Request, reply *Reply) error { return reply.Resu
 // serveDiscover answers server/discover (2026-07-28 server/discover).
 func (h *Handler) serveDiscover(_ context.Context, _ *Request, reply *Reply) error {
 	reply.Cache(h.o.DiscoverCache)
-	return reply.Result(Chunk{Bytes: h.discover})
-}
-
-// implementation is what a server says of itself.
-type implementation struct {
-	Name    string `json:"name"`
-	Title   string `json:"title,omitempty"`
-	Version string `json:"version"`
-}
-
-// capabilities is a ServerCapabilities object.
-type capabilities struct {
-	Tools       *listCapability      `json:"tools,omitempty"`
-	Prompts     *listCapability      `json:"prompts,omitempty"`
-	Resources   *resourcesCapability `json:"resources,omitempty"`
-	Completions *struct{}            `json:"completions,omitempty"`
-	Logging     *struct{}            `json:"logging,omitempty"`
-	Extensions  map[string]struct{}  `json:"extensions,omitempty"`
-}
-
-type listCapability struct {
-	ListChanged bool `json:"listChanged"`
-}
-
-type resourcesCapability struct {
-	Subscribe   bool `json:"subscribe"`
-	ListChanged bool `json:"listChanged"`
-}
-
-// declare returns what a revision's clients are told that the server can do.
-func (h *Handler) declare(revision string) (c capabilities) {
-	o, changing := h.o.Capabilities, h.changing()
-	if o.Tools {
-		c.Tools = &listCapability{changing&ToolsList != 0}
-	}
-	if o.Prompts {
-		c.Prompts = &listCapability{changing&PromptsList != 0}
-	}
-	if o.Resources {
-		c.Resources = &resourcesCapability{h.subscribes(), changing&ResourcesList != 0}
-	}
-	if o.Completions && revision >= revision20250326 { // the first that declares them
-		c.Completions = &struct{}{}
-	}
-	if o.Logging {
-		c.Logging = &struct{}{}
-	}
-	if o.Tasks && revision == revision20260728 {
-		c.Extensions = map[string]struct{}{extensionTasks: {}}
-	}
-	return c
-}
-
-// describe serializes what the server says of itself: it is the same for everyone.
-func (h *Handler) describe() {
-	info := implementation{Name: h.o.Name, Title: h.o.Title, Version: h.o.Version}
-	h.serverMeta = members(map[string]any{keyServerInfo: info})
-	h.discover = members(struct {
-		SupportedVersions []string     `json:"supportedVersions"`
-		Capabilities      capabilities `json:"capabilities"`
-		Instructions      string       `json:"instructions,omitempty"`
-	}{Revisions(), h.declare(revision20260728), h.o.Instructions})
-	for _, revision := range legacyRevisions {
-		info := info
-		if revision < revision20250618 { // the first with titles
-			info.Title = ""
-		}
-		h.initialize = append(h.initialize, members(struct {
-			ProtocolVersion string         `json:"protocolVersion"`
-			Capabilities    capabilities   `json:"capabilities"`
-			ServerInfo      implementation `json:"serverInfo"`
-			Instructions    string         `json:"instructions,omitempty"`
-		}{revision, h.declare(revision), info, h.o.Instructions}))
-	}
-}
-
-// members serializes an object and takes off its braces.
-func members(object any) []byte {
-	b, err := json.Marshal(object)
-	if err != nil { // only types of this file come here, and they marshal
-		panic("mcp: " + err.Error())
-	}
-	return slices.Clip(b[1 : len(b)-1])
+	return reply.Result(Chunk{Bytes: h.introduction.Load().discover})
 }
 
 // begin answers initialize with a new session. The version is the client's if it
@@ -224,7 +140,7 @@ func (x *exchange) agree(e *envelope) *Error {
 // welcome answers initialize with the session that was agreed on.
 func (x *exchange) welcome() {
 	x.out.w.Header().Set(headerSession, x.h.sealer.seal(x.req.Principal, x.session))
-	_ = x.reply.Result(Chunk{Bytes: x.h.initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
+	_ = x.reply.Result(Chunk{Bytes: x.h.introduction.Load().initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
 }
 
 // checkLegacyVersion refuses a version header that names no revision. Without one

@@ -96,7 +96,7 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	dst = append(dst, `"resultType":"`...)
 	dst = append(dst, kind...)
 	dst = append(dst, `","_meta":{`...)
-	dst = append(dst, x.h.serverMeta...)
+	dst = append(dst, x.h.introduction.Load().meta...)
 	if len(meta) > 0 {
 		dst = append(dst, ',')
 		dst = append(dst, meta...)

@@ -33,7 +33,7 @@ type Methods map[string]Method
 // Options are the handler's parameters.
 type Options struct {
 	// Name and Version identify the server (serverInfo). Title is its display
-	// name; may be empty.
+	// name; may be empty. [Handler.Introduce] changes it, and Instructions.
 	Name, Title, Version string
 	// Instructions is the text that a client may put before its model; may be empty.
 	Instructions string
@@ -84,6 +84,8 @@ type Options struct {
 	Spent Spent
 	// Waits bounds what waits for the answers of users. Handlers that share one bound it together. nil: the handler has one of its own.
 	Waits *Waits
+	// Calls are the calls of legacy clients in flight. Handlers that share it end them together. nil: the handler has its own.
+	Calls *Calls
 	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
 	// legacy sessions, and with its Watch resources/subscribe and
 	// resources/unsubscribe, which have no entry in the method table. nil: nothing is
@@ -92,9 +94,6 @@ type Options struct {
 	// KeepAlive is after how much silence an event stream gets a comment, so that
 	// nobody between client and server takes it for dead. 0: 20 seconds; below 0: never.
 	KeepAlive time.Duration
-	// MaxCalls bounds the calls in flight that notifications/cancelled can find;
-	// calls above it run, but can't be cancelled by message. 0: 65,536.
-	MaxCalls int
 
 	// Logger gets panics and internal errors; nil: none. Arguments and bodies
 	// are never logged.

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// introduction is what the server says of itself, as it is sent: it is the same for everyone. It is immutable.
+type introduction struct {
+	title, instructions string
+
+	meta       []byte   // members of a modern result's _meta
+	discover   []byte   // members of the result of server/discover
+	initialize [][]byte // members of the result of initialize, by index of legacyRevisions
+}
+
+// Introduce changes what those are told who ask from now on what the server is: Title and Instructions of [Options]. Sessions, and what their
+// clients have under way, go on. It is safe for concurrent use.
+func (h *Handler) Introduce(title, instructions string) {
+	if now := h.introduction.Load(); now != nil && now.title == title && now.instructions == instructions {
+		return
+	}
+	n := &introduction{title: title, instructions: instructions}
+	info := implementation{Name: h.o.Name, Title: title, Version: h.o.Version}
+	n.meta = members(map[string]any{keyServerInfo: info})
+	n.discover = members(struct {
+		SupportedVersions []string     `json:"supportedVersions"`
+		Capabilities      capabilities `json:"capabilities"`
+		Instructions      string       `json:"instructions,omitempty"`
+	}{Revisions(), h.declare(revision20260728), instructions})
+	for _, revision := range legacyRevisions {
+		info := info
+		if revision < revision20250618 { // the first with titles
+			info.Title = ""
+		}
+		n.initialize = append(n.initialize, members(struct {
+			ProtocolVersion string         `json:"protocolVersion"`
+			Capabilities    capabilities   `json:"capabilities"`
+			ServerInfo      implementation `json:"serverInfo"`
+			Instructions    string         `json:"instructions,omitempty"`
+		}{revision, h.declare(revision), info, instructions}))
+	}
+	h.introduction.Store(n)
+}
+
+// implementation is what a server says of itself.
+type implementation struct {
+	Name    string `json:"name"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version"`
+}
+
+// capabilities is a ServerCapabilities object.
+type capabilities struct {
+	Tools       *listCapability      `json:"tools,omitempty"`
+	Prompts     *listCapability      `json:"prompts,omitempty"`
+	Resources   *resourcesCapability `json:"resources,omitempty"`
+	Completions *struct{}            `json:"completions,omitempty"`
+	Logging     *struct{}            `json:"logging,omitempty"`
+	Extensions  map[string]struct{}  `json:"extensions,omitempty"`
+}
+
+type listCapability struct {
+	ListChanged bool `json:"listChanged"`
+}
+
+type resourcesCapability struct {
+	Subscribe   bool `json:"subscribe"`
+	ListChanged bool `json:"listChanged"`
+}
+
+// declare returns what a revision's clients are told that the server can do.
+func (h *Handler) declare(revision string) (c capabilities) {
+	o, changing := h.o.Capabilities, h.changing()
+	if o.Tools {
+		c.Tools = &listCapability{changing&ToolsList != 0}
+	}
+	if o.Prompts {
+		c.Prompts = &listCapability{changing&PromptsList != 0}
+	}
+	if o.Resources {
+		c.Resources = &resourcesCapability{h.subscribes(), changing&ResourcesList != 0}
+	}
+	if o.Completions && revision >= revision20250326 { // the first that declares them
+		c.Completions = &struct{}{}
+	}
+	if o.Logging {
+		c.Logging = &struct{}{}
+	}
+	if o.Tasks && revision == revision20260728 {
+		c.Extensions = map[string]struct{}{extensionTasks: {}}
+	}
+	return c
+}
+
+// members serializes an object and takes off its braces.
+func members(object any) []byte {
+	b, err := json.Marshal(object)
+	if err != nil { // only types of this file come here, and they marshal
+		panic("mcp: " + err.Error())
+	}
+	return slices.Clip(b[1 : len(b)-1])
+}
