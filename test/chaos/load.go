@@ -7,10 +7,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drawbridge/test/openload"
 )
 
 // tally is what came of many calls.
 type tally struct {
+	due          int // of an open load: how many should have been made
 	made, failed int
 	words        map[string]int // the first words of what failed, and how often
 	times        []time.Duration
@@ -49,35 +52,9 @@ func (l *load) note(due time.Time, err error) {
 // openLoad makes rate calls a second, whatever becomes of those before, with so many workers at most. The time of a call
 // counts from when it was due. call gets the number of its worker and of the call.
 func openLoad(ctx context.Context, rate, workers int, call func(worker, n int) error) *load {
-	ctx, cancel := context.WithCancel(ctx)
-	l := &load{cancel: cancel, tally: tally{words: map[string]int{}}}
-	type order struct {
-		n   int
-		due time.Time
-	}
-	orders := make(chan order, rate) // a second of them may be late
-	l.ended.Go(func() {
-		defer close(orders)
-		start := time.Now()
-		for n := 0; ; n++ {
-			due := start.Add(time.Duration(n) * time.Second / time.Duration(rate))
-			if wait := time.Until(due); wait > 0 && !pause(ctx, wait) {
-				return
-			}
-			select {
-			case orders <- order{n, due}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	for worker := range workers {
-		l.ended.Go(func() {
-			for o := range orders {
-				l.note(o.due, call(worker, o.n))
-			}
-		})
-	}
+	l := &load{tally: tally{words: map[string]int{}}}
+	paced := openload.Start(ctx, rate, workers, func(worker, n int, due time.Time) { l.note(due, call(worker, n)) })
+	l.cancel = func() { l.due = paced.Stop() }
 	return l
 }
 
