@@ -106,11 +106,13 @@ type held struct {
 // what the last second's readings agree in, since a single one may find a goroutine that comes and goes, or miss one that is just
 // replaced; and the least heap, since what is not collected yet comes on top of it. What is more than before gets ten seconds more.
 // rest ends the connections that services keep. Reloads that change nothing make the gateway collect what is garbage.
-func (g *gateway) held(ctx context.Context, rest func(), before *held) (held, error) {
+func (g *gateway) held(ctx context.Context, rest func(context.Context) error, before *held) (held, error) {
 	const second = 10 // readings
 	var goroutines, descriptors, heap []float64
 	for {
-		rest()
+		if err := rest(ctx); err != nil {
+			return held{}, err
+		}
 		if err := g.reload(ctx); err != nil {
 			return held{}, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"drawbridge/test/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -196,5 +199,56 @@ func TestRacesAreLookedFor(t *testing.T) {
 				t.Errorf("%s with %q for %q, %s: %s %s, want %s", test.file, test.other, test.line, r.what, r.measured, r.verdict, want)
 			}
 		}
+	}
+}
+
+// TestAttacksTakePlace: what is measured beside an attack that did not come is missed.
+func TestAttacksTakePlace(t *testing.T) {
+	for _, test := range []struct {
+		row  row
+		want verdict
+	}{
+		{holed(&tally{made: 900, failed: 900}), ok},
+		{holed(&tally{made: 900, failed: 899}), missed},
+		{holed(&tally{}), missed},
+		{(&slowness{peaks: []int{1000, 950}}).rows(&suite{}, "head", 1000)[0], ok},
+		{(&slowness{peaks: []int{1000, 949}}).rows(&suite{}, "head", 1000)[0], missed},
+		{(&slowness{}).rows(&suite{}, "head", 1000)[0], missed},
+	} {
+		if test.row.verdict != test.want {
+			t.Errorf("%+v, want %s", test.row, test.want)
+		}
+	}
+}
+
+// TestServiceComesToRest: a connection on which something runs is no connection that rests.
+func TestServiceComesToRest(t *testing.T) {
+	come, goOn := make(chan struct{}), make(chan struct{})
+	s, err := newService(func(w http.ResponseWriter, _ *http.Request) {
+		come <- struct{}{}
+		<-goOn
+		answerJSON(w, "{}")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	c, err := wire.Dial(s.host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Send([]byte("GET / HTTP/1.1\r\nHost: s\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	<-come
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.rest(ctx); err == nil || !strings.Contains(err.Error(), "1 connections of a service don't come to rest") {
+		t.Errorf("with a call that runs: %v", err)
+	}
+	close(goOn)
+	if err := s.rest(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

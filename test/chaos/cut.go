@@ -85,7 +85,9 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 		}
 	}
 	whole.Store(false)
-	upstream.rest() // each call now needs a connection of its own
+	if err := upstream.rest(ctx); err != nil { // each call now needs a connection of its own
+		return nil, err
+	}
 	calls, partial, other := by(s, [3]int{300, 10_000, 100_000}), 0, map[string]int{}
 	var times []float64
 	random := rand.New(rand.NewPCG(s.seed, 9))

@@ -174,9 +174,11 @@ func newService(h http.HandlerFunc) (*service, error) {
 }
 
 // rest closes the connections on which nothing runs, also those that were never used, until there are none: what a client keeps
-// of them is gone then.
-func (s *service) rest() {
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+// of them is gone then. It is an error if something runs on one for two seconds more.
+func (s *service) rest(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
 		s.mu.Lock()
 		open := len(s.idle)
 		for c, idle := range s.idle {
@@ -186,7 +188,10 @@ func (s *service) rest() {
 		}
 		s.mu.Unlock()
 		if open == 0 {
-			return
+			return nil
+		}
+		if !pause(ctx, 10*time.Millisecond) {
+			return fmt.Errorf("%d connections of a service don't come to rest: %w", open, ctx.Err())
 		}
 	}
 }
