@@ -252,3 +252,49 @@ func TestServiceComesToRest(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRecovery: it is the last call that failed or was slow, and calls that all fail have not recovered.
+func TestRecovery(t *testing.T) {
+	const slow = 400 * time.Millisecond
+	ended := time.Now()
+	at := func(due, took time.Duration, failed bool) mark { return mark{ended.Add(due), took, failed} }
+	for _, test := range []struct {
+		name  string
+		marks []mark
+		after time.Duration
+		want  verdict
+	}{
+		{"all well", []mark{at(0, slow, false), at(time.Second, slow, false)}, 0, ok},
+		{"slow, then well", []mark{at(time.Second, 2*slow, false), at(1100*time.Millisecond, slow, false)}, time.Second, ok},
+		{"failed, then well", []mark{at(time.Second, 0, true), at(1100*time.Millisecond, slow, false)}, time.Second, ok},
+		{"failed late", []mark{at(time.Second, slow, false), at(3*time.Second, 0, true), at(3100*time.Millisecond, slow, false)}, 3 * time.Second, missed},
+		{"all failed", []mark{at(0, 0, true), at(time.Second, 0, true)}, time.Second, missed},
+		{"failed at last", []mark{at(0, slow, false), at(time.Second, 0, true)}, time.Second, missed},
+		{"no call", nil, 0, missed},
+	} {
+		after, well := (&tally{marks: test.marks}).recovered(ended, slow)
+		if got := recovery(&suite{size: scaled}, after, well); after != test.after || got != test.want {
+			t.Errorf("%s: %s after %s, want %s after %s", test.name, got, after, test.want, test.after)
+		}
+	}
+}
+
+func TestInvited(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		err  error
+		want string
+	}{
+		{"", nil, "<nil>"},
+		{`The service "things" is busy. Try again in 1 second.`, errTool, "told to come again"},
+		{"Try again in 12 seconds.", errTool, "told to come again"},
+		{"can't be reached. Try again in a minute; if", errTool, "isError: can't be reached. Try again in a minute; if"},
+		{"internal error", errTool, "isError: internal error"},
+		{"", &refusal{503, "1", "busy"}, "told to come again"},
+		{"", &refusal{503, "", "busy"}, "status 503: busy"},
+	} {
+		if got := fmt.Sprint(invited(test.text, test.err)); got != test.want {
+			t.Errorf("%q, %v: %s, want %s", test.text, test.err, got, test.want)
+		}
+	}
+}

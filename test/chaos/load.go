@@ -20,10 +20,11 @@ type tally struct {
 	marks        []mark
 }
 
-// mark is one call: when it was due, and how long its answer took.
+// mark is one call: when it was due, how long its answer took, and whether it failed.
 type mark struct {
-	due  time.Time
-	took time.Duration
+	due    time.Time
+	took   time.Duration
+	failed bool
 }
 
 // load is calls that go on until it is stopped.
@@ -40,13 +41,13 @@ func (l *load) note(due time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.made++
+	l.marks = append(l.marks, mark{due, took, err != nil})
 	if err != nil {
 		l.failed++
 		l.words[fmt.Sprintf("%.160s", err)]++
 		return
 	}
 	l.times = append(l.times, took)
-	l.marks = append(l.marks, mark{due, took})
 }
 
 // openLoad makes rate calls a second, whatever becomes of those before, with so many workers at most. The time of a call
@@ -90,16 +91,39 @@ func (l *load) wait() *tally {
 // quantile of the calls that went well.
 func (t *tally) quantile(q float64) time.Duration { return quantile(t.times, q) }
 
-// within are the times of the calls that were due between two moments, sorted.
+// within are the times of the calls that were due between two moments and went well, sorted.
 func (t *tally) within(from, to time.Time) []time.Duration {
 	var times []time.Duration
 	for _, m := range t.marks {
-		if !m.due.Before(from) && m.due.Before(to) {
+		if !m.failed && !m.due.Before(from) && m.due.Before(to) {
 			times = append(times, m.took)
 		}
 	}
 	slices.Sort(times)
 	return times
+}
+
+// answered is how many calls had gone well at a moment.
+func (t *tally) answered(at time.Time) (n int) {
+	for _, m := range t.marks {
+		if !m.failed && !m.due.Add(m.took).After(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// recovered is how long after a moment the last call was due that failed or was slow, and whether one went well after it.
+func (t *tally) recovered(since time.Time, slow time.Duration) (after time.Duration, well bool) {
+	for _, m := range t.marks {
+		if m.failed || m.took > slow {
+			after = max(after, m.due.Sub(since))
+		}
+	}
+	for _, m := range t.marks {
+		well = well || !m.failed && m.took <= slow && m.due.Sub(since) >= after
+	}
+	return after, well
 }
 
 // failures tells what failed, the most frequent first.
