@@ -63,6 +63,7 @@ type jobCall struct {
 	Type, Body, Sign              string
 	Callback                      *jobCall
 	Notify                        string // callback URL of the caller
+	Header                        map[string]string
 }
 
 func runJobCase(t *testing.T, file string) {
@@ -219,6 +220,9 @@ func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, me
 		r = r.WithContext(ctx)
 	}
 	r.Header = header
+	for name, value := range in.Header {
+		r.Header.Set(name, value)
+	}
 	w := httptest.NewRecorder()
 	g.Handler().ServeHTTP(w, r)
 	body := w.Body.Bytes()

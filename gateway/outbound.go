@@ -157,12 +157,8 @@ func (c *call) follow(t *task) bool {
 // report is follow for a caller who wants to be called.
 func (c *call) report(t *task) bool {
 	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
-	v := visitFrom(c.ctx)
-	w := &taskWatcher{
-		ctx: context.WithValue(context.WithoutCancel(c.ctx), visitKey{}, &visit{name: v.name, operator: v.operator, header: c.req.HTTP.Header.Clone()}),
-		id:  t.id, viewer: mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client},
-	}
-	of := sharerOf(c.req.Principal, v)
+	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client})
+	of := sharerOf(c.req.Principal, visitFrom(c.ctx))
 	follow := func(ctx context.Context) {
 		for pause := c.plan.job.interval; ; {
 			select {

@@ -10,6 +10,9 @@ import (
 	"runtime/debug"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 )
 
@@ -54,13 +57,23 @@ type taskWatcher struct {
 	viewer mcp.Viewer
 }
 
+// newTaskWatcher makes the one who listens of the request that ctx is of, and that has found the plan of the task. He may listen for hours after it
+// has ended, or let go of its headers: besides the caller and the trace he has a copy of those headers that go on to the service.
+func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Viewer) *taskWatcher {
+	v := visitFrom(ctx)
+	own := trace.ContextWithSpanContext(auth.Carry(context.Background(), ctx), trace.SpanContextFromContext(ctx))
+	own = context.WithValue(own, visitKey{}, &visit{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
+	return &taskWatcher{ctx: own, id: id, viewer: viewer}
+}
+
 // watchTask is asked by the hub before a stream is told of a task.
 func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key string, release func(), err error) {
-	w := &taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
-	t, err := w.open(g)
+	asks := taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
+	t, err := asks.open(g)
 	if err != nil {
 		return "", nil, err
 	}
+	w := newTaskWatcher(ctx, t.plan, id, v)
 	key = t.payload.Key
 	s := g.tasks
 	s.mu.Lock()
@@ -203,13 +216,9 @@ func (w *taskWatcher) open(g *Gateway) (*task, error) {
 		return nil, mcp.InvalidParams("the endpoint is gone")
 	}
 	ctx := context.WithValue(w.ctx, visitKey{}, &v)
-	header := v.header
-	if header == nil {
-		header = http.Header{}
-	}
 	return g.openTask(ctx, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Era: w.viewer.Era, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
-		HTTP: (&http.Request{Header: header}).WithContext(ctx),
+		HTTP: (&http.Request{Header: v.header}).WithContext(ctx),
 	}, nil)
 }
 

@@ -102,7 +102,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 		key.caller = v.Principal
 	}
 	if p.inbound {
-		m.inbound = p.passed(visit.header)
+		m.inbound = p.passed(visit.header).Clone() // with the values alone: what they stood among is not held
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
