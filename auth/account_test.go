@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestBadTokensOfGuard: an address that has spent what it has for bad tokens is told to wait, and good tokens cost it nothing.
@@ -64,6 +66,40 @@ func TestUnknownTokensOfGuard(t *testing.T) {
 		if g.Protect(http.NotFoundHandler()).ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("request %d: %d", n, w.Code)
 		}
+	}
+}
+
+// TestTokensOfUnknownKeys: tokens for whose keys the issuer is not asked any more are on the account of their address, or it could have tokens looked
+// at without end. While the issuer does not answer nobody knows whether they are good, and they are on nobody's.
+func TestTokensOfUnknownKeys(t *testing.T) {
+	h := newHouse(t, func(o *Options) {
+		o.BadTokens = &BadTokens{
+			Burst: 10, Interval: time.Minute, Refused: func(*http.Request) {},
+			Address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true },
+		}
+	})
+	foreign := newES256("")
+	for _, c := range []struct {
+		name   string
+		status int // of what the issuer publishes
+		want   map[int]int
+	}{
+		{"while the issuer is away", http.StatusBadGateway, map[int]int{503: 100}},
+		{"while it answers", 0, map[int]int{401: bucketSize, 503: 10 - bucketSize, 429: 90}},
+	} {
+		h.now = h.now.Add(time.Hour)
+		if err := h.guard.issuers[h.a.url].refresh(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		h.a.change(func() { h.a.status = c.status })
+		got := map[int]int{}
+		for n := range 100 {
+			got[h.call(foreign.token(h.a.url, h.now, map[string]any{"header.kid": nil, "jti": n})).Code]++
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		h.a.change(func() { h.a.status = 0 })
 	}
 }
 

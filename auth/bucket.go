@@ -125,7 +125,8 @@ type badTokens struct {
 }
 
 // spend takes the work for the token of a request from the budget of its
-// address. What it returns gives that back, if the token turns out to be good.
+// address. What it returns gives that back, if the token turns out to be good, or
+// can't be looked at.
 func (b *badTokens) spend(r *http.Request, now time.Time) (giveBack func(), err error) {
 	if b == nil || r == nil {
 		return func() {}, nil

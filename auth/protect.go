@@ -17,6 +17,7 @@ type refusal struct {
 	reason  string        // for the log: one of a closed set
 	issuer  string        // a configured issuer, or empty
 	retry   time.Duration // unavailable: when to come back
+	unasked bool          // unavailable: the issuer answers, and is not asked for the sake of this token
 }
 
 // Error implements error.
@@ -64,6 +65,13 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 func isUnavailable(err error) bool {
 	var no *refusal
 	return !errors.As(err, &no) || no.outcome == unavailable
+}
+
+// costsAddress tells whether a token that came to err is on the account of its address: it is no good, or of a key that the issuer, which was asked
+// for it often and has answered, did not have. While the issuer does not answer, nobody knows whether a token is good.
+func costsAddress(err error) bool {
+	var no *refusal
+	return err != nil && (!isUnavailable(err) || errors.As(err, &no) && no.unasked)
 }
 
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err error) {
@@ -196,7 +204,7 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 			return nil, err
 		}
 		v, err = g.verify(ctx, c, now)
-		if err == nil || isUnavailable(err) {
+		if !costsAddress(err) {
 			good()
 		}
 		if err != nil {
