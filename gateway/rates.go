@@ -170,6 +170,11 @@ func (c *call) allowed() error {
 		c.turnedAway(outcomeLimited)
 		return e
 	}
+	return c.rated()
+}
+
+// rated counts the call against the rates of its tool and its API. The error says when to come again.
+func (c *call) rated() error {
 	all := c.plan.rates
 	if len(all) == 0 {
 		return nil

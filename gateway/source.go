@@ -35,6 +35,7 @@ type source struct {
 	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
 	asked     atomic.Int64       // the turn that its next update answers
 	poke      chan struct{}      // one place: look at the document now
+	looks     chan struct{}      // a place for each watch that looks at it now
 	cancel    context.CancelFunc // ends its goroutine; nil before it was started
 	calls     callClients
 	attached  *attached
@@ -80,7 +81,7 @@ type loaded struct {
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
-	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1)}
+	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1), looks: newLookPlaces(c.MaxInFlight)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}

@@ -24,8 +24,9 @@ import (
 const (
 	maxWatches          = 10_000
 	maxWatchesPerCaller = 256 // where callers are known, by a token or by their address
-	// maxLooks bounds the answers that are in memory at once.
-	maxLooks = 64
+	// maxLooks bounds the answers that are in memory at once, and maxLooksOfAPI those of one API, which may be slow.
+	maxLooks      = 64
+	maxLooksOfAPI = 16
 	// maxBackoff is the power of two by which a service that fails is asked less often, at most.
 	maxBackoff = 4
 )
@@ -93,7 +94,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 	}
 	m := &member{hub: hub, viewer: v, caller: auth.Carry(context.Background(), ctx)}
 	gen := w.g.current.Load()
-	p, _, err := m.reads(ctx, gen, visit.name, uri)
+	p, args, err := m.reads(ctx, gen, visit.name, uri)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +107,20 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
+	known, err := w.all[key] != nil, w.full(v)
+	w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if !known { // it is read at once
+		if err := m.rated(ctx, gen.endpoint(visit.name), p, args, uri); err != nil {
+			return nil, err
+		}
+	}
+	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.ended, len(w.all) >= maxWatches:
-		return nil, &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
-	case v.Caller() != "" && w.perCaller[v.Caller()] >= maxWatchesPerCaller:
-		return nil, mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
+	if err := w.full(v); err != nil {
+		return nil, err
 	}
 	w.perCaller[v.Caller()]++
 	x := w.all[key]
@@ -123,6 +132,31 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 	}
 	x.members = append(x.members, m)
 	return func() { w.leave(x, m) }, nil
+}
+
+// full tells why a caller can't begin another watch; nil: he can. The caller holds w.mu.
+func (w *watches) full(v mcp.Viewer) error {
+	switch {
+	case w.ended, len(w.all) >= maxWatches:
+		return &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
+	case v.Caller() != "" && w.perCaller[v.Caller()] >= maxWatchesPerCaller:
+		return mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
+	}
+	return nil
+}
+
+// rated counts the first look of a watch that the member begins as a call of his.
+func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, uri string) (err error) {
+	c := call{
+		g: p.source.g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
+		req: &mcp.Request{Method: "resources/read", Era: m.viewer.Era, Principal: m.viewer.Principal, URI: uri},
+	}
+	c.enter()
+	defer func() { c.leave(err) }()
+	if c.account != nil {
+		c.account.rpc = "watch"
+	}
+	return c.rated()
 }
 
 // leave takes a member out; the watch ends with the last.
@@ -250,11 +284,13 @@ const idle = 5 * time.Second
 // the next look.
 func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
 	interval = idle
-	select {
-	case w.looks <- struct{}{}:
-		defer func() { <-w.looks }()
-	case <-ctx.Done():
-		return interval, nil
+	for _, places := range w.places(x) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-ctx.Done():
+			return interval, nil
+		}
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -293,6 +329,24 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 		return interval, nil
 	}
 	return interval, nil // nobody may read it now, which is no failure; what was known is held against what is found then
+}
+
+// places are where a look needs a place, in this order: so who waits for one of a slow API has none of those that all share.
+func (w *watches) places(x *watch) []chan struct{} {
+	gen := w.g.current.Load()
+	if gen == nil || gen.endpoint(x.endpoint) == nil {
+		return nil
+	}
+	p, _ := gen.endpoint(x.endpoint).resources.find(x.uri)
+	if p == nil {
+		return nil
+	}
+	return []chan struct{}{p.source.looks, w.looks}
+}
+
+// newLookPlaces makes the places of an API, which leave most of its room to calls.
+func newLookPlaces(maxInFlight int) chan struct{} {
+	return make(chan struct{}, min(max(1, maxInFlight/4), maxLooksOfAPI))
 }
 
 // tell tells the members that a resource has changed, as far as they may still know of it.
