@@ -150,7 +150,7 @@ func (r *Reply) askModern(round Round) (map[string]Answer, error) {
 		if x.h.o.Spent == nil {
 			return nil, errors.New("nothing remembers what may be used once (Options.Spent)")
 		}
-		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), st.Nonce, st.expiry)
+		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), x.req.Principal, st.Nonce, st.expiry)
 		switch {
 		case err != nil:
 			return nil, x.internal("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
@@ -194,7 +194,8 @@ func (r *Reply) askAgain(next *askState, open []Question) error {
 // Spent remembers what may be used once. It is safe for concurrent use.
 type Spent interface {
 	// Spend uses id, a short text, up and tells whether it was the first to do so; it is
-	// remembered until the given time. The handler does not retry. An error refuses the
+	// remembered until the given time. owner is the principal whose it is, who must not be
+	// able to use up what others need. The handler does not retry. An error refuses the
 	// request, since nobody knows then.
-	Spend(ctx context.Context, id string, until time.Time) (first bool, err error)
+	Spend(ctx context.Context, owner, id string, until time.Time) (first bool, err error)
 }

@@ -16,7 +16,7 @@ func (h *Handler) SetPatience(d time.Duration) { h.patience = d }
 type UsedOnce struct{ used sync.Map }
 
 // Spend implements [Spent].
-func (u *UsedOnce) Spend(_ context.Context, id string, _ time.Time) (bool, error) {
+func (u *UsedOnce) Spend(_ context.Context, _, id string, _ time.Time) (bool, error) {
 	_, again := u.used.LoadOrStore(id, true)
 	return !again, nil
 }

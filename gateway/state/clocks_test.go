@@ -37,7 +37,7 @@ func TestClocksApart(t *testing.T) {
 			if seen, err := a.Replays(auth.NewReplayMemory(a.o.Now), false).Seen(t.Context(), "alice", id, until); seen || err != nil {
 				t.Fatalf("the first to use a proof: %v %v", seen, err)
 			}
-			if first, err := a.Once(NewLocalOnce(a.o.Now), false).Spend(t.Context(), "id", until); !first || err != nil {
+			if first, err := a.Once(NewLocalOnce(a.o.Now), false).Spend(t.Context(), "alice", "id", until); !first || err != nil {
 				t.Fatalf("the first to use an answer: %v %v", first, err)
 			}
 			_ = ended.Revoke(t.Context(), "alice", "session", until)
@@ -47,7 +47,7 @@ func TestClocksApart(t *testing.T) {
 			if seen, err := b.Replays(auth.NewReplayMemory(nil), false).Seen(t.Context(), "alice", id, until); seen == c.gone || err != nil {
 				t.Errorf("a proof: %v %v", seen, err)
 			}
-			if first, err := b.Once(NewLocalOnce(nil), false).Spend(t.Context(), "id", until); first != c.gone || err != nil {
+			if first, err := b.Once(NewLocalOnce(nil), false).Spend(t.Context(), "alice", "id", until); first != c.gone || err != nil {
 				t.Errorf("an answer: %v %v", first, err)
 			}
 			if revoked := ends.Revoked(t.Context(), "session"); revoked == c.gone {

@@ -13,20 +13,35 @@ import (
 // Once remembers what may be used one time. It is safe for concurrent use, and nobody needs to retry.
 type Once interface {
 	// Spend uses an id, a short text that can't be guessed, and tells whether it was the first to do so; it is remembered until the
-	// given time. An error says that nobody knows.
-	Spend(ctx context.Context, id string, until time.Time) (first bool, err error)
+	// given time. owner is whose it is, who must not be able to use up the room of others. An error says that nobody knows.
+	Spend(ctx context.Context, owner, id string, until time.Time) (first bool, err error)
 }
 
-// maxOnce bounds what a process remembers by itself.
-const maxOnce = 1 << 16
+const (
+	// maxOnce bounds what a process remembers by itself.
+	maxOnce = 1 << 16
+	// Once half of the room is taken, an owner has no more of it than a share: one alone can have half, and it takes five to fill it.
+	onceHalf  = maxOnce / 2
+	onceShare = maxOnce / 8
+	// onceSweep is how often it is looked for what has ended, when there is no room.
+	onceSweep = time.Second
+)
 
 // LocalOnce is [Once] in the memory of one process. It holds 65,536 ids, and forgets none before its time: with more it can't
-// tell.
+// tell. One owner has half of it at most, and an eighth once others have the rest of that half.
 type LocalOnce struct {
 	now func() time.Time
 
-	mu   sync.Mutex
-	used map[string]time.Time
+	mu     sync.Mutex
+	used   map[string]usedID
+	owners map[string]int // how many of them are theirs
+	swept  time.Time
+}
+
+// usedID is whose it is, and until when.
+type usedID struct {
+	owner string
+	until time.Time
 }
 
 // NewLocalOnce makes one that knows of nothing. now is the clock; nil: time.Now.
@@ -34,29 +49,47 @@ func NewLocalOnce(now func() time.Time) *LocalOnce {
 	if now == nil {
 		now = time.Now
 	}
-	return &LocalOnce{now: now, used: make(map[string]time.Time)}
+	return &LocalOnce{now: now, used: make(map[string]usedID), owners: make(map[string]int)}
 }
 
 // Spend implements [Once].
-func (o *LocalOnce) Spend(_ context.Context, id string, until time.Time) (bool, error) {
+func (o *LocalOnce) Spend(_ context.Context, owner, id string, until time.Time) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.now()
-	if end, again := o.used[id]; again && now.Before(end) {
-		return false, nil
+	if old, again := o.used[id]; again {
+		if now.Before(old.until) {
+			return false, nil
+		}
+		o.remove(id, old)
 	}
-	if len(o.used) >= maxOnce {
-		for other, end := range o.used {
-			if !now.Before(end) {
-				delete(o.used, other)
+	if !o.room(owner) && now.Sub(o.swept) >= onceSweep {
+		o.swept = now
+		for other, old := range o.used {
+			if !now.Before(old.until) {
+				o.remove(other, old)
 			}
 		}
-		if len(o.used) >= maxOnce {
-			return false, errors.New("too much was used up to remember all of it")
-		}
 	}
-	o.used[id] = until
+	if !o.room(owner) {
+		return false, errors.New("too much was used up to remember all of it")
+	}
+	o.used[id] = usedID{owner, until}
+	o.owners[owner]++
 	return true, nil
+}
+
+// room tells whether an owner may have one more. The mutex is held.
+func (o *LocalOnce) room(owner string) bool {
+	return len(o.used) < onceHalf || len(o.used) < maxOnce && o.owners[owner] < onceShare
+}
+
+// remove forgets an id. The mutex is held.
+func (o *LocalOnce) remove(id string, old usedID) {
+	delete(o.used, id)
+	if o.owners[old.owner]--; o.owners[old.owner] == 0 {
+		delete(o.owners, old.owner)
+	}
 }
 
 // SharedOnce is [Once] for all replicas.
@@ -73,9 +106,9 @@ func (s *Shared) Once(local Once, closed bool) *SharedOnce {
 }
 
 // Spend implements [Once].
-func (o *SharedOnce) Spend(ctx context.Context, id string, until time.Time) (bool, error) {
+func (o *SharedOnce) Spend(ctx context.Context, owner, id string, until time.Time) (bool, error) {
 	until = until.Add(clocksApart)
-	first, err := o.local.Spend(ctx, id, until)
+	first, err := o.local.Spend(ctx, owner, id, until)
 	if err != nil || !first {
 		return false, err
 	}

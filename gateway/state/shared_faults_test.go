@@ -96,7 +96,7 @@ func TestProofOfWhoLeaves(t *testing.T) {
 	if seen, err := b.Replays(auth.NewReplayMemory(nil), false).Seen(left, "o", id, until); !seen && err == nil {
 		t.Error("a proof that was used counts as new")
 	}
-	if first, err := b.Once(NewLocalOnce(nil), false).Spend(left, "id", until); first && err == nil {
+	if first, err := b.Once(NewLocalOnce(nil), false).Spend(left, "o", "id", until); first && err == nil {
 		t.Error("what could not be asked counts as first")
 	}
 }
@@ -267,7 +267,7 @@ func TestFlapping(t *testing.T) {
 	first, n := time.Now(), 0
 	eventually(t, "it is asked five times", func() bool {
 		n++
-		if ok, err := once.Spend(t.Context(), fmt.Sprint(n), time.Now().Add(time.Minute)); !ok || err != nil {
+		if ok, err := once.Spend(t.Context(), "alice", fmt.Sprint(n), time.Now().Add(time.Minute)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		return asked.Load() >= 5

@@ -105,7 +105,7 @@ func TestBreaker(t *testing.T) {
 	log, registry := &logged{}, prometheus.NewRegistry()
 	s := newShared(t, m.Addr(), log, registry)
 	once := s.Once(NewLocalOnce(nil), true)
-	if first, err := once.Spend(t.Context(), "before", time.Now().Add(time.Minute)); !first || err != nil {
+	if first, err := once.Spend(t.Context(), "alice", "before", time.Now().Add(time.Minute)); !first || err != nil {
 		t.Errorf("before it has begun: %v %v", first, err)
 	}
 	begin(t, s)
@@ -113,7 +113,7 @@ func TestBreaker(t *testing.T) {
 	m.Close()
 	until := time.Now().Add(time.Minute)
 	for i, id := range []string{"a", "b", "c"} {
-		if _, err := once.Spend(t.Context(), id, until); !errors.Is(err, ErrAway) {
+		if _, err := once.Spend(t.Context(), "alice", id, until); !errors.Is(err, ErrAway) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestBreaker(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is reached again", func() bool { return s.Status().Up })
-	if first, err := once.Spend(t.Context(), "d", until); !first || err != nil {
+	if first, err := once.Spend(t.Context(), "alice", "d", until); !first || err != nil {
 		t.Errorf("again: %v %v", first, err)
 	}
 	if gone, came := strings.Count(log.String(), "can't be reached"), strings.Count(log.String(), "is reached"); gone != 1 || came != 2 {

@@ -117,7 +117,7 @@ func TestSharedOnce(t *testing.T) {
 	for i := range 40 {
 		wg.Go(func() {
 			id := fmt.Sprint("id", i/4)
-			if first, err := stores[i%2].Spend(t.Context(), id, until); err != nil {
+			if first, err := stores[i%2].Spend(t.Context(), "alice", id, until); err != nil {
 				t.Error(err)
 			} else if first {
 				mu.Lock()
@@ -160,7 +160,7 @@ func TestLocalOnce(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	o := NewLocalOnce(func() time.Time { return now })
-	spend := func(id string) (bool, error) { return o.Spend(t.Context(), id, now.Add(time.Minute)) }
+	spend := func(id string) (bool, error) { return o.Spend(t.Context(), id, id, now.Add(time.Minute)) }
 	for i, want := range []bool{true, false} {
 		if first, err := spend("a"); first != want || err != nil {
 			t.Errorf("%d: %v %v", i, first, err)
