@@ -456,6 +456,13 @@ func TestReplays(t *testing.T) {
 	if s := &m.shards[0]; len(s.ids) != 1 || len(s.owners) != 1 {
 		t.Errorf("%d proofs of %d principals are kept, want 1", len(s.ids), len(s.owners))
 	}
+	id := sha256.Sum256(fmt.Append(nil, 7))
+	id[31] = 0
+	m.Forget(id)
+	m.Forget(id)
+	if s := &m.shards[0]; len(s.ids) != 0 || len(s.owners) != 0 {
+		t.Errorf("%d proofs of %d principals are kept, want none", len(s.ids), len(s.owners))
+	}
 
 	h := newHouse(t, func(o *Options) { o.Issuers[0].DPoP, o.Replays = DPoPAccept, brokenReplays{} })
 	key := newES256("device")

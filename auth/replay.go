@@ -102,6 +102,17 @@ func (m *ReplayMemory) Seen(_ context.Context, owner string, id [sha256.Size]byt
 	return false, nil
 }
 
+// Forget takes back that an id was seen, for who has refused the proof for another reason.
+func (m *ReplayMemory) Forget(id [sha256.Size]byte) {
+	s := &m.shards[id[31]%cacheShards]
+	short := [16]byte(id[:16])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.ids[short]; ok {
+		s.forget(short, p)
+	}
+}
+
 // forget forgets a proof. The mutex is held.
 func (s *replaySet) forget(id [16]byte, p seenProof) {
 	delete(s.ids, id)

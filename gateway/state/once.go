@@ -92,16 +92,25 @@ func (o *LocalOnce) remove(id string, old usedID) {
 	}
 }
 
+// forget takes back that an id was used.
+func (o *LocalOnce) forget(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if old, ok := o.used[id]; ok {
+		o.remove(id, old)
+	}
+}
+
 // SharedOnce is [Once] for all replicas.
 type SharedOnce struct {
 	s      *Shared
-	local  Once
+	local  *LocalOnce
 	closed bool
 }
 
 // Once returns what replicas remember together. While Redis is away each of them remembers by itself, in local; with closed there is an
-// error then.
-func (s *Shared) Once(local Once, closed bool) *SharedOnce {
+// error then, and nothing was used up: who comes again to the same replica, when Redis is back, is the first.
+func (s *Shared) Once(local *LocalOnce, closed bool) *SharedOnce {
 	return &SharedOnce{s: s, local: local, closed: closed}
 }
 
@@ -112,32 +121,49 @@ func (o *SharedOnce) Spend(ctx context.Context, owner, id string, until time.Tim
 	if err != nil || !first {
 		return false, err
 	}
-	return o.s.first(ctx, useOnce, "once", id, until, o.closed)
+	first, err = o.s.first(ctx, useOnce, "once", id, until, o.closed)
+	if errors.Is(err, ErrAway) {
+		o.local.forget(id)
+	}
+	return first, err
 }
 
-// first enters a name in Redis, and tells whether it was not there. Without Redis it was not, or, closed, nobody knows.
+// first enters a name in Redis, and tells whether it was not there. Without Redis it was not, or, closed, nobody knows: [ErrAway]. Who
+// hears that takes back what he remembers of it. Redis may have done it all the same, so that a replica that comes again and finds its
+// own word there is the first.
 func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.Time, closed bool) (bool, error) {
-	first := true
+	name, who := s.name(kind, digest(id)), ""
 	err := s.do(ctx, u, func(ctx context.Context, c *redis.Client) error {
-		return c.SetArgs(ctx, s.name(kind, digest(id)), "1", redis.SetArgs{Mode: "NX", TTL: max(until.Sub(s.o.Now()), time.Millisecond)}).Err()
+		err := c.SetArgs(ctx, name, s.id, redis.SetArgs{Mode: "NX", TTL: max(until.Sub(s.o.Now()), time.Millisecond)}).Err()
+		if closed && errors.Is(err, redis.Nil) {
+			who, err = c.GetRange(ctx, name, 0, int64(len(s.id))).Result() // whatever is there, it is not read beyond
+		} else if err == nil {
+			who = s.id
+		}
+		return err
 	})
 	switch {
+	case err == nil:
+		return who == s.id, nil
 	case errors.Is(err, redis.Nil):
-		first = false
+		return false, nil
 	case ctx.Err() != nil: // who has left must not have it accepted for that, whatever becomes of what he began
 		return false, ctx.Err()
-	case err != nil && closed && !s.alone():
+	case closed && !s.alone():
 		return false, ErrAway
 	}
-	return first, nil
+	return true, nil
 }
 
-// replayCache is auth.ReplayCache: what remembers proofs of possession that were used.
+// replayCache is what remembers, in one process, proofs of possession that were used.
 type replayCache interface {
+	// Seen is that of auth.ReplayCache.
 	Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error)
+	// Forget takes back that an id was seen.
+	Forget(id [sha256.Size]byte)
 }
 
-// SharedReplays remembers proofs of possession for all replicas.
+// SharedReplays is the auth.ReplayCache of all replicas.
 type SharedReplays struct {
 	s      *Shared
 	local  replayCache
@@ -145,7 +171,7 @@ type SharedReplays struct {
 }
 
 // Replays returns what replicas remember of proofs together. While Redis is away each of them relies on what it has seen by itself, in
-// local, and on the time in the proof; with closed there is an error then.
+// local, and on the time in the proof; with closed there is an error then, as of [Shared.Once].
 func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
 	return &SharedReplays{s: s, local: local, closed: closed}
 }
@@ -158,5 +184,8 @@ func (r *SharedReplays) Seen(ctx context.Context, owner string, id [sha256.Size]
 		return seen, err
 	}
 	first, err := r.s.first(ctx, useReplays, "proof", string(id[:]), until, r.closed)
+	if errors.Is(err, ErrAway) {
+		r.local.Forget(id)
+	}
 	return !first && err == nil, err
 }
