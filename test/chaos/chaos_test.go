@@ -298,3 +298,20 @@ func TestInvited(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedCallsHaveNoTime: a call that fails comes back as quickly as any, with status 200.
+func TestFailedCallsHaveNoTime(t *testing.T) {
+	calls := 0
+	w, err := newRoute(func() (wire.Answer, error) {
+		if calls++; calls == 1 {
+			return wire.Answer{Status: http.StatusOK, Body: []byte(`{"result":{"content":[{"text":"{}"}]}}`)}, nil
+		}
+		return wire.Answer{Status: http.StatusOK, Body: []byte(`{"result":{"content":[{"text":"one answered 502"}],"isError":true}}`)}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if times, err := (rhythm{}).window(t.Context(), time.Minute, w); err == nil || !strings.Contains(err.Error(), "answered 502") {
+		t.Errorf("%d times, %v", len(times), err)
+	}
+}

@@ -22,6 +22,7 @@ const adminToken = "the-token-of-the-operator"
 type setup struct {
 	apis   string // the list
 	server string // keys of it besides the address, each with a comma before it
+	rates  string // keys of limits; "": there are none
 	limits string // keys of it besides rates, each with a comma before it
 	more   string // further lines
 	level  string // of the log; "": error
@@ -64,6 +65,9 @@ func (s *suite) startProgram(ctx context.Context, program string, u setup) (*gat
 	if u.level == "" {
 		u.level = "error"
 	}
+	if u.rates == "" {
+		u.rates = "principal_rate: off, address_rate: off"
+	}
 	if !strings.Contains(u.server, "shutdown_delay") {
 		u.server += ", shutdown_delay: 0s, drain_timeout: 5s"
 	}
@@ -71,9 +75,9 @@ func (s *suite) startProgram(ctx context.Context, program string, u setup) (*gat
 	g.file, err = s.write("gateway-"+strings.ReplaceAll(g.host, ":", "-")+".yaml", fmt.Sprintf(`server: {listen: %q%s}
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
 apis: %s
-limits: {principal_rate: off, address_rate: off%s}
+limits: {%s%s}
 telemetry: {log_level: %s}
-%s`, g.host, u.server, g.admin, adminToken, u.apis, u.limits, u.level, u.more))
+%s`, g.host, u.server, g.admin, adminToken, u.apis, u.rates, u.limits, u.level, u.more))
 	if err != nil {
 		return nil, err
 	}

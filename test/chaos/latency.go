@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ import (
 var added = figure{
 	number: 26, name: "time that the gateway adds to a call",
 	conditions: [3]string{
-		scaled: "one connection, 1 KiB of JSON of a service in a process of its own, a token: 5 rounds, in each 0.5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
-		full:   "one connection, 1 KiB of JSON of a service in a process of its own, a token: 30 rounds, in each 5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		scaled: "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 5 rounds, in each 0.5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		full:   "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 30 rounds, in each 5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
 	},
 	run: runAdded,
 }
@@ -41,7 +42,7 @@ var rhythms = []rhythm{{"one call after the other", 0, true}, {"1 ms of rest bef
 const oneKiB = `{"openapi":"3.1.0","info":{"title":"One","version":"1"},"paths":{"/small/{id}":{
 "get":{"operationId":"get_small","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
 
-// runAdded compares calls of the service itself, through a bare proxy and through the gateway, each on one connection, in windows by turns.
+// runAdded compares, with all checks on as in the bench, calls of the service itself, through a bare proxy and through the gateway, each on one connection, in windows by turns.
 // Service, proxy and gateway are processes of their own: within one, an answer comes without any of them being woken, as it never does.
 func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	bench := filepath.Join(s.dir, "bench")
@@ -79,10 +80,12 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
+	const boundless = "{rate: 1000000/s, burst: 1000000}"
 	g, err := s.serve(ctx, setup{
 		addresses: []string{host, admin},
-		apis:      fmt.Sprintf("[{spec: %q, name: one, base_url: %q}]", spec, "http://"+upstream.host),
-		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", issuer.Issuer()),
+		apis:      fmt.Sprintf("[{spec: %q, name: one, base_url: %q, rate: %s}]", spec, "http://"+upstream.host, boundless),
+		rates:     "principal_rate: " + boundless,
+		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\naudit: {file: %q}\n", issuer.Issuer(), filepath.Join(s.dir, "audit.jsonl")),
 	})
 	if err != nil {
 		return nil, err
@@ -95,7 +98,7 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	defer through.close()
 	const id = "000000001" // the service asks for so many digits
 	call := through.client.Call("get_small", "1", `{"id":"`+id+`"}`)
-	ways := []func() (wire.Answer, error){nil, nil, func() (wire.Answer, error) { a, _, err := through.exchange(call); return a, err }}
+	routes := make([]*route, 3)
 	for i, host := range []string{upstream.host, proxy.host} {
 		conn, err := wire.Dial(host)
 		if err != nil {
@@ -103,17 +106,19 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 		}
 		defer conn.Close()
 		request := []byte("GET /small/" + id + " HTTP/1.1\r\nHost: " + host + "\r\nAccept: application/json\r\n\r\n")
-		ways[i] = func() (wire.Answer, error) { return conn.Exchange(request) }
-		a, err := ways[i]() // a connection that says nothing for five seconds is closed
-		if err != nil || a.Status != http.StatusOK {
-			return nil, fmt.Errorf("a call of %s gives status %d, %w", host, a.Status, err)
+		// A connection that says nothing for five seconds is closed.
+		if routes[i], err = newRoute(func() (wire.Answer, error) { return conn.Exchange(request) }); err != nil {
+			return nil, fmt.Errorf("%s: %w", host, err)
 		}
-		if text, err := through.call("get_small", 1, `{"id":"`+id+`"}`); err != nil || text != string(a.Body) {
-			return nil, fmt.Errorf("a call gives %.100q, not %.100q: %w", text, a.Body, err)
+		if text, err := through.call("get_small", 1, `{"id":"`+id+`"}`); err != nil || text != string(routes[i].answer) {
+			return nil, fmt.Errorf("a call gives %.100q, not %.100q: %w", text, routes[i].answer, err)
 		}
 	}
+	if routes[2], err = newRoute(func() (wire.Answer, error) { a, _, err := through.exchange(call); return a, err }); err != nil {
+		return nil, fmt.Errorf("the gateway: %w", err)
+	}
 	for _, r := range rhythms {
-		more, err := r.compare(ctx, s, ways)
+		more, err := r.compare(ctx, s, routes)
 		if err != nil {
 			return nil, err
 		}
@@ -122,20 +127,35 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	return rows, nil
 }
 
+// route is one way to the same answer: the same call each time.
+type route struct {
+	call   func() (wire.Answer, error)
+	answer []byte // to the first call
+}
+
+// newRoute makes the first call.
+func newRoute(call func() (wire.Answer, error)) (*route, error) {
+	a, err := call()
+	if err != nil || a.Status != http.StatusOK {
+		return nil, fmt.Errorf("the first call gives status %d: %w", a.Status, err)
+	}
+	return &route{call, bytes.Clone(a.Body)}, nil
+}
+
 // compare gives what the proxy and the gateway add, of three ways to the service: to itself, through the proxy, through the gateway.
-func (r rhythm) compare(ctx context.Context, s *suite, ways []func() (wire.Answer, error)) ([]row, error) {
+func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, error) {
 	length := by(s, [3]time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second})
 	var p50, p99 [3][]float64 // in µs: the service itself, and what the proxy and the gateway add
 	for range by(s, [3]int{1, 5, 30}) {
 		var middle, late [3]float64
-		for i, call := range ways {
-			times, err := r.window(ctx, length, call)
+		for i, to := range routes {
+			times, err := r.window(ctx, length, to)
 			if err != nil {
 				return nil, err
 			}
 			middle[i], late[i] = float64(quantile(times, 0.5))/1e3, float64(quantile(times, 0.99))/1e3
 		}
-		for i := range ways {
+		for i := range routes {
 			if i > 0 {
 				middle[i], late[i] = middle[i]-middle[0], late[i]-late[0]
 			}
@@ -160,19 +180,23 @@ func (r rhythm) compare(ctx context.Context, s *suite, ways []func() (wire.Answe
 	return []row{result("p50", "<= 150 µs", 150, p50), result("p99", "<= 1 ms", 1000, p99)}, nil
 }
 
-// window calls for that long, and returns the sorted times.
-func (r rhythm) window(ctx context.Context, length time.Duration, call func() (wire.Answer, error)) ([]time.Duration, error) {
+// window calls for that long, and returns the sorted times. A failed call is quick, and status 200 as well: each answer must be what the first was.
+func (r rhythm) window(ctx context.Context, length time.Duration, to *route) ([]time.Duration, error) {
 	var times []time.Duration
 	for end := time.Now().Add(length); time.Now().Before(end); {
 		if r.rest > 0 && !pause(ctx, r.rest) || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		start := time.Now()
-		a, err := call()
+		a, err := to.call()
+		took := time.Since(start)
 		if err != nil || a.Status != http.StatusOK {
 			return nil, fmt.Errorf("status %d: %w", a.Status, err)
 		}
-		times = append(times, time.Since(start))
+		if !bytes.Equal(a.Body, to.answer) {
+			return nil, fmt.Errorf("a call gives %.200q, and the first gave %.200q", a.Body, to.answer)
+		}
+		times = append(times, took)
 	}
 	slices.Sort(times)
 	return times, nil
