@@ -67,7 +67,7 @@ func runBadDocuments(ctx context.Context, s *suite) (rows []row, err error) {
 	var times []float64
 	explained := map[string]string{}
 	starts := by(s, [3]int{1, 5, 50})
-	for range starts {
+	for n := range starts {
 		err := func() (err error) {
 			began := time.Now()
 			g, err := s.start(ctx, setup{apis: "[" + list + "]"})
@@ -79,6 +79,9 @@ func runBadDocuments(ctx context.Context, s *suite) (rows []row, err error) {
 				return err
 			}
 			times = append(times, float64(time.Since(began))/1e6)
+			if n < starts-1 {
+				return nil // one that hangs has its reason when its time is over, and each start gives the same
+			}
 			return g.explain(ctx, explained, len(urls))
 		}()
 		if err != nil {
@@ -87,14 +90,15 @@ func runBadDocuments(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	middle, _, most := median(times)
 	rows = []row{{"six are served after", "< 1 s", fmt.Sprintf("%.0f ms (median of %d), %.0f ms (most)", middle, starts, most), s.timed(middle < 1000)}}
-	for name, wants := range map[string][]string{
-		"dead": {"connect"}, "hanging": {"time"}, "bomb": {"/bomb.yaml:", "alias"}, "page": {"HTML"},
-	} {
+	for _, bad := range []struct {
+		name  string
+		wants []string
+	}{{"dead", []string{"connect"}}, {"hanging", []string{"time"}}, {"bomb", []string{"/bomb.yaml:", "alias"}}, {"page", []string{"HTML"}}} {
 		met := true
-		for _, want := range wants {
-			met = met && strings.Contains(explained[name], want)
+		for _, want := range bad.wants {
+			met = met && strings.Contains(explained[bad.name], want)
 		}
-		rows = append(rows, row{name + " is explained", "in words", strings.ReplaceAll(explained[name], "\n", " "), verdictOf(met)})
+		rows = append(rows, row{bad.name + " is explained", "in words", strings.ReplaceAll(explained[bad.name], "\n", " "), verdictOf(met)})
 	}
 	return rows, nil
 }
