@@ -268,7 +268,8 @@ func (g *Gateway) RequestReload() { signal(g.requested) }
 
 // Load reads every document once, publishes what it gets and returns the outcome of each API in the order of the
 // configuration. It is for commands that look at the tools or make one call; [Gateway.Run] does it by itself, and
-// the two exclude each other.
+// the two exclude each other. When ctx ends before all are read there is no outcome: what is missing tells nothing of the
+// documents.
 func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	if !g.running.CompareAndSwap(false, true) {
 		return nil, errors.New("the gateway runs already")
@@ -287,6 +288,9 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 		})
 	}
 	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for i, s := range d.sources {
 		s.loaded, s.err, s.tried = outcomes[i].loaded, outcomes[i].Err, true
 	}

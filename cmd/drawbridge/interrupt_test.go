@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -44,5 +45,45 @@ func TestInterrupt(t *testing.T) {
 		case <-time.After(20 * time.Second): // the document may take 30
 			t.Fatalf("%v: still there after %s", tt.args, tt.signal)
 		}
+	}
+}
+
+// TestInterruptedLock ends a lock while one of two documents is read: what was read of the other must not be approved,
+// since a running gateway takes the file over.
+func TestInterruptedLock(t *testing.T) {
+	const approved = "version: 3\ntools: {}\n"
+	arrived := make(chan struct{}, 16)
+	hang := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer hang.Close()
+	for name, before := range map[string]string{"a new file": "", "another one": approved} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "drawbridge.lock")
+			write := func(name, text string) {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("things.yaml", servedDocument)
+			write("drawbridge.yaml", "tools: {lock: drawbridge.lock}\napis: [{spec: things.yaml, name: things, base_url: \"http://127.0.0.1:1\"}, {spec: \""+hang.URL+"\", name: hanging}]\n")
+			if before != "" {
+				write("drawbridge.lock", before)
+			}
+			signals, code := make(chan os.Signal, 1), make(chan int, 1)
+			go func() {
+				code <- run(context.Background(), []string{"lock", "--config", filepath.Join(dir, "drawbridge.yaml")}, func(string) string { return "" }, io.Discard, io.Discard, signals)
+			}()
+			<-arrived
+			signals <- syscall.SIGINT
+			if got := <-code; got != 130 {
+				t.Errorf("exit code %d, want 130", got)
+			}
+			if text, err := os.ReadFile(file); before == "" && !os.IsNotExist(err) || string(text) != before {
+				t.Errorf("the file is %q (%v), was %q", text, err, before)
+			}
+		})
 	}
 }

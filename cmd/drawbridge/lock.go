@@ -77,6 +77,9 @@ configuration.`,
 			fmt.Fprintf(p.stderr, "%s: is left as it is, since not all APIs could be read\n", file)
 		}
 		if !check && !keep && (len(changes) > 0 || old || !exists(file)) {
+			if err := c.Context().Err(); err != nil { // who stops the command approves nothing
+				return err
+			}
 			if err := replaceFile(file, now.Encode()); err != nil {
 				return fmt.Errorf("lock: %w", err)
 			}
