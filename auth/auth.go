@@ -70,6 +70,10 @@ type Issuer struct {
 	// Client fetches what this issuer publishes, for one with a private CA or
 	// behind a proxy. Nil: that of the options. Only its transport is used.
 	Client *http.Client
+	// Earlier is the guard that is replaced, if it believed in the same publisher
+	// of keys: what it has fetched from the issuer of the same URL and kind is
+	// taken over, as old as it is. Nil: nothing is known before it is fetched.
+	Earlier *Guard
 }
 
 // TokenKind is the kind of an issuer's access tokens.
@@ -184,7 +188,7 @@ type Guard struct {
 }
 
 // New checks the options, reports all problems with them, and returns a guard
-// that has fetched nothing yet: [Guard.Run] or the first token does that, so
+// that has fetched nothing by itself: [Guard.Run] or the first token does that, so
 // that an authorization server that is down delays nothing (T12).
 func New(o Options) (*Guard, error) {
 	var problems []error
@@ -238,6 +242,7 @@ func New(o Options) (*Guard, error) {
 			problem("issuer %q is listed twice", config.URL)
 		}
 		i.implied = implied
+		i.inherit(config.Earlier)
 		g.issuers[config.URL] = i
 		if i.asks == nil {
 			continue

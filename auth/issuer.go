@@ -130,6 +130,26 @@ func newIssuer(c Issuer, client *http.Client, all *fetches, now func() time.Time
 	return i, errors.Join(problems...)
 }
 
+// inherit takes over what an earlier guard has fetched from this issuer, so that
+// a change of the rules for its tokens makes no known key unknown while it is down
+// (T12). Where to fetch from is looked up again.
+func (i *issuer) inherit(from *Guard) {
+	if from == nil || from.issuers[i.url] == nil {
+		return
+	}
+	old := from.issuers[i.url]
+	switch {
+	case i.asks == nil && old.asks == nil:
+		i.fetched.Store(old.fetched.Load()) // before the keys, which a fetch stores first: they are never older than it says
+		i.keys.Store(old.keys.Load())
+	case i.asks != nil && old.asks != nil && !i.asks.fixed && !old.asks.fixed:
+		if e := old.asks.endpoint.Load(); e != nil {
+			i.fetched.Store(old.fetched.Load())
+			i.asks.setEndpoint(i.url, e.url)
+		}
+	}
+}
+
 // checkFetchURL demands https, except on loopback (T13).
 func checkFetchURL(u *url.URL) error {
 	if u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()) {

@@ -333,3 +333,39 @@ func TestBucket(t *testing.T) {
 		}
 	}
 }
+
+// TestInheritedKeys is T12 over a change of the rules: a guard that replaces another goes on with what that had fetched, and at the age that it has.
+func TestInheritedKeys(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		h.a.change(func() { h.a.status = http.StatusBadGateway })
+		time.Sleep(20 * time.Hour)
+		next := newHouseNear(t, h, func(o *Options) { o.Issuers[0].Earlier = h.guard })
+		run(t, next)
+		next.wantStatus("known key", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
+		next.wantStatus("unknown key", newES256("new").token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+		if got, want := next.guard.Status()[0].Fetched, h.guard.Status()[0].Fetched; !got.Equal(want) {
+			t.Errorf("fetched %s, want %s", got, want)
+		}
+		time.Sleep(5 * time.Hour)
+		next.wantStatus("known key after a day", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+
+		h.a.change(func() {
+			h.a.status, h.a.document = 0, map[string]any{"introspection_endpoint": h.a.url + "/introspect"}
+			h.a.answers = map[string]string{"good": h.activeAnswer(time.Now(), nil)}
+		})
+		opaque := newHouseNear(t, h, func(o *Options) {
+			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Earlier = Opaque, &Introspection{}, h.guard
+		})
+		if s := opaque.guard.Status()[0]; s.Keys != 0 || !s.Fetched.IsZero() {
+			t.Errorf("an issuer of another kind has taken over %+v", s)
+		}
+		opaque.wantStatus("opaque token", "good", http.StatusOK)
+		h.a.change(func() { h.a.document = map[string]any{"issuer": "nobody"} })
+		after := newHouseNear(t, h, func(o *Options) {
+			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Earlier = Opaque, &Introspection{}, opaque.guard
+		})
+		run(t, after)
+		after.wantStatus("opaque token, asked where it was known to be", "good", http.StatusOK)
+	})
+}

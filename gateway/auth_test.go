@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"net/http"
@@ -563,4 +564,45 @@ func TestReloadOfAuth(t *testing.T) {
 			t.Errorf("after a configuration that was refused: %d %s", w.Code, w.Body)
 		}
 	}
+}
+
+// TestReloadDuringAnOutage: a change of the rules for tokens leaves what is known of the issuers. When one of them is down, the tokens of
+// its known keys go on (T12), and one that is trusted no longer, or to be fetched by way of another authority, is another issuer.
+func TestReloadDuringAnOutage(t *testing.T) {
+	down, goes, service := newIDP(t), newIDP(t), newRecordingService(t)
+	cfg := func(implies string, list ...string) string {
+		text := fmt.Sprintf(protectedConfig, strings.Join(list, ", "))
+		return strings.NewReplacer("$SPEC", "a.yaml", "$BASE", service.URL, "implies: {", "implies: {"+implies).Replace(text)
+	}
+	other := httptest.NewTLSServer(nil)
+	other.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": cfg("", issuers(down, goes)), "a.yaml": document("A", "list", "purge"),
+		"ca.pem": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate().Raw}))})
+	r.served()
+	call := func(what string, i *idp, token string, want int) {
+		t.Helper()
+		if w := newClient(t, r.Handler(), eras[0], token).call("list"); w.Code != want {
+			t.Errorf("%s: %d %s, want %d", what, w.Code, w.Body, want)
+		}
+	}
+	cached, removed := down.token(t, nil), goes.token(t, nil)
+	call("before", down, cached, 200)
+	call("before", goes, removed, 200)
+	down.Close()
+	change := func(text string) {
+		t.Helper()
+		r.write(map[string]string{"drawbridge.yaml": text})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, implies := range []string{`"a": ["b"], `, `"a": ["c"], `} {
+		change(cfg(implies, issuers(down)))
+		call("a token that was seen", down, cached, 200)
+		call("another one of the known key", down, down.token(t, map[string]any{"sub": "bob"}), 200)
+		call("an unknown key", down, down.token(t, map[string]any{"kid": "k2"}), 503)
+		call("the issuer that was removed", goes, removed, 401)
+	}
+	change(cfg("", fmt.Sprintf("{issuer: %q, ca_file: ca.pem}", down.URL)))
+	call("another authority", down, cached, 503)
 }

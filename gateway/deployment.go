@@ -96,7 +96,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	} else if d.settings != nil && !g.o.Local {
 		if old != nil && old.settings.equal(d.settings) {
 			d.guard, d.stopGuard = old.guard, old.stopGuard
-		} else if d.guard, err = g.newGuard(c, d.settings); err != nil {
+		} else if d.guard, err = g.newGuard(c, d.settings, old); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -68,8 +68,19 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	return s, errors.Join(errs...)
 }
 
-// newGuard makes the guard of a configuration.
-func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, error) {
+// authorityOf returns what ca_file of an issuer holds; ok tells whether there is such an issuer.
+func (s *guardSettings) authorityOf(issuer string) (pem []byte, ok bool) {
+	for n, is := range s.auth.Issuers {
+		if is.Issuer.String() == issuer {
+			return s.authority[n], true
+		}
+	}
+	return nil, false
+}
+
+// newGuard makes the guard of a configuration. It goes on with the keys that the guard of the deployment before, if there is one, has
+// got from the same issuers by way of the same authorities.
+func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
@@ -95,6 +106,11 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings) (*auth.Guard, err
 		}
 		if slices.Equal(is.Audiences, []string{c.Resource()}) {
 			issuer.Audiences = nil // each endpoint its own
+		}
+		if old != nil && old.guard != nil {
+			if authority, ok := old.settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
+				issuer.Earlier = old.guard
+			}
 		}
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)
