@@ -200,7 +200,7 @@ func endStreams(h *mcp.Hub) {
 
 // EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones; and what
 // follows jobs for callers who want to be called. It
-// returns when they have ended, or with ctx's error. It is called before the listener is shut down, which waits for
+// returns when they have ended, or with ctx's error. It is called when the listener is shut down, which waits for
 // whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
 	hubs := g.speakers.end()

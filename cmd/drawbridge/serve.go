@@ -244,11 +244,16 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 	once := ctx // ended by another signal alone
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Server.DrainTimeout))
 	defer cancel()
-	if err := s.gateway.EndStreams(ctx); err != nil {
-		s.log.Warn("streams that were still open are cut", "error", err)
-	}
+	var streams sync.WaitGroup
+	streams.Go(func() { // one may stay as long as a call does, and the listener must not
+		if err := s.gateway.EndStreams(ctx); err != nil {
+			s.log.Warn("streams that were still open are cut", "error", err)
+		}
+	})
 	s.public.Drain(ctx)
-	if err := public.Shutdown(ctx); err != nil {
+	err := public.Shutdown(ctx)
+	streams.Wait() // no longer than ctx
+	if err != nil {
 		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
 		s.gateway.EndCalls()
 		cancelCalls()
