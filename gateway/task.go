@@ -98,6 +98,9 @@ func (r *taskRecord) final() bool {
 	return r.Status == mcp.TaskCompleted || r.Status == mcp.TaskFailed || r.Status == mcp.TaskCancelled
 }
 
+// large tells whether a task has a result that is not kept.
+func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Result == nil }
+
 // task is a task as one request sees it.
 type task struct {
 	*call

@@ -58,37 +58,27 @@ func (t *task) start() (end func()) {
 // state tells how the task stands: as it is known, or as the service says if it is time to ask. However many ask, there is one
 // look at a time, and none before its time.
 func (t *task) state() (*taskRecord, error) {
-	rec, err := t.load(t.ctx)
-	if err != nil {
-		return nil, err
-	}
-	known := rec != nil
-	if !known {
-		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
-	}
-	large := rec.Status == mcp.TaskCompleted && rec.Result == nil
-	if known && !large && (rec.final() || time.Now().Before(rec.Next) && !t.called()) {
-		return rec, nil
+	rec, due, err := t.known()
+	if err != nil || !due {
+		return rec, err
 	}
 	release, ok := t.begin()
 	if !ok {
-		if large { // another has it at hand
-			rec.Status, rec.Result = mcp.TaskWorking, nil
-		}
-		return rec, nil
-	}
-	defer release()
-	if large {
-		if t.look(rec); rec.Status == mcp.TaskCompleted && rec.Result == nil { // it can't be had now
+		if rec.large() { // another has it at hand
 			rec.Status = mcp.TaskWorking
 		}
 		return rec, nil
 	}
-	// Between the load and now another may have looked.
-	if again, err := t.load(t.ctx); err != nil {
-		return nil, err
-	} else if again != nil && (again.final() || time.Now().Before(again.Next) && !t.called()) {
-		return again, nil
+	defer release()
+	// Until now another may have looked, or brought an answer: what was known before is written back by nobody.
+	if rec, due, err = t.known(); err != nil || !due {
+		return rec, err
+	}
+	if rec.large() {
+		if t.look(rec); rec.large() { // it can't be had now
+			rec.Status = mcp.TaskWorking
+		}
+		return rec, nil
 	}
 	before := *rec
 	t.look(rec)
@@ -105,6 +95,20 @@ func (t *task) state() (*taskRecord, error) {
 		t.g.taskChanged(t, rec)
 	}
 	return rec, nil
+}
+
+// known returns what is known of the task, and whether it is time to ask the service.
+func (t *task) known() (rec *taskRecord, due bool, err error) {
+	rec, err = t.load(t.ctx)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case rec == nil:
+		return &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}, true, nil
+	case rec.final():
+		return rec, rec.large(), nil
+	}
+	return rec, !time.Now().Before(rec.Next) || t.called(), nil
 }
 
 // called tells whether the service has called, which is a reason to look at once: as a rule the task has ended.

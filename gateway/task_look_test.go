@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"drawbridge/gateway/state"
+)
+
+// lateHolds has something happen between the moment that somebody wants a hold and the moment that he has it.
+type lateHolds struct {
+	state.Holds
+	between func()
+}
+
+func (h *lateHolds) Hold(ctx context.Context, name string, most time.Duration) (release func(), ok bool) {
+	if f := h.between; f != nil {
+		h.between = nil
+		f()
+	}
+	return h.Holds.Hold(ctx, name, most)
+}
+
+// TestTaskLookAfterAnAnswer: a look that was to begin before an answer was brought does not forget that it was, however long the service goes on to
+// list the question.
+func TestTaskLookAfterAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
+			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
+		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
+		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		id := taskID(messages[0])
+		look := func() {
+			time.Sleep(time.Minute)
+			g.jobCall(t, jobCall{Method: "tasks/get", Tasks: true, Elicitation: true, Params: `"taskId":"$TASK"`}, id)
+		}
+		answer := func() {
+			g.jobCall(t, jobCall{Method: "tasks/update", Tasks: true,
+				Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
+		}
+		look()
+		g.tasks.holds = &lateHolds{g.tasks.holds, answer}
+		look()
+		answer()
+		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {
+			t.Errorf("%d answers were sent:\n%s", n, service.seen.String())
+		}
+		opened, err := openAs(g, "", "", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec, err := opened.load(opened.ctx); err != nil || !slices.Equal(rec.Answered, []string{"a"}) || len(rec.Questions) != 0 {
+			t.Errorf("%+v %v", rec, err)
+		}
+	})
+}
