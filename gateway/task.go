@@ -342,5 +342,9 @@ func (t *task) keep(ctx context.Context, rec *taskRecord) error {
 		return err
 	}
 	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.ttl + time.Second)
-	return t.g.tasks.store.Put(ctx, t.payload.Key, t.owner, value, until)
+	put := t.g.tasks.store.Put
+	if rec.final() {
+		put = t.g.tasks.store.Settle
+	}
+	return put(ctx, t.payload.Key, t.owner, value, until)
 }

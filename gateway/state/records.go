@@ -12,6 +12,8 @@ type Records interface {
 	// Put keeps a value, which must not be written to any more, in place of one that was there. What others have put may be
 	// forgotten for it; owner is who pays, "" for nobody in particular. A value that can't be kept is not an error: it is forgotten at once.
 	Put(ctx context.Context, name, owner string, value []byte, until time.Time) error
+	// Settle is Put for the last value of a name: as long as it is there no other takes its place.
+	Settle(ctx context.Context, name, owner string, value []byte, until time.Time) error
 	// Add is Put for a name that has no value: if it has one, that stays, and the result is false. Of two that add at the same
 	// time one gets false.
 	Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error)
@@ -47,6 +49,7 @@ type record struct {
 	name, owner string
 	value       []byte
 	until       time.Time
+	settled     bool
 	own         *list.Element // in the list of its owner; nil: it has none
 }
 
@@ -69,12 +72,13 @@ func orElse(n *int, standard int) {
 
 // Put implements [Records].
 func (r *LocalRecords) Put(_ context.Context, name, owner string, value []byte, until time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if e, ok := r.names[name]; ok {
-		r.remove(e)
-	}
-	r.put(name, owner, value, until)
+	r.replace(&record{name: name, owner: owner, value: value, until: until})
+	return nil
+}
+
+// Settle implements [Records].
+func (r *LocalRecords) Settle(_ context.Context, name, owner string, value []byte, until time.Time) error {
+	r.replace(&record{name: name, owner: owner, value: value, until: until, settled: true})
 	return nil
 }
 
@@ -88,30 +92,42 @@ func (r *LocalRecords) Add(_ context.Context, name, owner string, value []byte, 
 		}
 		r.remove(e)
 	}
-	r.put(name, owner, value, until)
+	r.put(&record{name: name, owner: owner, value: value, until: until})
 	return true, nil
 }
 
-// put keeps a value under a name that has none.
-func (r *LocalRecords) put(name, owner string, value []byte, until time.Time) {
-	if !until.After(r.now()) || len(value) > r.limits.Bytes {
+// replace keeps a record in place of one that is not settled.
+func (r *LocalRecords) replace(rec *record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.names[rec.name]; ok {
+		if old := e.Value.(*record); old.settled && old.until.After(r.now()) { //nolint:errcheck // the list holds nothing else
+			return
+		}
+		r.remove(e)
+	}
+	r.put(rec)
+}
+
+// put keeps a record whose name has none.
+func (r *LocalRecords) put(rec *record) {
+	if !rec.until.After(r.now()) || len(rec.value) > r.limits.Bytes {
 		return
 	}
-	rec := &record{name: name, owner: owner, value: value, until: until}
-	if owner != "" {
-		if r.owners[owner] == nil {
-			r.owners[owner] = list.New()
+	if rec.owner != "" {
+		if r.owners[rec.owner] == nil {
+			r.owners[rec.owner] = list.New()
 		}
-		if own := r.owners[owner]; own.Len() >= r.limits.PerOwner {
+		if own := r.owners[rec.owner]; own.Len() >= r.limits.PerOwner {
 			r.remove(r.names[own.Back().Value.(*record).name]) //nolint:errcheck // the list holds nothing else
-			if r.owners[owner] == nil {
-				r.owners[owner] = list.New()
+			if r.owners[rec.owner] == nil {
+				r.owners[rec.owner] = list.New()
 			}
 		}
-		rec.own = r.owners[owner].PushFront(rec)
+		rec.own = r.owners[rec.owner].PushFront(rec)
 	}
-	r.names[name] = r.order.PushFront(rec)
-	for r.bytes += len(value); r.bytes > r.limits.Bytes || r.order.Len() > r.limits.Names; {
+	r.names[rec.name] = r.order.PushFront(rec)
+	for r.bytes += len(rec.value); r.bytes > r.limits.Bytes || r.order.Len() > r.limits.Names; {
 		r.remove(r.order.Back())
 	}
 }
@@ -134,16 +150,6 @@ func (r *LocalRecords) Get(_ context.Context, name string) (value []byte, ok boo
 		r.owners[rec.owner].MoveToFront(rec.own)
 	}
 	return rec.value, true, nil
-}
-
-// owner tells who pays for a record; "": nobody in particular, or there is none.
-func (r *LocalRecords) owner(name string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if e, ok := r.names[name]; ok {
-		return e.Value.(*record).owner //nolint:errcheck // the list holds nothing else
-	}
-	return ""
 }
 
 // Len returns the number of records held, those included whose time has passed but that nobody has asked for since.

@@ -2,8 +2,8 @@ package state
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,9 +12,7 @@ import (
 const (
 	// maxSharedRecord is the most bytes of a value in Redis, as it is sealed. A larger one stays in the replica that has put it.
 	maxSharedRecord = 2 << 20
-	// recordHead is the length of what stands before a value: when it was written, and when it ends, in milliseconds.
-	recordHead = 16
-	// sealedHead is more than what sealing adds to a value beside a third of it.
+	// sealedHead is more than what sealing adds to a record beside a third of it.
 	sealedHead = 64
 	// recordsPerOwner and recordsInAll bound the bytes that this process has in Redis of one owner, and of all. What is beyond stays in
 	// the replica that has put it.
@@ -22,11 +20,16 @@ const (
 	recordsInAll    = 128 << 20
 )
 
-// putScript keeps a record, and has an owner with too many lose those that end first. It is given the value, how long it lives, the most
-// records of the owner, the record's name without the prefix, the prefix, and 1 if it must be new. When it ends
-// is told by the clock of Redis alone, which may differ from those of replicas.
+// putScript keeps a record if its number is higher than that of what stands there, or returns that. An owner with too many loses those that end
+// first. It is given the value with its number in front, how long it lives, the most records of the owner, the record's name without the prefix,
+// the prefix, the most bytes of what it returns, and "new" if nothing may stand there, or "always". When it ends is told by the clock of Redis alone,
+// which may differ from those of replicas.
 var putScript = redis.NewScript(`
-if ARGV[6] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+if ARGV[7] ~= 'always' then
+  local old = redis.pcall('GETRANGE', KEYS[1], 0, ARGV[6])
+  if type(old) == 'string' and old ~= '' and
+    (ARGV[7] == 'new' or (tonumber(string.sub(old, 1, 16)) or 0) >= tonumber(string.sub(ARGV[1], 1, 16))) then return old end
+end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if KEYS[2] then
   if redis.call('TYPE', KEYS[2]).ok ~= 'zset' then redis.call('DEL', KEYS[2]) end
@@ -41,23 +44,34 @@ if KEYS[2] then
   end
   if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 end
-return 1
+return ''
 `)
 
-// SharedRecords is [Records] that replicas share. Each keeps what it has put by itself, too: it has it while Redis is away, and
-// brings it back to one that has lost it. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or
-// belongs to another name, is as good as not there. An older value of the same name can't be told from the last one but by
-// who has put that.
+// putMode is what a record may take the place of.
+type putMode string
+
+const (
+	putNewer  putMode = ""       // what has a lower number
+	putNew    putMode = "new"    // nothing
+	putAlways putMode = "always" // whatever stands there
+)
+
+// SharedRecords is [Records] that replicas share. Each keeps what it has put or got by itself, too: it has it while Redis is away, and brings it
+// back to one that has lost it. Of two values of a name it is that with the higher number which counts, whatever the clocks of replicas say, and
+// of two with the same that in Redis. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or belongs to another
+// name, is as good as not there.
 type SharedRecords struct {
 	s        *Shared
-	local    *LocalRecords
+	local    *LocalRecords // of what [numbered.append] makes
 	kind     string
 	perOwner int
 	ledger   *ledger
+
+	mu sync.Mutex // held from the moment that a number is read in local until the one after it, or above it, stands there
 }
 
 // Records returns records that replicas share; kind, a word, separates those of one use from all others. While Redis is away each
-// replica has those that it has put, in local, and can't tell of others: [ErrAway].
+// replica has those that it has put or got, in local, and can't tell of others: [ErrAway].
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 	return &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner,
 		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now)}
@@ -72,99 +86,135 @@ func (r *SharedRecords) names(name, owner string) (record, owned string) {
 	return record, owned
 }
 
-// head makes what is kept of a value.
-func (r *SharedRecords) head(value []byte, until time.Time) []byte {
-	dst := make([]byte, 0, recordHead+len(value))
-	dst = binary.BigEndian.AppendUint64(dst, uint64(r.s.o.Now().UnixMilli())) //nolint:gosec // after 1970
-	dst = binary.BigEndian.AppendUint64(dst, uint64(until.UnixMilli()))       //nolint:gosec // after 1970
-	return append(dst, value...)
-}
-
-// kept is a value as it was put.
-type keptRecord struct {
-	value          []byte
-	written, until time.Time
-}
-
-// parseRecord reads what head has made; false: it was not.
-func parseRecord(plain []byte) (rec keptRecord, ok bool) {
-	if len(plain) < recordHead {
-		return rec, false
-	}
-	const most = 1 << 50 // milliseconds: no time in them overflows
-	written, until := binary.BigEndian.Uint64(plain), binary.BigEndian.Uint64(plain[8:])
-	if written > most || until > most {
-		return rec, false
-	}
-	return keptRecord{plain[recordHead:], time.UnixMilli(int64(written)), time.UnixMilli(int64(until))}, true //nolint:gosec // bounded above
-}
-
 // open reads what stands in Redis under the name of a record.
-func (r *SharedRecords) open(record, sealed string) (keptRecord, bool) {
+func (r *SharedRecords) open(record, text string) (numbered, bool) {
+	number, sealed, ok := cutNumber(text)
+	if !ok {
+		return numbered{}, false
+	}
 	plain, err := r.s.o.Seal.Open(sealed, []byte(record))
 	if err != nil {
-		return keptRecord{}, false
+		return numbered{}, false
 	}
 	rec, ok := parseRecord(plain)
-	return rec, ok && rec.until.After(r.s.o.Now())
+	return rec, ok && rec.number == number && rec.until.After(r.s.o.Now())
+}
+
+// here returns what this replica knows of a name.
+func (r *SharedRecords) here(ctx context.Context, name string) (numbered, bool) {
+	plain, ok, _ := r.local.Get(ctx, name)
+	if !ok {
+		return numbered{}, false
+	}
+	return parseRecord(plain)
 }
 
 // Put implements [Records]. The error is always nil: without Redis the record stays here.
 func (r *SharedRecords) Put(ctx context.Context, name, owner string, value []byte, until time.Time) error {
-	plain := r.head(value, until)
-	_ = r.local.Put(ctx, name, owner, plain, until)
-	_, _ = r.put(ctx, name, owner, plain, until, false)
+	r.replace(ctx, name, numbered{owner: owner, value: value, until: until})
 	return nil
+}
+
+// Settle implements [Records]. The error is always nil: without Redis the record stays here. Of two that settle a name without Redis it is the first
+// to reach it that has.
+func (r *SharedRecords) Settle(ctx context.Context, name, owner string, value []byte, until time.Time) error {
+	r.replace(ctx, name, numbered{number: settled, owner: owner, value: value, until: until})
+	return nil
+}
+
+// replace keeps a record in place of what is known here, or if nothing is, of what stands in Redis.
+func (r *SharedRecords) replace(ctx context.Context, name string, rec numbered) {
+	for range 2 {
+		known, ok := r.follow(ctx, name, &rec)
+		if !ok {
+			return
+		}
+		if _, kept, err := r.put(ctx, name, rec, putNewer); kept || known || err != nil {
+			return
+		}
+	}
+}
+
+// follow gives a record that does not settle its name the number after that of what is known here, and keeps it here; false: the name is settled.
+func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) (known, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, known := r.here(ctx, name)
+	if old.number == settled {
+		return known, false
+	}
+	if rec.number != settled {
+		rec.number = old.number + 1
+	}
+	_ = r.local.Put(ctx, name, rec.owner, rec.append(nil), rec.until)
+	return known, true
+}
+
+// take keeps here what stands in Redis, unless what is here is newer.
+func (r *SharedRecords) take(ctx context.Context, name string, theirs numbered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if mine, here := r.here(ctx, name); !here || theirs.number >= mine.number {
+		_ = r.local.Put(ctx, name, theirs.owner, theirs.append(nil), theirs.until)
+	}
 }
 
 // Add implements [Records]. While Redis is away it is what is here that counts.
 func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error) {
-	plain := r.head(value, until)
-	if added, _ := r.local.Add(ctx, name, owner, plain, until); !added {
+	rec := numbered{number: 1, owner: owner, value: value, until: until}
+	if added, _ := r.local.Add(ctx, name, owner, rec.append(nil), until); !added {
 		return false, nil
 	}
-	if added, err := r.put(ctx, name, owner, plain, until, true); err == nil && !added {
-		_ = r.local.Put(ctx, name, owner, nil, time.Time{})
-		return false, nil
-	}
-	return true, nil
+	_, kept, err := r.put(ctx, name, rec, putNew)
+	return kept || err != nil, nil
 }
 
-// put keeps a record in Redis; false: it must be new, and is not.
-func (r *SharedRecords) put(ctx context.Context, name, owner string, plain []byte, until time.Time, fresh bool) (bool, error) {
-	life := until.Sub(r.s.o.Now()).Milliseconds()
+// put keeps a record in Redis, or, if it may not stand there, keeps here what does, and returns it.
+func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode putMode) (theirs numbered, kept bool, err error) {
+	life := rec.until.Sub(r.s.o.Now()).Milliseconds()
 	if life <= 0 {
-		return true, nil
+		return rec, true, nil
 	}
-	record, owned := r.names(name, owner)
-	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.take(record, owner, size, until) {
-		return true, nil
+	plain := rec.append(nil)
+	record, owned := r.names(name, rec.owner)
+	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.take(record, rec.owner, size, rec.until) {
+		return rec, true, nil
 	}
-	sealed := r.s.o.Seal.Seal(plain, []byte(record))
 	keys := []string{record}
 	if owned != "" {
 		keys = append(keys, owned)
 	}
-	prefix := r.s.name(r.kind, "")
-	var kept int64
-	err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // who has changed it may have left
-		kept, err = putScript.Run(ctx, c, keys, sealed, life, r.perOwner, record[len(prefix):], prefix, fresh).Int64()
-		return err
-	})
-	if err != nil || kept != 1 {
-		r.ledger.drop(record)
+	text, prefix := withNumber(rec.number, r.s.o.Seal.Seal(plain, []byte(record))), r.s.name(r.kind, "")
+	for {
+		var stands string
+		err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // who has changed it may have left
+			stands, err = putScript.Run(ctx, c, keys, text, life, r.perOwner, record[len(prefix):], prefix, maxSharedRecord, string(mode)).Text()
+			return err
+		})
+		if err == nil && stands == "" {
+			return rec, true, nil
+		}
+		if err != nil {
+			r.ledger.drop(record)
+			return rec, false, err
+		}
+		if theirs, ok := r.open(record, stands); ok {
+			r.ledger.drop(record)
+			r.take(ctx, name, theirs)
+			return theirs, false, nil
+		}
+		r.s.failures[useRecords].Inc()
+		mode = putAlways // what does not open is not there
 	}
-	return kept == 1, err
 }
 
 // Get implements [Records].
 func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, error) {
-	plain, here, _ := r.local.Get(ctx, name)
-	mine, _ := parseRecord(plain)
+	mine, here := r.here(ctx, name)
 	record, _ := r.names(name, "")
-	var sealed string
+	var stands string
 	err := r.s.do(ctx, useRecords, func(ctx context.Context, c *redis.Client) (err error) {
-		sealed, err = c.GetRange(ctx, record, 0, maxSharedRecord).Result() // whatever is there, it is not read beyond
+		stands, err = c.GetRange(ctx, record, 0, maxSharedRecord).Result() // whatever is there, it is not read beyond
 		return err
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -173,16 +223,17 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 		}
 		return nil, false, ErrAway
 	}
-	theirs, there := r.open(record, sealed)
+	theirs, there := r.open(record, stands)
 	switch {
-	case sealed != "" && !there: // it may be a later one, sealed with a key that is not here yet
+	case stands != "" && !there: // it may be a later one, sealed with a key that is not here yet
 		r.s.failures[useRecords].Inc()
 		return mine.value, here, nil
-	case there && (!here || theirs.written.After(mine.written)):
+	case there && (!here || theirs.number >= mine.number):
+		r.take(ctx, name, theirs)
+		return theirs.value, true, nil
+	case here: // Redis has lost it, or was away when it was put
+		theirs, _, _ = r.put(ctx, name, mine, putNewer)
 		return theirs.value, true, nil
 	}
-	if here && (!there || mine.written.After(theirs.written)) {
-		_, _ = r.put(ctx, name, r.local.owner(name), plain, mine.until, false) // Redis has lost it, or was away when it was put
-	}
-	return mine.value, here, nil
+	return nil, false, nil
 }

@@ -16,17 +16,12 @@ import (
 func TestSharedRecords(t *testing.T) {
 	t.Parallel()
 	m := miniredis.RunT(t)
-	a, b := pair(t, m, func(_, b *Shared) {
-		b.o.Now = func() time.Time { return time.Now().Add(time.Second) } // so that what it writes is later
-	})
+	a, b := pair(t, m, nil)
 	first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
 	until := time.Now().Add(time.Hour)
 	expect := func(r *SharedRecords, name, want string) {
 		t.Helper()
-		got, ok, err := r.Get(t.Context(), name)
-		if string(got) != want || ok != (want != "") || err != nil {
-			t.Errorf("%q: %q %v %v, want %q", name, got, ok, err, want)
-		}
+		expectRecord(t, r, name, want)
 	}
 	_ = first.Put(t.Context(), "x", "owner", []byte("1"), until)
 	expect(second, "x", "1")
@@ -44,9 +39,8 @@ func TestSharedRecords(t *testing.T) {
 	}
 	expect(first, "z", "1")
 	m.FlushAll()
-	expect(first, "x", "1") // which is what it has
+	expect(first, "x", "2") // which is what it has
 	expect(second, "x", "2")
-	expect(first, "x", "2")
 	m.Close()
 	expect(second, "x", "2")
 	if _, _, err := first.Get(t.Context(), "unknown"); !errors.Is(err, ErrAway) {
@@ -116,24 +110,33 @@ func TestSharedRecordsPoison(t *testing.T) {
 	if got, ok, err := second.Get(t.Context(), "mine"); string(got) != "of mine" || !ok || err != nil {
 		t.Fatalf("%q %v %v", got, ok, err)
 	}
-	passed := a.o.Seal.Seal(first.head([]byte("old"), time.Now().Add(-time.Second)), []byte(mine))
+	sealed := func(value string, until time.Time, name string) string {
+		return withNumber(1, a.o.Seal.Seal(numbered{number: 1, value: []byte(value), until: until}.append(nil), []byte(name)))
+	}
 	for name, poison := range map[string]string{
 		"garbage": "garbage", "empty": "", "another name": get(at(first, "yours")), "another kind": get(at(other, "mine")), "cut": good[:len(good)-1],
-		"altered": "A" + good[1:], "sealed for a message": a.o.Seal.Seal([]byte("0123456789abcdef0123"), []byte("gate:bus:task")),
-		"too short": a.o.Seal.Seal([]byte("short"), []byte(mine)), "passed": passed, "large": strings.Repeat("A", maxSharedRecord+10),
-		"no time": a.o.Seal.Seal([]byte(strings.Repeat("\xff", 40)), []byte(mine)),
+		"altered": "A" + good[1:], "sealed for a message": sealed("value", until, "gate:bus:task"),
+		"too short": withNumber(1, a.o.Seal.Seal([]byte("short"), []byte(mine))), "passed": sealed("old", time.Now().Add(-time.Second), mine),
+		"large": strings.Repeat("A", maxSharedRecord+10), "no time": withNumber(1, a.o.Seal.Seal([]byte(strings.Repeat("\xff", 40)), []byte(mine))),
+		"another number": withNumber(settled, good[numberDigits:]), "no number": "-" + good[1:],
 	} {
 		_ = m.Set(mine, poison)
-		if got, ok, err := second.Get(t.Context(), "mine"); ok || err != nil {
+		fresh := b.Records("task", NewLocalRecords(RecordLimits{}, nil)) // which has not got the good one
+		if got, ok, err := fresh.Get(t.Context(), "mine"); ok || err != nil {
 			t.Errorf("%s: %q %v", name, got, err)
 		}
 	}
-	if n := testutil.ToFloat64(b.failures[useRecords]); n != 10 {
+	if n := testutil.ToFloat64(b.failures[useRecords]); n != 12 {
 		t.Errorf("%v of them are counted", n)
+	}
+	_ = m.Set(mine, withNumber(settled, good[numberDigits:]))
+	_ = first.Put(t.Context(), "mine", "", []byte("of mine"), until)
+	if got, ok, err := second.Get(t.Context(), "mine"); string(got) != "of mine" || !ok || err != nil {
+		t.Errorf("what does not open is in the way: %q %v %v", got, ok, err)
 	}
 	m.Del(mine)
 	_, _ = m.Lpush(mine, "list")
-	if _, ok, err := second.Get(t.Context(), "mine"); ok || !errors.Is(err, ErrAway) || !b.Status().Up {
+	if _, ok, err := b.Records("task", NewLocalRecords(RecordLimits{}, nil)).Get(t.Context(), "mine"); ok || !errors.Is(err, ErrAway) || !b.Status().Up {
 		t.Errorf("a list: %v %v", ok, err)
 	}
 	if got, ok, err := first.Get(t.Context(), "mine"); string(got) != "of mine" || !ok || err != nil {
@@ -146,22 +149,144 @@ func FuzzSharedRecord(f *testing.F) {
 	s := newShared(f, "127.0.0.1:1", nil, nil)
 	r := s.Records("task", NewLocalRecords(RecordLimits{}, nil))
 	record, _ := r.names("name", "")
-	sealed := s.o.Seal.Seal(r.head([]byte("value"), time.Now().Add(time.Hour)), []byte(record))
-	f.Add(sealed, []byte("value"))
+	good := func(value []byte) []byte {
+		return numbered{number: 1, owner: "owner", value: value, until: time.Now().Add(time.Hour)}.append(nil)
+	}
+	text := withNumber(1, s.o.Seal.Seal(good([]byte("value")), []byte(record)))
+	f.Add(text, []byte("value"))
 	f.Add("", []byte{})
-	f.Add(sealed[1:], r.head(nil, time.Now()))
+	f.Add(text[1:], good(nil))
 	f.Fuzz(func(t *testing.T, text string, plain []byte) {
 		// The fuzzer's own process sealed the same value another time.
 		if rec, ok := r.open(record, text); ok && string(rec.value) != "value" {
 			t.Errorf("taken for a record: %q", rec.value)
 		}
-		if rec, ok := parseRecord(plain); ok && (len(rec.value) != len(plain)-recordHead || rec.until.Year() > 1<<20) {
+		if rec, ok := parseRecord(plain); ok && (len(rec.value)+len(rec.owner) > len(plain)-17 || rec.until.Year() > 1<<20 || rec.number < 0) {
 			t.Errorf("read wrongly: %+v", rec)
 		}
-		rec, ok := r.open(record, s.o.Seal.Seal(r.head(plain, time.Now().Add(time.Hour)), []byte(record)))
-		if !ok || string(rec.value) != string(plain) {
-			t.Errorf("%q came back as %q, %v", plain, rec.value, ok)
+		rec, ok := r.open(record, withNumber(1, s.o.Seal.Seal(good(plain), []byte(record))))
+		if !ok || string(rec.value) != string(plain) || rec.owner != "owner" {
+			t.Errorf("%q came back as %+v, %v", plain, rec, ok)
 		}
 		s.bus.take("gate:bus:ends", text) // which nobody takes
 	})
+}
+
+// TestSharedRecordsOfFastClock: of two replicas whose clocks differ it is who has put later whose value counts.
+func TestSharedRecordsOfFastClock(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, func(a, _ *Shared) { a.o.Now = func() time.Time { return time.Now().Add(30 * time.Second) } })
+	first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
+	until := time.Now().Add(time.Hour)
+	_ = first.Put(t.Context(), "x", "owner", []byte("1"), until)
+	expectRecord(t, second, "x", "1")
+	_ = second.Put(t.Context(), "x", "owner", []byte("2"), until)
+	expectRecord(t, first, "x", "2")
+	expectRecord(t, second, "x", "2")
+	_ = first.Put(t.Context(), "x", "owner", []byte("3"), until)
+	expectRecord(t, second, "x", "3")
+}
+
+// TestSharedRecordsAfterAnOutage: what a replica has put while Redis was away comes in place of what it was made of, and of nothing that
+// others have put meanwhile; what is settled stays.
+func TestSharedRecordsAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	until := time.Now().Add(time.Hour)
+	for name, tt := range map[string]struct {
+		before, during func(a, b *SharedRecords)
+		want           string
+	}{
+		"newer": {
+			func(a, b *SharedRecords) { _ = a.Put(t.Context(), "x", "o", []byte("1"), until) },
+			func(a, b *SharedRecords) { _ = a.Put(t.Context(), "x", "o", []byte("2"), until) }, "2"},
+		"as new as another": {
+			func(a, b *SharedRecords) {
+				_ = a.Put(t.Context(), "x", "o", []byte("1"), until)
+				expectRecord(t, b, "x", "1")
+				_ = b.Put(t.Context(), "x", "o", []byte("of another"), until)
+			},
+			func(a, b *SharedRecords) { _ = a.Put(t.Context(), "x", "o", []byte("2"), until) }, "of another"},
+		"newer than what is settled": {
+			func(a, b *SharedRecords) {
+				_ = a.Put(t.Context(), "x", "o", []byte("1"), until)
+				_ = b.Settle(t.Context(), "x", "o", []byte("settled"), until)
+			},
+			func(a, b *SharedRecords) {
+				for range 3 {
+					_ = a.Put(t.Context(), "x", "o", []byte("2"), until)
+				}
+			}, "settled"},
+		"settled after it was": {
+			func(a, b *SharedRecords) {
+				_ = a.Put(t.Context(), "x", "o", []byte("1"), until)
+				_ = b.Settle(t.Context(), "x", "o", []byte("settled"), until)
+			},
+			func(a, b *SharedRecords) {
+				_ = a.Put(t.Context(), "x", "o", []byte("2"), until)
+				_ = a.Settle(t.Context(), "x", "o", []byte("settled again"), until)
+			}, "settled"},
+		"settled, and another went on": {
+			func(a, b *SharedRecords) {
+				_ = a.Put(t.Context(), "x", "o", []byte("1"), until)
+				for range 3 {
+					expectRecord(t, b, "x", "1")
+					_ = b.Put(t.Context(), "x", "o", []byte("1"), until)
+				}
+			},
+			func(a, b *SharedRecords) { _ = a.Settle(t.Context(), "x", "o", []byte("settled"), until) }, "settled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := miniredis.RunT(t)
+			a, b := pair(t, m, nil)
+			first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
+			tt.before(first, second)
+			m.Close()
+			tt.during(first, second)
+			if err := m.Restart(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "Redis is reached again", func() bool { return a.Status().Up && b.Status().Up })
+			for range 2 {
+				expectRecord(t, first, "x", tt.want)
+				expectRecord(t, second, "x", tt.want)
+			}
+		})
+	}
+}
+
+// TestSettledRecord: what is settled is not replaced, at one replica or another, as long as it is there.
+func TestSettledRecord(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b := pair(t, m, nil)
+	first, second := a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))
+	now := time.Now()
+	local := NewLocalRecords(RecordLimits{}, func() time.Time { return now })
+	for name, r := range map[string][]Records{"local": {local, local}, "shared": {first, second}} {
+		_ = r[0].Put(t.Context(), "x", "o", []byte("1"), now.Add(time.Hour))
+		_ = r[0].Settle(t.Context(), "x", "o", []byte("2"), now.Add(time.Hour))
+		for _, one := range r {
+			_ = one.Put(t.Context(), "x", "o", []byte("3"), now.Add(2*time.Hour))
+			_ = one.Settle(t.Context(), "x", "o", []byte("4"), now.Add(2*time.Hour))
+			if got, ok, err := one.Get(t.Context(), "x"); string(got) != "2" || !ok || err != nil {
+				t.Errorf("%s: %q %v %v", name, got, ok, err)
+			}
+		}
+	}
+	now = now.Add(time.Hour)
+	_ = local.Put(t.Context(), "x", "o", []byte("3"), now.Add(time.Hour))
+	if got, _, _ := local.Get(t.Context(), "x"); string(got) != "3" {
+		t.Errorf("after its time: %q", got)
+	}
+}
+
+// expectRecord looks for a value; "" is none.
+func expectRecord(t *testing.T, r *SharedRecords, name, want string) {
+	t.Helper()
+	got, ok, err := r.Get(t.Context(), name)
+	if string(got) != want || ok != (want != "") || err != nil {
+		t.Errorf("%q: %q %v %v, want %q", name, got, ok, err, want)
+	}
 }
