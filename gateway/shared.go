@@ -83,9 +83,11 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	if r.Answers {
 		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) })
 	}
+	records := s.Records("task", tasks)
+	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	return &shared{
 		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
-		spent: s.Once(spent, closed(config.SharedConsents)), tasks: s.Records("task", tasks), holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
+		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }
 

@@ -3,6 +3,8 @@ package state
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,15 +68,54 @@ type SharedRecords struct {
 	kind     string
 	perOwner int
 	ledger   *ledger
+	told     func(ctx context.Context, name string)
 
-	mu sync.Mutex // held from the moment that a number is read in local until the one after it, or above it, stands there
+	// mu is held from the moment that a number is read in local until the one after it, or above it, stands there.
+	mu     sync.Mutex
+	untold map[string]struct{} // names of what Redis does not have
 }
 
-// Records returns records that replicas share; kind, a word, separates those of one use from all others. While Redis is away each
-// replica has those that it has put or got, in local, and can't tell of others: [ErrAway].
+// Records returns records that replicas share; kind, a word, separates those of one use from all others. It is for the time before [Shared.Run].
+// While Redis is away each replica has those that it has put or got, in local, and can't tell of others: [ErrAway]. What it puts meanwhile is in
+// Redis within a second when that is back.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
-	return &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner,
-		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now)}
+	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, told: func(context.Context, string) {},
+		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), untold: make(map[string]struct{})}
+	s.repeated = append(s.repeated, r.tellAgain)
+	return r
+}
+
+// Told has f called with each name whose record has come to Redis later than it was put: others may wait for it. It is for the time before
+// [Shared.Run].
+func (r *SharedRecords) Told(f func(ctx context.Context, name string)) { r.told = f }
+
+// tellAgain puts into Redis what could not be put there.
+func (r *SharedRecords) tellAgain(ctx context.Context) {
+	r.mu.Lock()
+	waiting := slices.Collect(maps.Keys(r.untold))
+	r.mu.Unlock()
+	for _, name := range waiting {
+		r.mu.Lock()
+		delete(r.untold, name) // before it is read: what is put from now on may fail again
+		r.mu.Unlock()
+		rec, here := r.here(ctx, name)
+		if !here {
+			continue
+		}
+		if _, _, err := r.put(ctx, name, rec, putNewer); err != nil {
+			return // the rest waits, too
+		}
+		r.told(ctx, name)
+	}
+}
+
+// later notes that Redis does not have the record of a name.
+func (r *SharedRecords) later(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.untold) < maxUntold && !r.s.alone() {
+		r.untold[name] = struct{}{}
+	}
 }
 
 // names are those of a record, which can't be guessed, and of the list of its owner's; the second is "" for nobody's.
@@ -196,6 +237,7 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode
 		}
 		if err != nil {
 			r.ledger.drop(record)
+			r.later(name)
 			return rec, false, err
 		}
 		if theirs, ok := r.open(record, stands); ok {

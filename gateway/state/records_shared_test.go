@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -253,6 +254,52 @@ func TestSharedRecordsAfterAnOutage(t *testing.T) {
 				expectRecord(t, second, "x", tt.want)
 			}
 		})
+	}
+}
+
+// TestAddedWhileAway: what was put at a replica while Redis was away, such as what a service has called with, is found at the others when it is
+// back, whether or not anybody asks the first for it, and they hear of it.
+func TestAddedWhileAway(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var records [2]*SharedRecords
+	told := make(chan string, 10)
+	a, b := pair(t, m, func(a, b *Shared) {
+		records = [2]*SharedRecords{a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))}
+		records[1].Told(func(_ context.Context, name string) { told <- name })
+	})
+	until := time.Now().Add(time.Hour)
+	_ = records[0].Put(t.Context(), "t", "o", []byte("1"), until)
+	expectRecord(t, records[1], "t", "1")
+	m.Close()
+	for _, name := range []string{"callback k", "callback k", "over"} {
+		end := until
+		if name == "over" {
+			end = time.Now().Add(time.Millisecond)
+		}
+		if added, err := records[1].Add(t.Context(), name, "o", []byte("called"), end); !added && name == "over" || err != nil {
+			t.Errorf("%s: %v %v", name, added, err)
+		}
+	}
+	_ = records[1].Put(t.Context(), "t", "o", []byte("2"), until)
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Redis is reached again", func() bool { return a.Status().Up && b.Status().Up })
+	for name, want := range map[string]string{"callback k": "called", "t": "2"} {
+		eventually(t, "the other replica finds "+name, func() bool {
+			got, ok, err := records[0].Get(t.Context(), name)
+			return string(got) == want && ok && err == nil
+		})
+	}
+	heard := map[string]bool{<-told: true, <-told: true}
+	eventually(t, "nothing is left to tell", func() bool {
+		records[1].mu.Lock()
+		defer records[1].mu.Unlock()
+		return len(records[1].untold) == 0
+	})
+	if !heard["callback k"] || !heard["t"] || len(told) != 0 {
+		t.Errorf("told of %v, and %d more", heard, len(told))
 	}
 }
 

@@ -101,9 +101,9 @@ type Shared struct {
 	failures map[use]prometheus.Counter
 	judges   map[use]*judge
 	bus      Bus
-	told     telling           // of coming and going
-	answers  *SharedAnswers    // nil: they are not shared
-	ends     *SharedTombstones // nil: there are none
+	told     telling                 // of coming and going
+	answers  *SharedAnswers          // nil: they are not shared
+	repeated []func(context.Context) // what Run calls each second while Redis is there
 
 	mu     sync.Mutex
 	since  time.Time // of the phase

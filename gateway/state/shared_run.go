@@ -64,13 +64,13 @@ func (s *Shared) Run(ctx context.Context) error {
 	s.phase.Store(int32(away))
 	s.note("it was not tried yet")
 	group, ctx := errgroup.WithContext(ctx)
+	for _, f := range s.repeated {
+		group.Go(func() error { s.keep(ctx, func(ctx context.Context) { s.repeat(ctx, f) }); return nil })
+	}
 	group.Go(func() error { s.keep(ctx, s.watch); return nil })
 	group.Go(func() error { s.keep(ctx, s.bus.listen); return nil })
 	if s.answers != nil {
 		group.Go(func() error { s.keep(ctx, s.answers.run); return nil })
-	}
-	if s.ends != nil {
-		group.Go(func() error { s.keep(ctx, s.ends.run); return nil })
 	}
 	err := group.Wait()
 	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed

@@ -18,9 +18,6 @@ const (
 	maxAsked = 1 << 16
 	// askedLife is for how long nobody asks again: a message that was lost without a break in listening costs no more.
 	askedLife = time.Minute
-	// maxUntold bounds what waits for Redis, which has it within toldAgain when it is back.
-	maxUntold = 1 << 14
-	toldAgain = time.Second
 	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
 	maxTombstone = 24 * time.Hour
 	// endsPerOwner and endsInAll bound the bytes that this process has in Redis of one owner, and of all: the ends of 8,738 sessions and of
@@ -60,7 +57,7 @@ type askedName struct {
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
 	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), untold: make(map[string]untoldEnd)}
 	s.bus.Subscribe(topicEnds, t.heard)
-	s.ends = t
+	s.repeated = append(s.repeated, t.tellAgain)
 	return t
 }
 
@@ -106,30 +103,18 @@ func (t *SharedTombstones) tell(ctx context.Context, owner, name string, until t
 	return err
 }
 
-// run tells again what could not be told, until ctx ends.
-func (t *SharedTombstones) run(ctx context.Context) {
-	ticker := time.NewTicker(toldAgain)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if phase(t.s.phase.Load()) != up {
-			continue
+// tellAgain tells what could not be told.
+func (t *SharedTombstones) tellAgain(ctx context.Context) {
+	t.mu.Lock()
+	waiting := maps.Clone(t.untold)
+	t.mu.Unlock()
+	for name, end := range waiting {
+		if t.tell(ctx, end.owner, name, end.until) != nil {
+			return // the rest waits, too
 		}
 		t.mu.Lock()
-		waiting := maps.Clone(t.untold)
+		delete(t.untold, name)
 		t.mu.Unlock()
-		for name, end := range waiting {
-			if t.tell(ctx, end.owner, name, end.until) != nil {
-				break // the rest waits, too
-			}
-			t.mu.Lock()
-			delete(t.untold, name)
-			t.mu.Unlock()
-		}
 	}
 }
 
