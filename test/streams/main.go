@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"drawbridge/test/figures"
 )
@@ -15,11 +16,12 @@ import (
 // settings are the flags.
 type settings struct {
 	program string
-	streams int    // open at once
-	reloads int    // of the last part
-	few     int    // streams of the last part
-	rps     int    // calls a second beside it
-	only    string // the one part to run; "": all
+	streams int           // open at once
+	reloads int           // of the last part
+	few     int           // streams of the last part
+	every   time.Duration // from one of its changes to the next
+	rps     int           // calls a second beside it
+	only    string        // the one part to run; "": all
 }
 
 func main() {
@@ -28,6 +30,7 @@ func main() {
 	flag.IntVar(&s.streams, "streams", 10_000, "open streams")
 	flag.IntVar(&s.reloads, "reloads", 1000, "changes of which each stream is to be told once")
 	flag.IntVar(&s.few, "few", 500, "open streams in that part")
+	flag.DurationVar(&s.every, "every", 100*time.Millisecond, "time from one of these changes to the next, at least")
 	flag.IntVar(&s.rps, "rps", 200, "calls a second in that part")
 	flag.StringVar(&s.only, "only", "", "run one part: http1, http2 or reloads")
 	flag.Parse()
@@ -40,8 +43,8 @@ func main() {
 }
 
 func run(ctx context.Context, s settings) error {
-	if s.streams < 1 || s.reloads < 1 || s.few < 1 || s.rps < 1 {
-		return errors.New("-streams, -reloads, -few and -rps must be at least 1")
+	if s.streams < 1 || s.reloads < 1 || s.few < 1 || s.rps < 1 || s.every < 0 {
+		return errors.New("-streams, -reloads, -few and -rps must be at least 1, and -every not below 0")
 	}
 	// A process of Go may have as many descriptors as the hard limit allows; so may the gateway.
 	var limit syscall.Rlimit

@@ -7,6 +7,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"drawbridge/test/process"
@@ -21,7 +24,8 @@ type world struct {
 	service     *httptest.Server
 	gateway     *process.Child
 	host, admin string // addresses
-	changes     int    // of the document so far
+
+	written, taken atomic.Int64 // the newest version of the document in its file, and of which the gateway says that it serves it
 }
 
 func newWorld(ctx context.Context, s settings) (w *world, err error) {
@@ -40,9 +44,9 @@ func newWorld(ctx context.Context, s settings) (w *world, err error) {
 	if w.admin, err = process.FreeAddress(); err != nil {
 		return nil, err
 	}
-	w.service = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+	w.service = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
-		_, _ = rw.Write([]byte(`{"done":true}`))
+		fmt.Fprintf(rw, `{"asked":%q}`, r.RequestURI)
 	}))
 	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
@@ -65,11 +69,13 @@ telemetry: {log_level: error}
 	return w, w.gateway.AwaitGateway(ctx, w.admin)
 }
 
-// write writes the document, which has another operation after each change.
+// write writes the newest version of the document. Its number stands in all that the gateway makes of it: in the name of a tool, its argument and
+// its description, and in the path that each tool asks for.
 func (w *world) write() error {
-	document := fmt.Sprintf(`{"openapi":"3.1.0","info":{"title":"Shop","version":"1"},"paths":{
-"/":{"get":{"operationId":"look","responses":{"200":{"description":"ok"}}}},
-"/changed":{"get":{"operationId":"changed%d","responses":{"200":{"description":"ok"}}}}}}`, w.changes)
+	const template = `{"openapi":"3.1.0","info":{"title":"Shop vN","version":"N"},"paths":{
+"/v/N/look":{"get":{"operationId":"look","summary":"Look at vN","responses":{"200":{"description":"ok"}}}},
+"/v/N":{"get":{"operationId":"changedN","summary":"What is new in vN","parameters":[{"name":"vN","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
+	document := versioned(template, w.written.Load())
 	name := filepath.Join(w.dir, "api.json")
 	if err := os.WriteFile(name+".new", []byte(document), 0o600); err != nil {
 		return err
@@ -77,13 +83,22 @@ func (w *world) write() error {
 	return os.Rename(name+".new", name)
 }
 
+// versioned fills in the version of the document, which stands for N.
+func versioned(text string, n int64) string {
+	return strings.ReplaceAll(text, "N", strconv.FormatInt(n, 10))
+}
+
 // change changes the document, and returns when the gateway has taken it over.
 func (w *world) change(ctx context.Context) error {
-	w.changes++
+	n := w.written.Add(1)
 	if err := w.write(); err != nil {
 		return err
 	}
-	return w.reload(ctx)
+	if err := w.reload(ctx); err != nil {
+		return err
+	}
+	w.taken.Store(n)
+	return nil
 }
 
 func (w *world) reload(ctx context.Context) error {
