@@ -92,8 +92,8 @@ type idp struct {
 	keySet   []byte         // replaces the key set
 	status   int            // replaces 200
 	location string         // of the key set, if it moved
-	hang     bool
-	oauth    bool // metadata by RFC 8414 only
+	hang     bool           // whatever it is asked for
+	oauth    bool           // metadata by RFC 8414 only
 
 	asked    atomic.Int64      // introspections
 	answers  map[string]string // of introspection, by token; others are not active
@@ -106,35 +106,16 @@ func newIDP(t testing.TB, net *memory, port string, keys ...signer) *idp {
 	t.Helper()
 	i := &idp{url: "http://localhost:" + port, keys: keys}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.oauth {
-			http.NotFound(w, nil)
-			return
-		}
-		i.metadata(w)
-	})
-	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if !i.oauth {
-			http.NotFound(w, nil)
-			return
-		}
-		i.metadata(w)
-	})
+	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, r *http.Request) { i.metadata(w, r, false) })
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, r *http.Request) { i.metadata(w, r, true) })
 	mux.HandleFunc("/introspect", i.introspect)
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, r *http.Request) {
 		i.fetches.Add(1)
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.hang {
-			i.mu.Unlock()
-			<-r.Context().Done()
-			i.mu.Lock()
+		if i.hangs(r) {
 			return
 		}
+		i.mu.Lock()
+		defer i.mu.Unlock()
 		if i.location != "" {
 			w.Header().Set("Location", i.location)
 			w.WriteHeader(http.StatusFound)
@@ -153,7 +134,27 @@ func newIDP(t testing.TB, net *memory, port string, keys ...signer) *idp {
 	return i
 }
 
-func (i *idp) metadata(w http.ResponseWriter) {
+// hangs waits until the request is given up, if the server hangs.
+func (i *idp) hangs(r *http.Request) bool {
+	i.mu.Lock()
+	hang := i.hang
+	i.mu.Unlock()
+	if hang {
+		<-r.Context().Done()
+	}
+	return hang
+}
+
+func (i *idp) metadata(w http.ResponseWriter, r *http.Request, oauth bool) {
+	if i.hangs(r) {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.oauth != oauth {
+		http.NotFound(w, nil)
+		return
+	}
 	document := map[string]any{"issuer": i.url, "jwks_uri": i.url + "/keys"}
 	maps.Copy(document, i.document)
 	json.NewEncoder(w).Encode(document)

@@ -171,34 +171,64 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
-// TestOutage is T12: with the authorization server down, known keys go on for
-// a day, unknown ones get 503, and other issuers notice nothing.
+// TestOutage is T12: with the authorization server down, or when it takes requests and says nothing, known keys go on for
+// a day, also while they are asked for, unknown ones get 503, and other issuers notice nothing.
 func TestOutage(t *testing.T) {
-	inBubble(t, func(t *testing.T, h *house) {
-		run(t, h)
-		h.a.change(func() { h.a.status = http.StatusBadGateway })
-		for _, hours := range []int{1, 12, 10} {
-			time.Sleep(time.Duration(hours) * time.Hour)
-			h.wantStatus("known key", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
-			h.wantStatus("unknown key", newES256("new").token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
-			h.wantStatus("other issuer", h.keyB.token(h.b.url, time.Now(), nil), http.StatusOK)
-		}
-		cached := h.keyA.token(h.a.url, time.Now(), map[string]any{"exp": time.Now().Add(48 * time.Hour).Unix()})
-		h.wantStatus("to be cached", cached, http.StatusOK)
-		time.Sleep(2 * time.Hour)
-		h.wantStatus("known key after a day", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
-		h.wantStatus("cached token after a day", cached, http.StatusServiceUnavailable)
-		for _, s := range h.guard.Status() {
-			if failed := s.Issuer == h.a.url; failed != (s.Err != nil) {
-				t.Errorf("status of %s: %v", s.Issuer, s.Err)
-			}
-		}
+	for name, fails := range map[string]func(*idp){
+		"down":  func(i *idp) { i.status = http.StatusBadGateway },
+		"hangs": func(i *idp) { i.hang = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, h *house) {
+				run(t, h)
+				h.a.change(func() { fails(h.a) })
+				known := func(what string) {
+					t.Helper()
+					start := time.Now()
+					h.wantStatus(what, h.keyA.token(h.a.url, start, nil), http.StatusOK)
+					if d := time.Since(start); d > 0 {
+						t.Errorf("%s: answered after %s", what, d)
+					}
+				}
+				i := h.guard.issuers[h.a.url]
+				asked := 0
+				time.Sleep(refreshEvery - time.Second)
+				for range 10 {
+					time.Sleep(time.Second)
+					known("known key, asked for")
+					i.mu.Lock()
+					if i.flight != nil {
+						asked++
+					}
+					i.mu.Unlock()
+				}
+				if name == "hangs" && asked == 0 {
+					t.Error("no call came while the keys were asked for")
+				}
+				for _, hours := range []int{1, 12, 10} {
+					time.Sleep(time.Duration(hours) * time.Hour)
+					known("known key")
+					h.wantStatus("unknown key", newES256("new").token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+					h.wantStatus("other issuer", h.keyB.token(h.b.url, time.Now(), nil), http.StatusOK)
+				}
+				cached := h.keyA.token(h.a.url, time.Now(), map[string]any{"exp": time.Now().Add(48 * time.Hour).Unix()})
+				h.wantStatus("to be cached", cached, http.StatusOK)
+				time.Sleep(2 * time.Hour)
+				h.wantStatus("known key after a day", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+				h.wantStatus("cached token after a day", cached, http.StatusServiceUnavailable)
+				for _, s := range h.guard.Status() {
+					if failed := s.Issuer == h.a.url; failed != (s.Err != nil) {
+						t.Errorf("status of %s: %v", s.Issuer, s.Err)
+					}
+				}
 
-		h.a.change(func() { h.a.status = 0 })
-		time.Sleep(2 * lastBackoff)
-		synctest.Wait()
-		h.wantStatus("after the outage", cached, http.StatusOK)
-	})
+				h.a.change(func() { h.a.status, h.a.hang = 0, false })
+				time.Sleep(2 * lastBackoff)
+				synctest.Wait()
+				h.wantStatus("after the outage", cached, http.StatusOK)
+			})
+		})
+	}
 }
 
 // TestStartDuringOutage is the start of T12: nothing waits, and the first token
@@ -220,14 +250,16 @@ func TestStartDuringOutage(t *testing.T) {
 // TestOneFlight: all that need keys at the same time wait for one fetch.
 func TestOneFlight(t *testing.T) {
 	inBubble(t, func(t *testing.T, h *house) {
+		h.wantStatus("before", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
+		before := h.a.fetches.Load()
 		h.a.change(func() { h.a.hang = true })
-		token := h.keyA.token(h.a.url, time.Now(), nil)
+		token := newES256("new").token(h.a.url, time.Now(), nil)
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() { h.wantStatus("waiting", token, http.StatusServiceUnavailable) })
 		}
 		wg.Wait()
-		if n := h.a.fetches.Load(); n != 1 {
+		if n := h.a.fetches.Load() - before; n != 1 {
 			t.Errorf("%d fetches, want 1", n)
 		}
 	})
