@@ -95,7 +95,7 @@ func (s *suite) target(ctx context.Context, what, goal, line string, args ...str
 // tokens runs a part of test/tokens.
 func tokens(number int, name, only string) figure {
 	beside := map[string]string{
-		"rotation": "keys rotate every %s", "keys": "beside 1,000 tokens of unknown keys a second", "outage": "the server does not answer; a day in virtual time",
+		"rotation": "keys rotate every %s", "keys": "beside 1,000 tokens of unknown keys a second; then 7 windows each without them, beside 1,000 requests a second without a token, and beside those, by turns", "outage": "the server does not answer; a day in virtual time",
 	}[only]
 	return figure{
 		number: number, name: name,

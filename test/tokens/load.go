@@ -3,90 +3,58 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"drawbridge/test/figures"
+	"drawbridge/test/openload"
+	"drawbridge/test/wire"
 )
 
 // workers is how many calls may be under way at once.
 const workers = 32
 
-// load is calls at a fixed rate.
+// load is calls with a good token at a fixed rate.
 type load struct {
-	world  *world
-	client *http.Client
-	token  atomic.Pointer[string] // the good one, which may be exchanged while it runs
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
+	rps     int
+	token   atomic.Pointer[string] // which may be exchanged while it runs
+	paced   *openload.Load
+	callers [workers]caller
 
 	mu     sync.Mutex
-	counts map[string]int // by what came out of a call
-	times  []time.Duration
+	counts outcomes
+	marks  []mark
 }
 
-func (w *world) newLoad() *load {
-	return &load{world: w, counts: map[string]int{}, client: &http.Client{
-		Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers},
-	}}
+// mark is one call: when it was due, and how long from then on it took.
+type mark struct {
+	due  time.Time
+	took time.Duration
 }
 
-// startLoad begins to call with a good token.
+// startLoad begins to call with a token.
 func (w *world) startLoad(ctx context.Context) (*load, error) {
-	l := w.newLoad()
-	if err := l.renew(); err != nil {
+	l := &load{rps: w.rps, counts: outcomes{}}
+	if err := l.renew(w); err != nil {
 		return nil, err
 	}
-	l.start(ctx, w.rps, func() string { return *l.token.Load() })
+	l.paced = openload.Start(ctx, w.rps, workers, func(worker, _ int, due time.Time) {
+		outcome := l.callers[worker].call(w.host, *l.token.Load())
+		took := time.Since(due)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.counts[outcome]++
+		l.marks = append(l.marks, mark{due, took})
+	})
 	return l, nil
 }
 
-// flood calls with these tokens, one after the other and again, and counts what came of it.
-func (w *world) flood(ctx context.Context, tokens []string, length time.Duration) (map[string]int, error) {
-	l := w.newLoad()
-	var n atomic.Int64
-	l.start(ctx, w.others, func() string { return tokens[int(n.Add(1)-1)%len(tokens)] })
-	err := pause(ctx, length)
-	counts, _, _ := l.stop()
-	return counts, err
-}
-
-// start begins to call so many times a second, each time with the token that is next.
-func (l *load) start(ctx context.Context, rps int, next func() string) {
-	ctx, l.cancel = context.WithCancel(ctx)
-	due := make(chan time.Time, workers)
-	l.ended.Go(func() {
-		defer close(due)
-		tick := time.NewTicker(time.Second / time.Duration(rps))
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case t := <-tick.C:
-				due <- t // a late gateway makes callers wait, and their time counts from when they were due
-			}
-		}
-	})
-	for range workers {
-		l.ended.Go(func() {
-			for t := range due {
-				outcome := l.world.call(context.WithoutCancel(ctx), l.client, next())
-				l.mu.Lock()
-				l.counts[outcome]++
-				l.times = append(l.times, time.Since(t))
-				l.mu.Unlock()
-			}
-		})
-	}
-}
-
 // renew takes a token that is signed with the newest key.
-func (l *load) renew() error {
-	token, err := l.world.issue()
+func (l *load) renew(w *world) error {
+	token, err := w.issue()
 	if err != nil {
 		return err
 	}
@@ -94,57 +62,104 @@ func (l *load) renew() error {
 	return nil
 }
 
-// stop ends the load and returns what came out of it.
-func (l *load) stop() (counts map[string]int, p50, p99 time.Duration) {
-	l.cancel()
-	l.ended.Wait()
-	l.client.CloseIdleConnections()
-	slices.Sort(l.times)
-	if n := len(l.times); n > 0 {
-		p50, p99 = l.times[n/2], l.times[n*99/100]
+// stop ends the load, and tells of a part whether as many calls were made as there should have been, and whether all went well.
+func (l *load) stop(part, what string) []figures.Figure {
+	due := l.paced.Stop()
+	for i := range l.callers {
+		l.callers[i].hangUp()
 	}
-	return l.counts, p50, p99
+	failed, words := l.counts.besides("ok")
+	return []figures.Figure{
+		made(part+": calls made of those that were due", l.rps, l.counts.all(), due),
+		figures.New(part+": "+what, "0", fmt.Sprintf("%d of %d%s", failed, l.counts.all(), words), failed == 0 && l.counts["ok"] > 0),
+	}
 }
 
-const callBody = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{},"_meta":{` +
-	`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
-
-// call makes one call and returns "ok", or the status and, with Retry-After, "+retry".
-func (w *world) call(ctx context.Context, client *http.Client, token string) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.endpoint, strings.NewReader(callBody))
-	if err != nil {
-		return err.Error()
-	}
-	for name, value := range map[string]string{
-		"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "look",
-	} {
-		req.Header.Set(name, value)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return "no answer"
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	switch {
-	case err != nil:
-		return "half an answer"
-	case resp.StatusCode == http.StatusOK && strings.Contains(string(body), `{\"done\":true}`):
-		return "ok"
-	case resp.Header.Get("Retry-After") != "":
-		return fmt.Sprintf("%d+retry", resp.StatusCode)
-	}
-	return fmt.Sprint(resp.StatusCode)
-}
-
-// failures counts what is not ok, and names it.
-func failures(counts map[string]int) (failed int, words string) {
-	for outcome, n := range counts {
-		if outcome != "ok" {
-			failed += n
-			words += fmt.Sprintf(" %s: %d", outcome, n)
+// quantile of the calls that were due between two moments, when the load has stopped.
+func (l *load) quantile(from, to time.Time, q float64) time.Duration {
+	var times []time.Duration
+	for _, m := range l.marks {
+		if !m.due.Before(from) && m.due.Before(to) {
+			times = append(times, m.took)
 		}
 	}
-	return failed, words
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return times[min(len(times)-1, int(float64(len(times))*q))]
+}
+
+// made tells whether as many calls were made as there should have been.
+func made(name string, rate, calls, due int) figures.Figure {
+	return figures.New(name, fmt.Sprintf(">= 95 %% of %d a second", rate), fmt.Sprintf("%.0f %% (%d of %d)", 100*float64(calls)/float64(max(1, due)), calls, due),
+		calls > 0 && float64(calls) >= 0.95*float64(due))
+}
+
+// outcomes counts calls by what came of them.
+type outcomes map[string]int
+
+func (o outcomes) all() (n int) {
+	for _, count := range o {
+		n += count
+	}
+	return n
+}
+
+// besides counts what came to something else than these, and names it.
+func (o outcomes) besides(expected ...string) (n int, words string) {
+	for _, outcome := range o.names() {
+		if !slices.Contains(expected, outcome) {
+			n += o[outcome]
+			words += fmt.Sprintf(" %s: %d", outcome, o[outcome])
+		}
+	}
+	return n, words
+}
+
+func (o outcomes) names() (names []string) {
+	for outcome := range o {
+		names = append(names, outcome)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// caller makes one call after the other on a connection of its own.
+type caller struct{ conn *wire.Conn }
+
+// call calls the tool and returns "ok", or the status and, with Retry-After, "+retry". A token may be absent.
+func (c *caller) call(host, token string) string {
+	if c.conn == nil {
+		conn, err := wire.Dial(host)
+		if err != nil {
+			return "no connection"
+		}
+		c.conn = conn
+	}
+	client := &wire.Client{Host: host, Revision: wire.Modern, Token: token}
+	a, err := c.conn.Exchange([]byte(client.Call("look", "1", "{}")))
+	if err != nil || a.Closing {
+		c.hangUp()
+	}
+	return outcomeOf(a, err)
+}
+
+func outcomeOf(a wire.Answer, err error) string {
+	switch body := string(a.Body); {
+	case err != nil:
+		return "no answer"
+	case a.Status == 200 && strings.Contains(body, `{\"done\":true}`) && !strings.Contains(body, `"isError":true`):
+		return "ok"
+	case a.RetryAfter != "":
+		return fmt.Sprintf("%d+retry", a.Status)
+	}
+	return fmt.Sprint(a.Status)
+}
+
+func (c *caller) hangUp() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"drawbridge/auth/authtest"
@@ -23,8 +24,7 @@ type settings struct {
 	rps     int           // calls a second with good tokens
 	rotate  time.Duration // from one new key to the next
 	phase   time.Duration // how long each part takes
-	kids    int           // tokens with unknown key ids
-	others  int           // calls a second with them
+	others  int           // calls a second with tokens of unknown key ids
 	only    string        // the one part to run; "": all
 }
 
@@ -34,12 +34,19 @@ func main() {
 	flag.IntVar(&s.rps, "rps", 1000, "calls a second with good tokens")
 	flag.DurationVar(&s.rotate, "rotate", 5*time.Second, "time from one new key to the next")
 	flag.DurationVar(&s.phase, "phase", 20*time.Second, "how long each part takes, at least 20s")
-	flag.IntVar(&s.kids, "kids", 10_000, "tokens with unknown key ids")
 	flag.IntVar(&s.others, "others", 1000, "calls a second with tokens of unknown key ids")
 	flag.StringVar(&s.only, "only", "", "run one part: rotation, keys or outage")
+	order := flag.String("flood", "", "be those who flood the gateway, as this JSON says (the program starts itself so)")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if *order != "" {
+		if err := beFlood(ctx, *order, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "tokens:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "tokens:", err)
 		os.Exit(1)
@@ -47,8 +54,8 @@ func main() {
 }
 
 func run(ctx context.Context, s settings) error {
-	if s.phase < 20*time.Second || s.rotate < 2*time.Second || s.rps < 1 || s.kids < 2 || s.others < 1 {
-		return errors.New("-phase must be at least 20s, -rotate at least 2s, -kids at least 2, -rps and -others at least 1")
+	if s.phase < 20*time.Second || s.rotate < 2*time.Second || s.rps < 1 || s.others < 1 {
+		return errors.New("-phase must be at least 20s, -rotate at least 2s, -rps and -others at least 1")
 	}
 	w, err := newWorld(ctx, s)
 	if err != nil {
@@ -81,6 +88,7 @@ type world struct {
 	service  *httptest.Server
 	gateway  *process.Child
 	endpoint string
+	host     string // its address
 	admin    string
 }
 
@@ -94,14 +102,13 @@ func newWorld(ctx context.Context, s settings) (w *world, err error) {
 	if w.dir, err = os.MkdirTemp("", "tokens"); err != nil {
 		return nil, err
 	}
-	host, err := process.FreeAddress()
-	if err != nil {
+	if w.host, err = process.FreeAddress(); err != nil {
 		return nil, err
 	}
 	if w.admin, err = process.FreeAddress(); err != nil {
 		return nil, err
 	}
-	w.endpoint = "http://" + host + "/mcp"
+	w.endpoint = "http://" + w.host + "/mcp"
 	if w.issuer, err = authtest.Start(authtest.Options{Resources: []string{w.endpoint}}); err != nil {
 		return nil, err
 	}
@@ -115,9 +122,9 @@ admin: {listen: %q}
 auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}
 apis: [{spec: api.json, name: shop, base_url: %q}]
 tools: {prefix: never}
-limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
+limits: {principal_rate: {rate: 1000000/s, burst: 1000000}, address_rate: off}
 telemetry: {log_level: error}
-`, host, w.admin, w.issuer.Issuer(), w.service.URL)
+`, w.host, w.admin, w.issuer.Issuer(), w.service.URL)
 	file := filepath.Join(w.dir, "drawbridge.yaml")
 	for name, text := range map[string]string{file: config, filepath.Join(w.dir, "api.json"): document} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
