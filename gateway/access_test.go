@@ -380,7 +380,7 @@ apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 			t.Errorf("%s: opaque is %v", name, got)
 		}
 	}
-	if _, err := guardIssuer(config.Issuer{Preset: "nobody"}, nil); err == nil {
+	if _, err := guardIssuer(config.Issuer{Preset: "nobody"}, nil, nil); err == nil {
 		t.Error("a preset that does not exist is passed over")
 	}
 }

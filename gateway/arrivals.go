@@ -161,9 +161,19 @@ func (a *Arrivals) goes(f func()) bool {
 	}
 }
 
-// take takes connections until the listener is closed.
+// take takes connections until the listener is closed, also after a panic.
 func (a *Arrivals) take() {
 	defer a.took()
+	for a.all.g.survive("connections were taken", a.takeAll) {
+		select {
+		case <-time.After(surviveAfter):
+		case <-a.ended:
+			return
+		}
+	}
+}
+
+func (a *Arrivals) takeAll() {
 	for pause := time.Duration(0); ; {
 		c, err := a.boundedListener.accept()
 		var fault net.Error
@@ -212,7 +222,9 @@ func (a *Arrivals) wait(c *boundedConn) {
 }
 
 func (a *Arrivals) await(c *boundedConn) {
-	if !a.arrive(c) || !a.handOut(c) {
+	out := false
+	a.all.g.survive("a first request was waited for", func() { out = a.arrive(c) && a.handOut(c) })
+	if !out {
 		_ = c.Close()
 	}
 }

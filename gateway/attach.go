@@ -31,6 +31,7 @@ type attached struct {
 	// anonymous tells that the document is fetched without the credential, because that needs a caller.
 	anonymous bool
 	tokens    []*upstream.Client // for authorization servers
+	panicked  func(what string, v any)
 
 	certificates []*credential.ClientCertificate
 }
@@ -43,7 +44,7 @@ type (
 // newAttached makes all that is attached for an API. It reads keys and certificates, asks nobody for a token, and returns
 // all problems (Z8). wrong makes an error of one that concerns a key of the API.
 func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*attached, error) {
-	a := &attached{now: g.o.now}
+	a := &attached{now: g.o.now, panicked: g.panicked}
 	origin := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
@@ -249,7 +250,7 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 	o := upstream.Options{
 		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), MaxBytes: maxTokenAnswer, MaxIdle: 4,
-		ConnectionAge: time.Duration(limits.ConnectionAge),
+		ConnectionAge: time.Duration(limits.ConnectionAge), Panicked: a.panicked,
 	}
 	if c.CertFile != "" || c.CAFile != "" {
 		u, err := url.Parse(c.TokenURL.String())

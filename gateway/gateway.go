@@ -172,7 +172,7 @@ func New(o Options) (*Gateway, error) {
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
 	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
-	g.answers = cache.New(int64(c.Limits.Cache), o.now)
+	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}

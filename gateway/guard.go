@@ -100,7 +100,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	o.NonceKeys = s.nonceKeys
 	var hosts []string
 	for n, is := range s.auth.Issuers {
-		issuer, err := guardIssuer(is, s.authority[n])
+		issuer, err := guardIssuer(is, s.authority[n], g.panicked)
 		if err != nil {
 			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
 		}
@@ -115,12 +115,12 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)
 	}
-	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts}).Documents()
+	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts, Panicked: g.panicked}).Documents()
 	return auth.New(o)
 }
 
 // guardIssuer is one issuer of the configuration, completed by its preset.
-func guardIssuer(is config.Issuer, authority []byte) (auth.Issuer, error) {
+func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, v any)) (auth.Issuer, error) {
 	issuer := auth.Issuer{
 		URL: is.Issuer.String(), Audiences: is.Audiences, ClientIDs: is.ClientIDs, RequireClient: is.RequireClient,
 		ScopeClaims: is.ScopeClaims, MaxLifetime: time.Duration(is.MaxLifetime), Skew: time.Duration(is.Skew),
@@ -178,7 +178,7 @@ func guardIssuer(is config.Issuer, authority []byte) (auth.Issuer, error) {
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
 		issuer.Client = upstream.NewClient(upstream.Options{
-			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots,
+			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Panicked: panicked,
 		}).Documents()
 	}
 	return issuer, nil

@@ -109,7 +109,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	ctx, w.cancel = context.WithCancel(ctx)
 	watcher := config.NewWatcher(files)
 	w.running.Go(func() {
-		w.source.g.keep(ctx, "a document was watched", func() {
+		w.source.g.Keep(ctx, "a document was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(w.changed) }); err != nil {
 				w.source.g.log.Warn("watching a document ended badly", "api", w.source.label, "error", err)
 			}

@@ -53,10 +53,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	if g.archive != nil {
 		g.archive.names(r.current)
-		group.Go(func() error { g.keep(ctx, "documents were kept", func() { g.archive.run(ctx) }); return nil })
+		group.Go(func() error { g.Keep(ctx, "documents were kept", func() { g.archive.run(ctx) }); return nil })
 	}
 	r.start(r.current)
-	group.Go(func() error { g.keep(ctx, "changes were taken over", r.loop); return nil })
+	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return nil })
 	if s := g.shared.store; s != nil {
 		group.Go(func() error { return s.Run(ctx) })
 	}
@@ -89,7 +89,7 @@ func (r *runner) start(d *deployment) {
 		if s.cancel == nil {
 			var ctx context.Context
 			ctx, s.cancel = context.WithCancel(r.ctx)
-			r.group.Go(func() error { r.g.keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
+			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
 		}
 	}
 	if d.guard != nil && d.stopGuard == nil {
@@ -385,7 +385,7 @@ func (r *runner) watchFiles(files []string) bool {
 	ctx, r.watch = context.WithCancel(r.ctx)
 	watcher := config.NewWatcher(files)
 	r.group.Go(func() error {
-		r.g.keep(ctx, "the configuration was watched", func() {
+		r.g.Keep(ctx, "the configuration was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
 				r.g.log.Warn("watching the configuration ended badly", "error", err)
 			}

@@ -49,6 +49,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Crowded:      g.crowdedAt,
 		Logger:       g.log,
 		Observe:      g.observe,
+		Panicked:     g.panicked,
 		Park:         park,
 		SlowReaders:  &s.readers,
 		Waits:        &s.waits,
@@ -97,7 +98,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Listeners: &s.listeners,
-		Crowded: g.crowdedAt, Full: g.refuseStream,
+		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
 		},

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A panic in a request is caught where the request is. What runs by itself has nobody above it, and would take the process and all
-// calls with it; so each goroutine of the gateway's runs its steps here.
+// A panic in a request is caught where the request is. What runs by itself, in a goroutine or at a timer, has nobody above it, and would
+// take the process and all calls with it; so what does anything there runs its steps here. Packages that know nothing of the gateway are
+// given panicked, to tell of what they caught.
 
 // surviveAfter is the pause before what has panicked begins anew.
 const surviveAfter = time.Second
@@ -22,8 +23,7 @@ var errStepPanicked = errors.New("internal error; the log has the cause")
 func (g *Gateway) survive(what string, step func()) (panicked bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			g.metrics.panics.Inc()
-			g.log.Error("panic in the background", "while", what, "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
+			g.panicked(what, v)
 			panicked = true
 		}
 	}()
@@ -31,8 +31,14 @@ func (g *Gateway) survive(what string, step func()) (panicked bool) {
 	return false
 }
 
-// keep runs f until it returns by itself or ctx ends. After a panic it begins anew, a moment later.
-func (g *Gateway) keep(ctx context.Context, what string, f func()) {
+// panicked counts a panic and puts it into the log. It is called where the panic is recovered, for the stack.
+func (g *Gateway) panicked(what string, v any) {
+	g.metrics.panics.Inc()
+	g.log.Error("panic in the background", "while", what, "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
+}
+
+// Keep runs f until it returns by itself or ctx ends. After a panic, which is counted and in the log, it begins anew, a moment later.
+func (g *Gateway) Keep(ctx context.Context, what string, f func()) {
 	for g.survive(what, f) && pause(ctx, surviveAfter) {
 	}
 }

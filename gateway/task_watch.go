@@ -92,7 +92,7 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key s
 		s.watched[key] = watched
 		go func() {
 			defer close(watched.done)
-			g.keep(run, "a task was watched", func() { g.follow(run, watched) })
+			g.Keep(run, "a task was watched", func() { g.follow(run, watched) })
 		}()
 	}
 	s.hearing[caller]++

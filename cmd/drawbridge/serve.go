@@ -98,8 +98,9 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(ctx context.Context) error {
-		return followMemory(ctx, p.getenv)
+	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(ctx context.Context) (err error) {
+		g.Keep(ctx, "memory was followed", func() { err = followMemory(ctx, p.getenv) })
+		return err
 	}}
 	if err := s.listen(ctx); err != nil {
 		return err
@@ -168,7 +169,10 @@ func (s *server) run(ctx context.Context) error {
 	group.Go(func() error { return serveHTTP(admin, s.admin) })
 	group.Go(func() error { return s.gateway.Run(groupCtx) })
 	if s.certificate != nil {
-		group.Go(func() error { return s.certificate.run(groupCtx) })
+		group.Go(func() (err error) {
+			s.gateway.Keep(groupCtx, "the certificate was watched", func() { err = s.certificate.run(groupCtx) })
+			return err
+		})
 	}
 	if s.onServing != nil {
 		group.Go(func() error {

@@ -59,7 +59,7 @@ func TestBeyond(t *testing.T) {
 			return 200, "Cache-Control: max-age=60\nX-Kept: yes", fmt.Sprint(n)
 		}}
 		r, b := &Rule{MaxBytes: 1 << 20}, &common{values: map[string]commonValue{}}
-		one, two := New(1<<22, nil), New(1<<22, nil)
+		one, two := New(1<<22, nil, nil), New(1<<22, nil, nil)
 		one.With(b)
 		two.With(b)
 		want := func(c *Cache, n Name, at, want string) {

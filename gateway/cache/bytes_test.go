@@ -31,7 +31,7 @@ func TestBytes(t *testing.T) {
 				h.Set(name, strings.Clone(value))
 				return &http.Response{StatusCode: 200, Header: h, ContentLength: int64(len(c.body)), Body: io.NopCloser(strings.NewReader(c.body)), Request: req}, nil
 			}
-			cache := New(1<<30, nil)
+			cache := New(1<<30, nil, nil)
 			heap := func() uint64 {
 				runtime.GC()
 				runtime.GC()

@@ -118,7 +118,7 @@ func TestFreshness(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answer: func(int64, *http.Request) (int, string, string) { return cmp.Or(c.status, 200), c.header, "x" }}
 				r := &Rule{TTL: c.ttl, Shared: c.shared, MaxBytes: 1 << 10}
-				cache := New(1<<20, nil)
+				cache := New(1<<20, nil, nil)
 				get(t, cache, s, Name{}, r, "GET", "/a")
 				slept := time.Duration(0)
 				for _, at := range []struct {
@@ -150,7 +150,7 @@ func TestRevalidation(t *testing.T) {
 			}
 			return 200, head, "version " + version
 		}}
-		r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil)
+		r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil, nil)
 		want := func(want string) {
 			t.Helper()
 			if got := get(t, cache, s, Name{}, r, "GET", "/a"); got != want {
@@ -181,7 +181,7 @@ func TestRevalidation(t *testing.T) {
 // TestNames: another owner, group, variant, method or URL is another answer, and what asks for its own things is not for the cache.
 func TestNames(t *testing.T) {
 	s := &service{answer: func(n int64, _ *http.Request) (int, string, string) { return 200, "", fmt.Sprint(n) }}
-	r, cache := &Rule{TTL: time.Hour, MaxBytes: 8}, New(1<<20, nil)
+	r, cache := &Rule{TTL: time.Hour, MaxBytes: 8}, New(1<<20, nil, nil)
 	seen := map[string]bool{}
 	for _, n := range []Name{{}, {Owner: "a"}, {Group: "a"}, {Variant: "a"}, {Group: "a", Owner: "a"}, {Group: "aa"}} {
 		for _, method := range []string{"GET", "HEAD"} {
@@ -212,7 +212,7 @@ func TestNames(t *testing.T) {
 // TestWhole: what is cut off, too large or not read to its end is not kept.
 func TestWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, cache := &Rule{TTL: time.Hour, MaxBytes: 8}, New(1<<20, nil)
+		r, cache := &Rule{TTL: time.Hour, MaxBytes: 8}, New(1<<20, nil, nil)
 		large := &service{answer: func(int64, *http.Request) (int, string, string) { return 200, "", "more than eight" }}
 		for range 2 {
 			if got := get(t, cache, large, Name{}, r, "GET", "/large"); strings.HasPrefix(got, "hit") {
@@ -259,7 +259,7 @@ func TestStampede(t *testing.T) {
 			}
 			return 200, "", fmt.Sprint("answer ", n)
 		}}
-		r, cache := &Rule{TTL: time.Minute, MaxBytes: 64}, New(1<<20, nil)
+		r, cache := &Rule{TTL: time.Minute, MaxBytes: 64}, New(1<<20, nil, nil)
 		first, leave := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		outcomes := make(chan string, 200)
@@ -317,7 +317,7 @@ func TestForget(t *testing.T) {
 			time.Sleep(time.Second)
 			return 200, "", fmt.Sprint(n)
 		}}
-		r, cache := &Rule{TTL: time.Hour, MaxBytes: 64}, New(1<<20, nil)
+		r, cache := &Rule{TTL: time.Hour, MaxBytes: 64}, New(1<<20, nil, nil)
 		kept := func(n Name, at string) bool { return strings.HasPrefix(get(t, cache, s, n, r, "GET", at), "hit") }
 		all := []string{"/orders?open", "/orders/7", "/orders/7?all", "/orders/8", "/"}
 		for _, at := range all {
@@ -346,7 +346,7 @@ func TestForget(t *testing.T) {
 // TestBounds: all together, and each owner, take no more than they may, and what was asked for last stays.
 func TestBounds(t *testing.T) {
 	s := &service{answer: func(int64, *http.Request) (int, string, string) { return 200, "", strings.Repeat("x", 10_000) }}
-	r, cache := &Rule{TTL: time.Hour, MaxBytes: 1 << 20}, New(400_000, nil)
+	r, cache := &Rule{TTL: time.Hour, MaxBytes: 1 << 20}, New(400_000, nil, nil)
 	for i := range 100 {
 		get(t, cache, s, Name{Owner: "greedy"}, r, "GET", fmt.Sprint("/", i))
 		get(t, cache, s, Name{Owner: "greedy"}, r, "GET", "/0")
@@ -372,7 +372,7 @@ func TestBounds(t *testing.T) {
 // TestNothingIsShared: who gets a kept answer can do with it as they like.
 func TestNothingIsShared(t *testing.T) {
 	s := &service{answer: func(int64, *http.Request) (int, string, string) { return 200, "X-A: 1", "body" }}
-	r, cache := &Rule{TTL: time.Hour, MaxBytes: 64}, New(1<<20, nil)
+	r, cache := &Rule{TTL: time.Hour, MaxBytes: 64}, New(1<<20, nil, nil)
 	for range 3 {
 		resp, _, err := cache.Do(request(t, t.Context(), "GET", "/a"), Name{}, r, s.fetch)
 		if err != nil {

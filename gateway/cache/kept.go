@@ -31,7 +31,7 @@ func (c *Cache) keep(f *flight, req *http.Request, resp *http.Response, r *Rule,
 	b := &keptBody{ReadCloser: resp.Body, cache: c, flight: f, rule: r, request: req, entry: e}
 	// Others should not wait for who waits for something of their own: a place for a large answer, or a client that does not read. The next is not
 	// asked to bring it either: that could be the same one.
-	b.stall = time.AfterFunc(stallTime, func() { b.end(false) })
+	b.stall = time.AfterFunc(stallTime, b.stalled)
 	resp.Body = b
 }
 
@@ -69,6 +69,16 @@ func (b *keptBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.end(true)
 	return err
+}
+
+// stalled is the timer's.
+func (b *keptBody) stalled() {
+	defer func() {
+		if v := recover(); v != nil {
+			b.cache.panicked("an answer that nobody reads was given up", v)
+		}
+	}()
+	b.end(false)
 }
 
 func (b *keptBody) end(gone bool) {

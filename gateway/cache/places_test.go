@@ -29,7 +29,7 @@ func TestPlaces(t *testing.T) {
 		{"/a", "http://service.test:8080/a", false},
 		{"/a", "https://service.test/a", false},
 	} {
-		cache := New(1<<20, nil)
+		cache := New(1<<20, nil, nil)
 		u, err := url.Parse(c.changed)
 		if err != nil {
 			t.Fatal(err)

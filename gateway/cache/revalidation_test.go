@@ -30,7 +30,7 @@ func TestForeignValidator(t *testing.T) {
 				}
 				return 304, "Cache-Control: max-age=10\nETag: " + c.said, ""
 			}}
-			r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil)
+			r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil, nil)
 			get(t, cache, s, Name{}, r, "GET", "/a")
 			time.Sleep(11 * time.Second)
 			if got := get(t, cache, s, Name{}, r, "GET", "/a"); got != c.want {
@@ -56,7 +56,7 @@ func TestDatelessRevalidation(t *testing.T) {
 			}
 			return 200, head, "x"
 		}}
-		r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil)
+		r, cache := &Rule{MaxBytes: 1 << 10}, New(1<<20, nil, nil)
 		get(t, cache, s, Name{}, r, "GET", "/a")
 		time.Sleep(61 * time.Second)
 		for range 2 {

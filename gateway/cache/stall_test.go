@@ -17,7 +17,7 @@ func TestStalledReader(t *testing.T) {
 		s := &service{answer: func(n int64, _ *http.Request) (int, string, string) {
 			return 200, "", strings.Repeat(fmt.Sprint(n), 100)
 		}}
-		r, cache := &Rule{TTL: time.Hour, MaxBytes: 1 << 10}, New(1<<20, nil)
+		r, cache := &Rule{TTL: time.Hour, MaxBytes: 1 << 10}, New(1<<20, nil, nil)
 		for _, begins := range []bool{true, false} {
 			n := Name{Variant: fmt.Sprint(begins)}
 			resp, o, err := cache.Do(request(t, t.Context(), "GET", "/a"), n, r, s.fetch)

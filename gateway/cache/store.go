@@ -30,8 +30,9 @@ type place struct{ group, origin, path string }
 
 // Cache keeps answers. It is bounded, and forgets first what was not asked for the longest. It is safe for concurrent use.
 type Cache struct {
-	now    func() time.Time
-	beyond Beyond // nil: there is nothing
+	now      func() time.Time
+	panicked func(what string, v any)
+	beyond   Beyond // nil: there is nothing
 
 	mu      sync.Mutex
 	limit   int64
@@ -53,12 +54,16 @@ type owned struct {
 // ownerShare is the part of the room that one owner can take.
 const ownerShare = 4
 
-// New returns a cache of so many bytes; 0: it keeps nothing. now is the clock; nil: time.Now.
-func New(bytes int64, now func() time.Time) *Cache {
+// New returns a cache of so many bytes; 0: it keeps nothing. now is the clock; nil: time.Now. panicked is told of panics that no caller
+// sees; nil: nobody is.
+func New(bytes int64, now func() time.Time, panicked func(what string, v any)) *Cache {
 	if now == nil {
 		now = time.Now
 	}
-	return &Cache{now: now, limit: bytes, entries: map[key]*entry{}, order: list.New(), owners: map[string]*owned{},
+	if panicked == nil {
+		panicked = func(string, any) {}
+	}
+	return &Cache{now: now, panicked: panicked, limit: bytes, entries: map[key]*entry{}, order: list.New(), owners: map[string]*owned{},
 		places: map[place]map[*entry]struct{}{}, flights: map[key]*flight{}, airborn: map[place]map[*flight]struct{}{}}
 }
 

@@ -45,6 +45,9 @@ func NewHandler(methods Methods, o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Panicked == nil {
+		o.Panicked = func(string, any) {}
+	}
 	if o.Waits == nil {
 		o.Waits = &Waits{}
 	}
@@ -113,7 +116,7 @@ func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	x.req.HTTP = r
 	x.reply.x = x
 	o := &x.out
-	o.w, o.control, o.pool, o.fixed = w, http.NewResponseController(w), &h.buffers, h.fixed
+	o.h, o.w, o.control, o.pool = h, w, http.NewResponseController(w), &h.buffers
 	o.stall, o.live.period, o.http1 = h.stall, h.tuning.Load().KeepAlive, r.ProtoMajor == 1
 	return x
 }

@@ -84,6 +84,8 @@ type HubOptions struct {
 	// Full is told of a request that is refused because too many streams are open, or too many sessions have subscriptions:
 	// in all, or, ofCaller, of one caller; and of the status. nil: nobody is.
 	Full func(req *Request, ofCaller bool, status int)
+	// Panicked is told of a panic that no request sees, where it is recovered. nil: nobody is.
+	Panicked func(what string, v any)
 	// Listeners counts the streams and sessions. Hubs that share one are bounded together, by its [Listeners.Bound]. nil: the hub has one
 	// of its own, with the two that follow.
 	Listeners *Listeners
@@ -121,6 +123,9 @@ type Hub struct {
 func NewHub(o HubOptions) *Hub {
 	if o.Listeners == nil {
 		o.Listeners = &Listeners{most: o.MaxStreams, each: o.MaxPerPrincipal}
+	}
+	if o.Panicked == nil {
+		o.Panicked = func(string, any) {}
 	}
 	if o.MaxWatches <= 0 {
 		o.MaxWatches = 256

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ func (s *stream) stream() {
 	s.live.open, s.event, s.status = true, true, http.StatusOK
 	s.header(-1)
 	if s.live.timer == nil && s.live.period > 0 {
-		s.live.timer = time.AfterFunc(s.live.period, s.beat)
+		s.live.timer = time.AfterFunc(s.live.period, s.wake)
 	}
 }
 
@@ -83,7 +84,27 @@ func (s *stream) sealed() {
 	}
 }
 
-// beat is the timer's: the stream was silent for a period. An error is kept, and
+// errBroken is the error of a stream of which nobody knows how far it was written.
+var errBroken = errors.New("panic while the stream was kept alive")
+
+// wake is the timer's, which has nobody above it.
+func (s *stream) wake() {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		s.h.o.Panicked("a stream was kept alive", v)
+		s.live.mu.Lock()
+		defer s.live.mu.Unlock()
+		if s.err == nil {
+			s.err = errBroken
+		}
+	}()
+	s.beat()
+}
+
+// beat writes a keepAlive if the stream was silent for a period. An error is kept, and
 // found by whoever writes next; net/http ends the request's context with it.
 func (s *stream) beat() {
 	s.live.mu.Lock()
@@ -109,7 +130,7 @@ func (s *stream) watch(broken func()) {
 	}
 	s.live.timer.Stop()
 	s.live.timer = time.AfterFunc(s.live.period, func() {
-		if s.beat(); !s.intact() {
+		if s.wake(); !s.intact() {
 			broken()
 		}
 	})

@@ -82,6 +82,30 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
+// panicWriter is a connection of which writing panics.
+type panicWriter struct{ nullWriter }
+
+func (*panicWriter) Write([]byte) (int, error) { panic("injected") }
+
+// TestKeepAlivePanics: a panic at the timer of a stream ends nothing but the stream.
+func TestKeepAlivePanics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told []any
+		h := NewHandler(nil, Options{Panicked: func(_ string, v any) { told = append(told, v) }})
+		x, _ := newLive(h, Modern)
+		x.out.w = &panicWriter{nullWriter{header: http.Header{}}}
+		x.reply.KeepAlive(time.Second)
+		time.Sleep(time.Minute)
+		if len(told) != 1 || told[0] != "injected" {
+			t.Errorf("told of %v, want one panic", told)
+		}
+		if err := x.reply.Result(); !errors.Is(err, errBroken) {
+			t.Errorf("an answer on the stream: %v", err)
+		}
+	})
+}
+
 // TestKeepAliveOfASilentCall: a call that says nothing becomes a stream after the
 // time that its method gave, and not before (pains row 43).
 func TestKeepAliveOfASilentCall(t *testing.T) {

@@ -92,7 +92,7 @@ func (r *Reply) KeepAlive(after time.Duration) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	if s.live.timer == nil && !s.live.over && s.live.period > 0 && r.x.streams() {
-		s.live.timer = time.AfterFunc(after, s.beat)
+		s.live.timer = time.AfterFunc(after, s.wake)
 	}
 }
 

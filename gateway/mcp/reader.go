@@ -206,16 +206,23 @@ func (x *exchange) takeLate(rest func()) bool {
 		return true
 	}
 	go func() {
+		defer x.h.caught("an answer was sent to a client that is slow to read")
+		released := false
+		defer func() { // also after a panic
+			if !released {
+				_ = conn.Close()
+				readers.leave(conn)
+			}
+		}()
 		if c.serve(rest) && again && s.err == nil && readers.release(conn) {
+			released = true
 			_ = conn.SetWriteDeadline(time.Time{})
 			readers.Again(conn, said)
 			return
 		}
-		_ = conn.Close()
 		if readers.GivenUp != nil && errors.Is(s.err, os.ErrDeadlineExceeded) {
 			readers.GivenUp()
 		}
-		readers.leave(conn)
 	}()
 	return true
 }

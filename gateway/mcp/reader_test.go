@@ -26,6 +26,7 @@ type longList struct {
 	*httptest.Server
 	readers mcp.SlowReaders
 	events  chan mcp.Event
+	panics  chan any
 	members []byte
 }
 
@@ -34,7 +35,7 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 	random := make([]byte, 256<<10) // which does not become small by compressing it
 	chacha := rand.NewChaCha8([32]byte{1})
 	_, _ = chacha.Read(random) // never fails (math/rand/v2)
-	l := &longList{events: make(chan mcp.Event, 10), members: []byte(`"tools":[],"x":"` + hex.EncodeToString(random) + `"`)}
+	l := &longList{events: make(chan mcp.Event, 10), panics: make(chan any, 10), members: []byte(`"tools":[],"x":"` + hex.EncodeToString(random) + `"`)}
 	list := mcp.NewStatic(l.members)
 	h := mcp.NewHandler(mcp.Methods{"tools/list": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Static(list) }}, mcp.Options{
 		Capabilities: mcp.Capabilities{Tools: true}, SlowReaders: &l.readers,
@@ -42,7 +43,8 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 			*ctx.Value(restKey{}).(*func()) = rest
 			return true
 		},
-		Observe: func(_ *http.Request, e mcp.Event) { l.events <- e },
+		Observe:  func(_ *http.Request, e mcp.Event) { l.events <- e },
+		Panicked: func(_ string, v any) { l.panics <- v },
 	})
 	h.SetStall(stall)
 	h.SetPatience(patience)

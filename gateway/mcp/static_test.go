@@ -105,7 +105,7 @@ func newTestExchange(h *Handler, w http.ResponseWriter, id string, era Era) *exc
 	x := &exchange{h: h}
 	x.reply.x = x
 	x.req = Request{ID: []byte(id), Era: era, HTTP: &http.Request{Header: http.Header{}}}
-	x.out = stream{w: w, control: http.NewResponseController(w), pool: &h.buffers, fixed: h.fixed, stall: h.stall}
+	x.out = stream{h: h, w: w, control: http.NewResponseController(w), pool: &h.buffers, stall: h.stall}
 	return x
 }
 

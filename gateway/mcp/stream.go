@@ -60,9 +60,9 @@ func (b *buffers) put(p *[]byte) {
 // answer is finished, so that an error can still replace what was begun. What may
 // go before the answer is in live.go.
 type stream struct {
+	h        *Handler
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	fixed    *fixedHeaders
 	pool     *buffers
 	held     *[]byte // from pool; nil when there is no answer under way
 	stall    time.Duration
@@ -214,10 +214,10 @@ func (s *stream) send() {
 func (s *stream) header(length int64) {
 	h := s.w.Header()
 	if s.event {
-		h["Content-Type"] = s.fixed.events
-		h["X-Accel-Buffering"] = s.fixed.noBuffering // mcp-T13
+		h["Content-Type"] = s.h.fixed.events
+		h["X-Accel-Buffering"] = s.h.fixed.noBuffering // mcp-T13
 	} else {
-		h["Content-Type"] = s.fixed.json
+		h["Content-Type"] = s.h.fixed.json
 	}
 	if length >= 0 {
 		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}

@@ -40,7 +40,7 @@ func (x *exchange) takeOver(rest func()) bool {
 	if !can || x.listens.begin == nil || !x.req.HTTP.ProtoAtLeast(1, 1) || x.req.HTTP.ProtoMajor != 1 {
 		return false
 	}
-	s.w.Header()["Connection"] = s.fixed.close
+	s.w.Header()["Connection"] = s.h.fixed.close
 	err := x.listens.begin()
 	if x.listens.begin = nil; err != nil {
 		return false
@@ -51,8 +51,9 @@ func (x *exchange) takeOver(rest func()) bool {
 	}
 	x.keep(c)
 	go func() {
+		defer x.h.caught("a stream of changes was told")
+		defer func() { _ = c.Close() }() // also after a panic: only a broken connection tells the client
 		c.serve(rest)
-		_ = c.Close() // also after a panic: only a broken connection tells the client
 	}()
 	return true
 }
@@ -100,6 +101,13 @@ func (x *exchange) hangUp() {
 		_, _ = c.Conn.Write([]byte("0\r\n\r\n")) // the last chunk; there is nobody left to tell of an error
 	}
 	_ = c.Close()
+}
+
+// caught is deferred by a goroutine that has no request above it: a panic there would end the process.
+func (h *Handler) caught(what string) {
+	if v := recover(); v != nil {
+		h.o.Panicked(what, v)
+	}
 }
 
 // wait returns when the client has left, or said what it should not, or when interrupt is

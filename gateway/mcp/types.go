@@ -101,6 +101,9 @@ type Options struct {
 	// Observe is told of each HTTP request that ServeHTTP has answered; nil:
 	// nobody is. It is called by the goroutine of the request.
 	Observe func(*http.Request, Event)
+	// Panicked is told of a panic that no request sees, where it is recovered: in what is done at a timer, or in a goroutine when the
+	// answer is out. nil: nobody is.
+	Panicked func(what string, v any)
 	// Park takes the rest of a request that has become a stream of changes, or whose client is slow to read, and has it run
 	// when ServeHTTP and what stands around it have returned, in the same goroutine and
 	// before the server's handler returns: the stack of a stream that waits is most of

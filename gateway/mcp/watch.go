@@ -188,6 +188,11 @@ func (h *Hub) wait(id [16]byte, w *watcher) {
 		w.grace.Stop()
 	}
 	w.grace = time.AfterFunc(watchGrace, func() {
+		defer func() {
+			if v := recover(); v != nil {
+				h.o.Panicked("the subscriptions of a session were ended", v)
+			}
+		}()
 		var ended []func()
 		h.mu.Lock()
 		if h.legacy[id] == w && w.stream == nil {

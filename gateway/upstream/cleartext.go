@@ -19,8 +19,9 @@ import (
 // is written and read by net/http all the same: [http.Request.Write] and [http.ReadResponse]. It is safe for concurrent use.
 type cleartext struct {
 	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
-	firstByte time.Duration // from the request to the head of its answer
-	most      int           // idle connections to one host
+	firstByte time.Duration            // from the request to the head of its answer
+	most      int                      // idle connections to one host
+	panicked  func(what string, v any) // nil: nobody is told
 
 	mu     sync.Mutex
 	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
@@ -185,8 +186,14 @@ func (c *cleartext) put(conn *cleartextConn) {
 
 // clean closes idle connections that have rested long enough, or that the service has closed.
 func (c *cleartext) clean() {
+	defer func() { // a timer has nobody above it
+		if v := recover(); v != nil && c.panicked != nil {
+			c.panicked("idle connections were closed", v)
+		}
+	}()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.sweep = nil
 	for host, kept := range c.idle {
 		c.idle[host] = slices.DeleteFunc(kept, func(conn *cleartextConn) bool {
 			if time.Since(conn.since) < maxRest && conn.isAlive(time.Time{}) {
@@ -199,7 +206,7 @@ func (c *cleartext) clean() {
 			delete(c.idle, host)
 		}
 	}
-	if c.sweep = nil; len(c.idle) > 0 {
+	if len(c.idle) > 0 {
 		c.sweep = time.AfterFunc(sweepEvery, c.clean)
 	}
 }

@@ -64,6 +64,8 @@ type Options struct {
 	// StateChanged is told when the breaker of a host ("" for those of which there
 	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
 	StateChanged func(host string, from, to State)
+	// Panicked is told of a panic that no call sees, where it is recovered. Nil: nobody is.
+	Panicked func(what string, v any)
 	// ConnectionAge is how old a connection may be when it takes a call. 0: any.
 	ConnectionAge time.Duration
 	// UserAgent is sent where the request has none. Default "drawbridge".
@@ -136,7 +138,9 @@ func NewClient(o Options) *Client {
 	spoken := &protocols{}
 	c.pool = newPool(o.ConnectionAge, spoken, func() (*cleartext, *http.Transport) {
 		t := newTransport(o, g, spoken)
-		return newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost), t
+		plain := newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
+		plain.panicked = o.Panicked
+		return plain, t
 	})
 	c.chain = classifier{name: o.Name, next: c.pool}
 	if o.Wrap != nil {

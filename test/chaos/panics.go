@@ -44,6 +44,7 @@ const (
 	byCall way = iota
 	byList
 	byStream   // open while a document changes
+	bySilence  // of a stream
 	byDocument // that changes
 	byReload   // of the configuration
 	byAdmin
@@ -52,6 +53,8 @@ const (
 
 // layers is what panics: on the way of a call from the listener to the service and back, and in what runs by itself.
 var layers = []layer{
+	{"gateway/arrivals.go", "(*Arrivals) arrive", byCall},
+	{"gateway/arrival.go", "(*arrival) wants", byCall},
 	{"gateway/visit.go", "(*door) enter", byCall},
 	{"gateway/visit.go", "(*Gateway) serve", byCall},
 	{"auth/protect.go", "(*Guard) authenticate", byCall},
@@ -74,6 +77,7 @@ var layers = []layer{
 	{"gateway/mcp/listen.go", "(*listener) begin", byStream},
 	{"gateway/mcp/listen.go", "(*listener) tell", byStream},
 	{"gateway/mcp/hub.go", "(*Hub) Changed", byStream},
+	{"gateway/mcp/live.go", "(*stream) beat", bySilence},
 	{"openapi/load.go", "(*Document) identify", byDocument},
 	{"openapi/operation.go", "(*compiler) operation", byDocument},
 	{"gateway/source_load.go", "(*source) load", byDocument},
@@ -325,6 +329,7 @@ func (w *panicWorld) restart(ctx context.Context) error {
 	}
 	w.g, err = w.s.startProgram(ctx, w.program, setup{
 		addresses: []string{w.host, admin},
+		server:    ", keep_alive: 100ms",
 		// With room for few calls, what a panic does not give back is missed soon.
 		apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, max_in_flight: 2}]", w.spec, "http://"+w.upstream.host),
 		more: fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", w.issuer.Issuer()),
@@ -370,7 +375,7 @@ func (w *panicWorld) setOff(ctx context.Context, n int, reach way) error {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		return err
 	}
-	if reach == byStream {
+	if reach == byStream || reach == bySilence {
 		c := &caller{client: w.client()}
 		stream, err := c.dial()
 		if err != nil {
@@ -404,6 +409,7 @@ func (w *panicWorld) lead(ctx context.Context, reach way) {
 		_, _ = c.call("get_thing", 1, `{"id":"a"}`)
 	case byList:
 		_, _, _ = c.exchange(c.client.List(""))
+	case bySilence:
 	case byStream, byDocument:
 		_ = w.change()
 	case byReload:
