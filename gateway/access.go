@@ -37,7 +37,7 @@ func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	return denied
 }
 
-// authorizeBatch tells whether the caller may call all tools of a batch, before any of them is called (Z3). The challenge
+// authorizeBatch tells whether the caller may have all that a batch asks for, before any of it is executed (Z3). The challenge
 // names what all of them need, so that the whole can be sent again. Where tools are hidden each call is answered by itself,
 // since one that may not be called does not exist.
 func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
@@ -49,8 +49,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 	var sets [][]string
 	var denied *mcp.Error
 	for _, req := range requests {
-		if p := e.prompt(req.Name); req.Method == "prompts/get" && p != nil {
-			needs := e.promptNeeds(p, req)
+		if p, needs := e.promptOf(req); p != nil {
 			if !e.grants(caller, needs) {
 				denied = e.forbidPrompt(caller, needs)
 				_ = g.refusePrompt(ctx, req, denied)
@@ -78,7 +77,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 	if denied == nil {
 		return nil
 	}
-	denied.Message = "insufficient scope for a tool of this batch; none of its calls was made"
+	denied.Message = "insufficient scope for a request of this batch; none of them was executed"
 	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
 	return denied
 }

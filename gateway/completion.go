@@ -54,12 +54,11 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 
 // completeResource returns what the document has for a variable of a template.
 func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
-	i := slices.IndexFunc(e.resources.all, func(p *Plan) bool { return p.resource.uri.String() == asked.Resource })
+	p := e.resources.named(asked.Resource)
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", cut(asked.Resource, maxShownURI))
-	if i < 0 {
+	if p == nil {
 		return nil, unknown
 	}
-	p := e.resources.all[i]
 	if e.guard != nil && !e.allows(caller, p) {
 		g.refuseScope(ctx, e, p, caller, req)
 		if e.gen.config.Auth.HideUnauthorized {

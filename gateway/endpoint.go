@@ -57,13 +57,19 @@ func (e *endpoint) tool(name string) *Plan {
 	return nil
 }
 
-// planOf returns the plan that a request wants to have executed, nil if there is none.
+// planOf returns the plan that a request wants to have executed, or to be told of, nil if there is none.
 func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
 	switch req.Method {
 	case "tools/call":
 		return e.tool(req.Name)
 	case "resources/read":
 		p, _ = e.toRead(req.URI, req.Principal)
+	case "resources/subscribe":
+		p, _ = e.resources.find(req.URI)
+	case "completion/complete":
+		if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
+			p = e.resources.named(asked.Resource)
+		}
 	}
 	return p
 }

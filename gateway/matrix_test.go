@@ -149,6 +149,46 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// TestBatchesOfOthers: what a batch asks of a prompt or a resource is decided on with the rest of it, too.
+func TestBatchesOfOthers(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), `set: {scopes: ["orders:admin"]}`, `set: {scopes: ["orders:admin"], resource: {tool: true, uri: "shop://purged/{id}", poll: 1m}}`, 1) +
+		"prompts: [{name: clear, arguments: [{name: why, required: true}], messages: [{text: '{{why}}'}, {tool: purge, arguments: {id: '{{why}}'}}]}]\n"
+	doc := strings.Replace(document("Shop", "list", "purge"), "/purge: {get: {operationId: purge,",
+		"'/purge/{id}': {get: {operationId: purge, parameters: [{name: id, in: path, required: true, schema: {type: string}}],", 1)
+	g := start(t, doc, cfg, service.URL)
+	if faults := g.current.Load().promptFaults; len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`
+	for name, other := range map[string]string{
+		"a prompt":             `"prompts/get","params":{"name":"clear","arguments":{"why":"x"}}`,
+		"values for a prompt":  `"completion/complete","params":{"ref":{"type":"ref/prompt","name":"clear"},"argument":{"name":"why","value":""}}`,
+		"values of a template": `"completion/complete","params":{"ref":{"type":"ref/resource","uri":"shop://purged/{id}"},"argument":{"name":"id","value":""}}`,
+		"a resource":           `"resources/read","params":{"uri":"shop://purged/7"}`,
+		"a subscription":       `"resources/subscribe","params":{"uri":"shop://purged/7"}`,
+	} {
+		for scope, want := range map[string]int{"mcp:tools": http.StatusForbidden, "orders:all": http.StatusOK} {
+			c := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"scope": scope}))
+			c.send("tools/list", "", "")
+			header := c.header.Clone()
+			header.Set("Content-Type", "application/json")
+			header.Set("Accept", "application/json, text/event-stream")
+			header.Set("Mcp-Session-Id", c.session)
+			w := post(g.Handler(), header, "["+list+`,{"jsonrpc":"2.0","id":2,"method":`+other+"}]")
+			_, challenge, _ := strings.Cut(w.Header().Get("WWW-Authenticate"), ` scope="`)
+			challenge, _, _ = strings.Cut(challenge, `"`)
+			reached := len(service.taken())
+			switch {
+			case w.Code != want, want == http.StatusOK && (reached == 0 || strings.Contains(w.Body.String(), `"error"`)),
+				want == http.StatusForbidden && (reached != 0 || !sameScopes(challenge, "mcp:tools orders:admin")):
+				t.Errorf("%s with %q = %d, %d requests, %q: %s", name, scope, w.Code, reached, challenge, w.Body)
+			}
+		}
+	}
+	g.watches.end()
+}
+
 // matrixCall sends one cell of the matrix, whatever the revision thinks of the method.
 func matrixCall(h http.Handler, revision, form, session, token, method, name, rest string) int {
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {revision}}

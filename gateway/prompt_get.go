@@ -208,6 +208,23 @@ func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	return needs
 }
 
+// promptOf returns the prompt that a request wants, or wants to fill in, and the sets of scopes that it needs; nil if there is none.
+func (e *endpoint) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
+	switch req.Method {
+	case "prompts/get":
+		if p = e.prompt(req.Name); p != nil {
+			needs = e.promptNeeds(p, req)
+		}
+	case "completion/complete":
+		if asked, err := req.Completion(); err == nil {
+			if p = e.prompt(asked.Prompt); p != nil {
+				needs = p.needs
+			}
+		}
+	}
+	return p, needs
+}
+
 // value returns what was given for an argument; one that was left out is an empty text.
 func (b *promptBuilder) value(name string) string { return b.given[name] }
 

@@ -180,6 +180,14 @@ func (r *resources) find(uri string) (p *Plan, args []byte) {
 	return nil, nil
 }
 
+// named returns the plan whose resource, or template, has that URI itself; nil if none has.
+func (r *resources) named(uri string) *Plan {
+	if i := slices.IndexFunc(r.all, func(p *Plan) bool { return p.resource.uri.String() == uri }); i >= 0 {
+		return r.all[i]
+	}
+	return nil
+}
+
 // pages returns the resources, or the templates, that are visible, as JSON arrays of at most size of them.
 func (r *resources) pages(templates, titled bool, size int, visible func(*catalog.Tool) bool) (pages [][]byte) {
 	page, n := []byte{'['}, 0
