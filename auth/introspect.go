@@ -167,7 +167,7 @@ func (a *introspector) recall(token string, now time.Time) verdict {
 
 // ask has the issuer say whether a token is good. Callers with the same token
 // wait for one answer, and errors are not remembered (T16).
-func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time) (*verified, error) {
+func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time) (v *verified, err error) {
 	a := i.asks
 	e := a.endpoint.Load()
 	if e == nil {
@@ -224,14 +224,16 @@ func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time)
 		q.end()
 	}()
 	q.verdict, q.err = g.question(q.ctx, i, e, c.token)
-	if q.err != nil {
-		return nil, q.err
+	if q.err == nil {
+		a.known.put(key, q.verdict, now)
+		v, err = q.result()
+	} else {
+		err = q.err
 	}
-	a.known.put(key, q.verdict, now)
-	if q.good != nil && address.IsValid() {
-		a.addresses.giveBack(address) // good tokens are nobody's flood
+	if address.IsValid() && !costsAddress(err) {
+		a.addresses.giveBack(address) // good tokens are nobody's flood, nor are those of an outage
 	}
-	return q.result()
+	return v, err
 }
 
 // spend takes a question from the budget of the caller's address, if that is
@@ -266,7 +268,10 @@ func (g *Guard) question(ctx context.Context, i *issuer, e *endpoint, token stri
 		i.note(ctx, err)
 	}
 	if err != nil {
-		return verdict{}, &refusal{outcome: unavailable, reason: "introspection failed", issuer: i.url, retry: askRetry}
+		return verdict{}, &refusal{
+			outcome: unavailable, reason: "introspection failed", issuer: i.url, retry: askRetry,
+			costs: status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge, // which the token may have caused
+		}
 	}
 	no := func(err error) (verdict, error) {
 		var r *refusal

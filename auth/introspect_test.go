@@ -322,6 +322,39 @@ func TestIntrospectionFlood(t *testing.T) {
 	})
 }
 
+// TestIntrospectionOutageCostsNobody: while the endpoint answers nothing that can be used, all callers of an address are told so, and have what they had when
+// it is over. An answer that the token may have caused costs the address that sends it: else it could have others wait for their turn.
+func TestIntrospectionOutageCostsNobody(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		want   map[int]int
+		after  int
+	}{
+		{http.StatusInternalServerError, map[int]int{503: 100}, 200},
+		{http.StatusUnauthorized, map[int]int{503: 100}, 200},
+		{http.StatusBadRequest, map[int]int{503: 25, 429: 75}, 429},
+		{http.StatusRequestEntityTooLarge, map[int]int{503: 25, 429: 75}, 429},
+	} {
+		address := func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true }
+		h := opaqueHouse(t, func(o *Options) {
+			o.ClientAddress = address
+			o.BadTokens = &BadTokens{Burst: 200, Interval: time.Hour, Address: address, Refused: func(*http.Request) {}}
+		})
+		h.a.change(func() { h.a.askCode, h.a.answers["good"] = c.status, h.activeAnswer(h.now, nil) })
+		got := map[int]int{}
+		for n := range 100 {
+			got[h.call(fmt.Sprint("opaque-", n)).Code]++
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("the endpoint answers %d (-want +got):\n%s", c.status, diff)
+		}
+		h.a.change(func() { h.a.askCode = 0 })
+		if w := h.call("good"); w.Code != c.after {
+			t.Errorf("after it has answered %d, a good token: %d", c.status, w.Code)
+		}
+	}
+}
+
 // TestTokenKinds is T14: the configuration alone says how a token is checked.
 func TestTokenKinds(t *testing.T) {
 	h := opaqueHouse(t, nil)

@@ -287,7 +287,7 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	if limited {
 		if wait := i.bucket.take(i.now(), unknownKeys()); wait > 0 {
 			i.mu.Unlock()
-			return &refusal{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retry: wait, unasked: i.err == nil}
+			return &refusal{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retry: wait, costs: i.err == nil}
 		}
 	}
 	f := &flight{fetch: i.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("fetch panicked")}

@@ -17,7 +17,7 @@ type refusal struct {
 	reason  string        // for the log: one of a closed set
 	issuer  string        // a configured issuer, or empty
 	retry   time.Duration // unavailable: when to come back
-	unasked bool          // unavailable: the issuer answers, and is not asked for the sake of this token
+	costs   bool          // unavailable: it is on the account of its address all the same
 }
 
 // Error implements error.
@@ -67,11 +67,11 @@ func isUnavailable(err error) bool {
 	return !errors.As(err, &no) || no.outcome == unavailable
 }
 
-// costsAddress tells whether a token that came to err is on the account of its address: it is no good, or of a key that the issuer, which was asked
-// for it often and has answered, did not have. While the issuer does not answer, nobody knows whether a token is good.
+// costsAddress tells whether a token that came to err is on the account of its address: it is no good, or of an unknown key when the issuer has been asked
+// for such keys too often and has answered, or it may be why the issuer refused the question. While the issuer is away nobody knows whether a token is good.
 func costsAddress(err error) bool {
 	var no *refusal
-	return err != nil && (!isUnavailable(err) || errors.As(err, &no) && no.unasked)
+	return err != nil && (!isUnavailable(err) || errors.As(err, &no) && no.costs)
 }
 
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err error) {
