@@ -332,6 +332,8 @@ func (a *introspector) send(ctx context.Context, location, token string) (int, [
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
+	// Not sent, but net/http then tries again if the server has closed the connection that was kept.
+	req.Header["Idempotency-Key"] = []string{}
 	if a.config.ClientID != "" && a.config.Method == ClientSecretBasic {
 		req.SetBasicAuth(url.QueryEscape(a.config.ClientID), url.QueryEscape(secret)) // RFC 6749 section 2.3.1
 	}
