@@ -70,7 +70,11 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	if err != nil {
 		return c.conclude(err)
 	}
-	defer c.begin()()
+	end, err := c.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
 	return c.run(args)
 }
 
@@ -112,11 +116,13 @@ type call struct {
 	sentEchoes *echoes // finds that in answers; nil: not made yet
 }
 
-// begin gives the call its deadline, what is attached to its request and its span. It returns what ends them.
-func (c *call) begin() (end func()) {
+// begin gives the call its deadline, what is attached to its request and its span. It returns what ends them. The error tells that there is no room,
+// which others may have taken since it was looked for.
+func (c *call) begin() (end func(), err error) {
 	p := c.plan
-	c.g.room.calls.Add(1)
-	c.running = true
+	if e := c.startRunning(); e != nil {
+		return nil, e
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
 	if c.req.Era == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
@@ -142,7 +148,7 @@ func (c *call) begin() (end func()) {
 		cancel()
 		c.stopRunning()
 		c.leavePlaces()
-	}
+	}, nil
 }
 
 // run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the

@@ -130,7 +130,11 @@ func (c *call) completionKey(a *promptArgument, args []byte) string {
 func (c *call) values(args []byte, pointer string) (values []string, err error) {
 	c.g.metrics.inFlight.Inc()
 	defer c.g.metrics.inFlight.Dec()
-	defer c.begin()()
+	end, err := c.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	parts, _, err := c.collect(args) //nolint:bodyclose // ReadResponse closes it
 	if err != nil {
 		return nil, err

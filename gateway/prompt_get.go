@@ -373,6 +373,10 @@ func (c *call) answer(args []byte) (parts []openapi.Part, resp *http.Response, e
 	if err != nil {
 		return nil, nil, err
 	}
-	defer c.begin()()
+	end, err := c.begin()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer end()
 	return c.collect(args)
 }

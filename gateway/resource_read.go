@@ -89,7 +89,11 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	if err != nil {
 		return nil, c.unread(uri, nil, err)
 	}
-	defer c.begin()()
+	end, err := c.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, c.unread(uri, resp, err)

@@ -55,12 +55,17 @@ func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, refusalReas
 	if because == "" {
 		return nil, ""
 	}
+	return g.noRoom(because), because
+}
+
+// noRoom makes the error for a call that has no room.
+func (g *Gateway) noRoom(because refusalReason) *mcp.Error {
 	g.metrics.refused[because].Inc()
 	what := "too many calls run"
 	if because == refusedMemory {
 		what = "there is no room for more calls"
 	}
-	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what), because
+	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
 }
 
 // crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
@@ -131,6 +136,17 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, ge
 	}
 	v.looked = true
 	return true
+}
+
+// startRunning makes the call one of limits.max_calls; the error tells that there are as many.
+func (c *call) startRunning() *mcp.Error {
+	if c.g.room.calls.Add(1) > int64(c.endpoint.gen.config.Limits.MaxCalls) {
+		c.g.room.calls.Add(-1)
+		c.turnedAway(outcomeLimited)
+		return c.g.noRoom(refusedOverload)
+	}
+	c.running = true
+	return nil
 }
 
 // stopRunning ends the call's part in limits.max_calls: it has its answer, or none. Who reads that slowly holds up no other call.

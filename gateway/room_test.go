@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -8,11 +9,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"drawbridge/gateway/state"
 )
 
 // TestMaxCalls is L4: a call for which there is no room is told to come again, whatever revision it speaks and however it is made; lists are
@@ -61,6 +66,56 @@ func TestMaxCalls(t *testing.T) {
 	if n := g.room.calls.Load(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
+}
+
+// heldRates has whoever counts a call wait.
+type heldRates struct {
+	state.Rates
+	waiting atomic.Int64
+	leave   chan struct{}
+}
+
+func (r *heldRates) Take(ctx context.Context, key string, l state.Limit, n int) (state.Decision, error) {
+	r.waiting.Add(1)
+	<-r.leave
+	return r.Rates.Take(ctx, key, l, n)
+}
+
+// TestMaxCallsAtOnce: however many calls have found room, and then waited for something else, no more than limits.max_calls go on.
+func TestMaxCallsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &slowService{jobService: newJobService("204"), delay: time.Second}
+		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
+			"limits: {max_calls: 2, principal_rate: off, address_rate: off}\n", service)
+		rates := &heldRates{Rates: g.shared.rates, leave: make(chan struct{})}
+		g.shared.rates = rates
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		got := map[int]int{}
+		for range 10 {
+			all.Go(func() {
+				status, _ := g.jobCall(t, jobCall{Name: "list"}, "")
+				mu.Lock()
+				defer mu.Unlock()
+				got[status]++
+			})
+		}
+		synctest.Wait()
+		if n := rates.waiting.Load(); n != 10 {
+			t.Fatalf("%d calls wait", n)
+		}
+		close(rates.leave)
+		all.Wait()
+		if n := strings.Count(service.list(), "\n"); n != 2 || got[200] != 2 || got[503] != 8 {
+			t.Errorf("%d requests, answers %v", n, got)
+		}
+		if n := counted(t, g.metrics.refused[refusedOverload]); n != 8 {
+			t.Errorf("%v refusals counted", n)
+		}
+		if n := g.room.calls.Load(); n != 0 {
+			t.Errorf("%d calls still run", n)
+		}
+	})
 }
 
 // TestMemory: what counts is what is alive, with room for garbage, against the limit of the process.

@@ -30,7 +30,11 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	if c.account != nil {
 		c.account.rpc = "watch"
 	}
-	defer c.begin()()
+	end, err := c.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
 	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
 	switch {
 	case resp != nil && resp.StatusCode == http.StatusNotModified && known.validators != nil:
