@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -30,6 +29,11 @@ type archive struct {
 	most   int64 // bytes of a file
 	log    *slog.Logger
 	writes *prometheus.CounterVec // outcome
+
+	// The disk, and how long a start and an end wait for it. Tests have their own.
+	read         func(id string) ([]byte, error)
+	write        func(*archived) error
+	start, ended time.Duration
 
 	mu      sync.Mutex
 	waiting map[string]*archived // to be written, by id
@@ -65,6 +69,7 @@ func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry) *arc
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
 			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
 	}
+	s.read, s.write, s.start, s.ended = s.readFile, s.writeFile, startPatience, endPatience
 	for _, outcome := range []string{"ok", "failed"} {
 		s.writes.WithLabelValues(outcome)
 	}
@@ -93,19 +98,7 @@ func archiveID(api *config.API) string {
 
 func (s *archive) path(id string) string { return filepath.Join(s.dir, id+archiveSuffix) }
 
-// take returns the document of an API; nil if there is none, which is logged if it is there and can't be used.
-func (s *archive) take(id, label string) *archived {
-	if s == nil {
-		return nil
-	}
-	doc, err := s.read(id)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Warn("the document that was kept can't be used", "api", label, "file", s.path(id), "error", err)
-	}
-	return doc
-}
-
-func (s *archive) read(id string) (*archived, error) {
+func (s *archive) readFile(id string) ([]byte, error) {
 	f, err := os.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
 		return nil, err
@@ -120,11 +113,7 @@ func (s *archive) read(id string) (*archived, error) {
 	case info.Size() > s.most:
 		return nil, fmt.Errorf("it is larger than %d MiB", s.most>>20)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, s.most))
-	if err != nil {
-		return nil, err
-	}
-	return decodeArchived(text, id)
+	return io.ReadAll(io.LimitReader(f, s.most))
 }
 
 // put has a document written soon, in place of what was there.
@@ -269,8 +258,8 @@ func (s *archived) size() (size int) {
 	return size
 }
 
-// write puts a document on the disk, whole or not at all, also if the machine fails.
-func (s *archive) write(doc *archived) (err error) {
+// writeFile puts a document on the disk, whole or not at all, also if the machine fails.
+func (s *archive) writeFile(doc *archived) (err error) {
 	text, err := doc.encode()
 	if err != nil {
 		return err

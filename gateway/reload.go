@@ -53,7 +53,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	if g.archive != nil {
 		g.archive.names(r.current)
-		group.Go(func() error { g.Keep(ctx, "documents were kept", func() { g.archive.run(ctx) }); return nil })
+		group.Go(func() error { g.keepDocuments(ctx); return nil })
 	}
 	r.start(r.current)
 	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return nil })
