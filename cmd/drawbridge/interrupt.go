@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -41,3 +42,7 @@ func number(sig os.Signal) syscall.Signal {
 	n, _ := sig.(syscall.Signal)
 	return n
 }
+
+// letGo gives the signals that end the program back to the system, for which one is enough. It is called when nobody listens for them any more: what is
+// left to do then, such as to write the last lines of a log, may wait for a disk or a reader.
+func letGo() { signal.Reset(os.Interrupt, syscall.SIGTERM) }

@@ -188,6 +188,7 @@ func (s *server) run(ctx context.Context) error {
 	group.Go(func() error {
 		s.await(groupCtx)
 		s.drain(public, admin, func() { cancelCalls(gateway.ErrEnding) })
+		letGo()
 		cancelCalls(nil)
 		cancel(nil)
 		return nil

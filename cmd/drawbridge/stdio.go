@@ -110,6 +110,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 // awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
 // of ctx closes stop too.
 func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, stop chan<- struct{}, cut func()) {
+	defer letGo()
 	for signals := 0; ; {
 		select {
 		case <-ctx.Done():
