@@ -30,20 +30,26 @@ const (
 	maxReplicas = 1000
 )
 
-// replicaCount is how many replicas were last seen. More are believed at once. Fewer are when they have been fewer for a while: a
-// Redis that has lost everything does not make each replica believe that it is alone.
+// replicaCount is how many replicas were last seen. More are believed at once. Fewer are when they were seen to be fewer for a while: a
+// Redis that has lost everything, however long it was away, does not make each replica believe that it is alone.
 type replicaCount struct {
-	n      atomic.Int64
-	enough time.Time // when there were as many for the last time; of the goroutine that sees them
+	n     atomic.Int64
+	fewer time.Time // since when there are fewer; zero: there are not. Of the goroutine that sees them
 }
 
 func (c *replicaCount) see(n int64, now time.Time) {
 	n = min(max(n, 1), maxReplicas)
-	if n >= c.n.Load() || now.Sub(c.enough) > 2*replicaLife {
+	switch {
+	case n >= c.n.Load() || !c.fewer.IsZero() && now.Sub(c.fewer) >= 2*replicaLife:
 		c.n.Store(n)
-		c.enough = now
+		c.fewer = time.Time{}
+	case c.fewer.IsZero():
+		c.fewer = now
 	}
 }
+
+// left notes that Redis was left: what is seen when it is back says nothing of before.
+func (c *replicaCount) left() { c.fewer = time.Time{} }
 
 // beatScript enters this replica among those that live, and returns how many they are. Its clock is that of Redis.
 var beatScript = redis.NewScript(`
@@ -173,6 +179,7 @@ func (s *Shared) watch(ctx context.Context) {
 
 // renew takes a new client. What waits for an answer over the old one fails now.
 func (s *Shared) renew() {
+	s.replicas.left()
 	select {
 	case <-s.broken:
 	default:

@@ -325,16 +325,42 @@ func TestReplicasAreCounted(t *testing.T) {
 	m := miniredis.RunT(t)
 	a, b := pair(t, m, nil)
 	eventually(t, "there are two", func() bool { return a.Status().Replicas == 2 && b.Status().Replicas == 2 })
+}
 
+// TestFewerReplicas: fewer are believed when they were seen to be fewer for a while, over a Redis that was there all the time.
+func TestFewerReplicas(t *testing.T) {
+	t.Parallel()
+	const left = -1 // Redis was
 	now := time.Unix(1_800_000_000, 0)
 	c := &replicaCount{}
-	for _, step := range []struct {
+	for i, step := range []struct {
 		after   time.Duration
 		n, want int64
-	}{{0, 3, 3}, {time.Second, 1, 3}, {replicaLife, 2, 3}, {replicaLife + time.Second, 2, 2}, {0, 5, 5}, {0, 1 << 40, maxReplicas}, {time.Hour, 0, 1}} {
-		now = now.Add(step.after)
-		if c.see(step.n, now); c.n.Load() != step.want {
-			t.Errorf("after %v, seen %d: %d, want %d", step.after, step.n, c.n.Load(), step.want)
+	}{
+		{0, 3, 3},
+		{time.Minute, 1, 3}, // Redis was away, or this process stood still
+		{2*replicaLife - 1, 2, 3},
+		{1, 2, 2},
+		{0, 5, 5},
+		{0, 1 << 40, maxReplicas},
+		{time.Second, 0, maxReplicas},
+		{replicaLife, maxReplicas, maxReplicas}, // it was not for long
+		{replicaLife, 0, maxReplicas},
+		{2 * replicaLife, 0, 1},
+		{0, 3, 3},
+		{0, 2, 3},
+		{replicaLife, left, 3},
+		{time.Second, 1, 3}, // it came back empty
+		{2*replicaLife - 1, 1, 3},
+		{1, 1, 1},
+	} {
+		if now = now.Add(step.after); step.n == left {
+			c.left()
+		} else {
+			c.see(step.n, now)
+		}
+		if c.n.Load() != step.want {
+			t.Errorf("%d: %d, want %d", i, c.n.Load(), step.want)
 		}
 	}
 }
