@@ -81,7 +81,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
 	var answers *state.SharedAnswers
 	if r.Answers {
-		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) })
+		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) }, func() { g.answers.Missed() })
 	}
 	records := s.Records("task", tasks)
 	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })

@@ -49,10 +49,20 @@ func (c *Cache) Changed(ctx context.Context, group string, urls ...*url.URL) {
 	}
 }
 
-// Stale forgets what is at places of a group, as [Beyond].Changed names them, and nothing above them.
+// Missed forgets all: a change that others have made may not have been heard. Answers on their way are not kept.
+func (c *Cache) Missed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgetAll(func(place) bool { return true })
+}
+
+// Stale forgets what is at places of a group, as [Beyond].Changed names them, and nothing above them; without places, all of the group.
 func (c *Cache) Stale(group string, places []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(places) == 0 {
+		c.forgetAll(func(at place) bool { return at.group == group })
+	}
 	for _, at := range places {
 		if host := strings.Index(at, "://"); host >= 0 {
 			if slash := strings.IndexByte(at[host+3:], '/'); slash >= 0 {

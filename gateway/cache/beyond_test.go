@@ -125,6 +125,42 @@ func TestBeyond(t *testing.T) {
 	})
 }
 
+// TestMissed: who may not have heard of a change has nothing in memory any more, of what was kept or is on its way: of one group, or of all.
+func TestMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := &Rule{MaxBytes: 1 << 20}, New(1<<22, nil, nil)
+		s := &service{answer: func(n int64, _ *http.Request) (int, string, string) {
+			return 200, "Cache-Control: max-age=600", fmt.Sprint(n)
+		}}
+		want := func(group, at, want string) {
+			t.Helper()
+			if got := get(t, c, s, Name{Owner: "alice", Group: group}, r, "GET", at); got != want {
+				t.Errorf("%s of %s: %s, want %s", at, group, got, want)
+			}
+		}
+		want("g", "/a", "miss 200 1")
+		want("g", "/b", "miss 200 2")
+		want("other", "/a", "miss 200 3")
+		c.Stale("g", nil)
+		want("g", "/a", "miss 200 4")
+		want("g", "/b", "miss 200 5")
+		want("other", "/a", "hit 200 3")
+		c.Missed()
+		want("g", "/a", "miss 200 6")
+		want("other", "/a", "miss 200 7")
+		answer := s.answer
+		s.answer = func(n int64, req *http.Request) (int, string, string) {
+			c.Missed()
+			return answer(n, req)
+		}
+		want("g", "/late", "miss 200 8")
+		want("g", "/late", "miss 200 9")
+		if _, n := c.Size(); n != 0 {
+			t.Errorf("%d answers are kept", n)
+		}
+	})
+}
+
 // FuzzBeyond holds that whatever stands beyond, an answer is made of it that the rule allows and that is fresh, or none.
 func FuzzBeyond(f *testing.F) {
 	e := &entry{status: 200, header: map[string][]string{"Cache-Control": {"max-age=60"}}, body: []byte("x"), received: time.Unix(1_800_000_000, 0)}

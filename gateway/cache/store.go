@@ -106,6 +106,19 @@ func (c *Cache) forget(at place) {
 	}
 }
 
+func (c *Cache) forgetAll(of func(place) bool) {
+	for at := range c.places {
+		if of(at) {
+			c.forget(at)
+		}
+	}
+	for at := range c.airborn {
+		if of(at) {
+			c.forget(at)
+		}
+	}
+}
+
 // placeOf returns the place of a URL, which is the same however it is spelled.
 func placeOf(group string, u *url.URL) place {
 	at := strings.Split(u.EscapedPath(), "/")

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,7 +29,8 @@ const (
 	answerHead = 9
 	// maxMark is the most bytes of a mark.
 	maxMark = 64
-	// topicAnswers is what replicas tell each other of what makes answers stale: group, and places, with line breaks between.
+	// topicAnswers is what replicas tell each other of what makes answers stale: group, and places, with line breaks between; without
+	// places it is all of the group.
 	topicAnswers = "answers"
 )
 
@@ -45,15 +45,17 @@ type SharedAnswers struct {
 	stop          func(group string, places []string)
 
 	mu    sync.Mutex
-	blind map[string]struct{} // groups of which a change could not be told; nothing of them is shared until it is
+	blind map[string]int // changes of groups that could not be told; nothing of them is shared until they are
 }
 
 // Answers returns what replicas keep together, of so many bytes put by each of them, a quarter of it for one owner. It is for the time
-// before [Shared.Run], and for one cache. stale is told of changes that other replicas have made, and should not wait.
-func (s *Shared) Answers(bytes int64, stale func(group string, places []string)) *SharedAnswers {
+// before [Shared.Run], and for one cache. stale is told of changes that other replicas have made, at places of a group or, without any,
+// everywhere in it; missed, that such changes may not have been heard. Neither should wait.
+func (s *Shared) Answers(bytes int64, stale func(group string, places []string), missed func()) *SharedAnswers {
 	a := &SharedAnswers{s: s, ledger: newLedger(bytes, bytes/4, s.o.Now), marks: newLedger(marksInAll, marksInAll, s.o.Now),
-		queue: make(chan func(context.Context), answerQueue), stop: stale, blind: make(map[string]struct{})}
+		queue: make(chan func(context.Context), answerQueue), stop: stale, blind: make(map[string]int)}
 	s.bus.Subscribe(topicAnswers, a.heard)
+	s.bus.Missed(missed)
 	s.answers = a
 	return a
 }
@@ -165,25 +167,23 @@ func (a *SharedAnswers) Changed(ctx context.Context, group string, places []stri
 		}
 		names = append(names, name)
 	}
-	if a.mark(context.WithoutCancel(ctx), names) != nil {
+	if a.mark(context.WithoutCancel(ctx), names, group+"\n"+strings.Join(places, "\n")) != nil {
 		a.mu.Lock()
-		a.blind[group] = struct{}{}
+		a.blind[group]++
 		a.mu.Unlock()
-	}
-	message := []byte(group + "\n" + strings.Join(places, "\n"))
-	if !a.later(func(ctx context.Context) { a.s.bus.Publish(ctx, topicAnswers, message) }) {
-		a.s.failures[useMessages].Inc()
 	}
 }
 
-// mark replaces marks, in one round trip.
-func (a *SharedAnswers) mark(ctx context.Context, names []string) error {
+// mark replaces marks, and tells the other replicas of it, in one round trip.
+func (a *SharedAnswers) mark(ctx context.Context, names []string, message string) error {
 	next := rand.Text()
+	channel, sealed := a.s.bus.envelope(topicAnswers, []byte(message))
 	return a.s.do(ctx, useAnswers, func(ctx context.Context, c *redis.Client) error {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, name := range names {
 				p.Set(ctx, name, next, markLife)
 			}
+			p.Publish(ctx, channel, sealed)
 			return nil
 		})
 		return err
@@ -197,27 +197,31 @@ func (a *SharedAnswers) isBlind(group string) bool {
 	return blind
 }
 
-// see marks the groups of which a change could not be told.
+// see makes stale, as a whole, the groups of which a change could not be told.
 func (a *SharedAnswers) see(ctx context.Context) {
 	a.mu.Lock()
-	groups := slices.Collect(maps.Keys(a.blind))
+	blind := maps.Clone(a.blind)
 	a.mu.Unlock()
-	for _, group := range groups {
-		if a.mark(ctx, []string{a.markName(group, "")}) != nil {
+	for group, changes := range blind {
+		if a.mark(ctx, []string{a.markName(group, "")}, group) != nil {
 			return
 		}
 		a.mu.Lock()
-		delete(a.blind, group)
+		if a.blind[group] == changes { // there was none meanwhile
+			delete(a.blind, group)
+		}
 		a.mu.Unlock()
 	}
 }
 
 // heard takes what another replica has changed.
 func (a *SharedAnswers) heard(message []byte) {
-	group, places, ok := strings.Cut(string(message), "\n")
-	if ok {
-		a.stop(group, strings.Split(places, "\n"))
+	group, places, some := strings.Cut(string(message), "\n")
+	if !some {
+		a.stop(group, nil)
+		return
 	}
+	a.stop(group, strings.Split(places, "\n"))
 }
 
 // later has something done behind the call; false: there is too much already.

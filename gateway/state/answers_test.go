@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"drawbridge/gateway/mcp"
@@ -22,12 +24,12 @@ func answersOf(t testing.TB, m *miniredis.Miniredis, bytes int64) (a, b *SharedA
 	var mu sync.Mutex
 	var all []string
 	pair(t, m, func(first, second *Shared) {
-		a = first.Answers(bytes, func(string, []string) {})
+		a = first.Answers(bytes, func(string, []string) {}, func() {})
 		b = second.Answers(bytes, func(group string, places []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, group+" "+strings.Join(places, " "))
-		})
+		}, func() {})
 	})
 	return a, b, func() []string {
 		mu.Lock()
@@ -180,7 +182,7 @@ func TestAnswersAway(t *testing.T) {
 	hole := newHole(t, m.Addr())
 	seal, _ := mcp.NewSealer([][]byte{[]byte("common")}, "test")
 	s := NewShared(SharedOptions{Network: "tcp", Address: hole.address(), Prefix: "gate", Timeout: 200 * time.Millisecond, Seal: seal})
-	a := s.Answers(1<<20, func(string, []string) {})
+	a := s.Answers(1<<20, func(string, []string) {}, func() {})
 	if _, _, mark := a.Get(t.Context(), "key", "group", "/"); mark != "" {
 		t.Error("before it has begun")
 	}
@@ -208,5 +210,67 @@ func TestAnswersAway(t *testing.T) {
 	m.Close()
 	if got, _, mark := a.Get(t.Context(), "key", "group", "/"); got != nil || mark != "" {
 		t.Errorf("%q %q", got, mark)
+	}
+}
+
+// TestChangesDoNotQueue: a change is told though what is put waits, and one that can't be told makes all of its service stale elsewhere
+// when it can.
+func TestChangesDoNotQueue(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, _, heard := answersOf(t, m, 1<<20)
+	hold := make(chan struct{})
+	defer close(hold)
+	for a.later(func(context.Context) { <-hold }) {
+	}
+	a.Changed(t.Context(), "group", []string{"/orders", "/"})
+	for end := time.Now().Add(time.Second); !slices.Contains(heard(), "group /orders /"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("within a second only this is heard: %q", heard())
+		}
+	}
+	a.mu.Lock()
+	a.blind["group"]++
+	a.mu.Unlock()
+	a.see(t.Context())
+	eventually(t, "the whole group is told", func() bool { return slices.Contains(heard(), "group ") })
+	if a.isBlind("group") {
+		t.Error("it is blind still")
+	}
+}
+
+// TestChangeThatWasMissed: who could not hear for a while is told so when it hears again, since it may have missed a change.
+func TestChangeThatWasMissed(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var deaf atomic.Bool
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command != "SUBSCRIBE" || !deaf.Load() {
+			return false
+		}
+		c.Close()
+		return true
+	})
+	hole := newHole(t, m.Addr())
+	a, b := newShared(t, m.Addr(), nil, nil), newShared(t, hole.address(), nil, nil)
+	var changes, misses atomic.Int64
+	answers := a.Answers(1<<20, func(string, []string) {}, func() {})
+	b.Answers(1<<20, func(string, []string) { changes.Add(1) }, func() { misses.Add(1) })
+	listens := func() bool { _, ok := b.bus.epoch(); return ok }
+	begin(t, a)
+	begin(t, b)
+	eventually(t, "both are there", func() bool { return a.Status().Up && listens() })
+	eventually(t, "nothing is known of the time before", func() bool { return misses.Load() == 1 })
+	deaf.Store(true)
+	hole.cut()
+	eventually(t, "nobody listens", func() bool { return !listens() })
+	answers.Changed(t.Context(), "group", []string{"/"})
+	if n := misses.Load(); n != 1 {
+		t.Errorf("%d breaks have ended", n)
+	}
+	deaf.Store(false)
+	eventually(t, "it knows that it may have missed something", func() bool { return misses.Load() == 2 })
+	if n := changes.Load(); n != 0 {
+		t.Errorf("%d changes were heard", n)
 	}
 }

@@ -30,6 +30,7 @@ type Bus struct {
 
 	mu     sync.Mutex
 	takers map[string]func([]byte) // by topic
+	missed []func()
 }
 
 // Bus returns the way to the other replicas.
@@ -38,18 +39,22 @@ func (s *Shared) Bus() *Bus { return &s.bus }
 // Publish gives a message to all other replicas that have subscribed to the topic. It waits for Redis alone, also if ctx has ended: who says that
 // a call is to end may have left.
 func (b *Bus) Publish(ctx context.Context, topic string, message []byte) {
-	ctx = context.WithoutCancel(ctx)
 	if len(message) > maxMessage {
 		b.s.failures[useMessages].Inc()
 		return
 	}
-	plain := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.s.id)+len(message)), uint64(b.s.o.Now().UnixMilli()))
-	plain = append(append(plain, b.s.id...), message...)
-	channel := b.channel(topic)
-	sealed := b.s.o.Seal.Seal(plain, []byte(channel))
-	_ = b.s.do(ctx, useMessages, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+	channel, sealed := b.envelope(topic, message)
+	_ = b.s.do(context.WithoutCancel(ctx), useMessages, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
 		return c.Publish(ctx, channel, sealed).Err()
 	})
+}
+
+// envelope is a message as it goes over the channel of its topic.
+func (b *Bus) envelope(topic string, message []byte) (channel, sealed string) {
+	plain := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.s.id)+len(message)), uint64(b.s.o.Now().UnixMilli()))
+	plain = append(append(plain, b.s.id...), message...)
+	channel = b.channel(topic)
+	return channel, b.s.o.Seal.Seal(plain, []byte(channel))
 }
 
 // Subscribe has f take the messages of other replicas about a topic, one after the other: it should not wait. It is for the time
@@ -58,6 +63,14 @@ func (b *Bus) Subscribe(topic string, f func(message []byte)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.takers[b.channel(topic)] = f
+}
+
+// Missed has f called each time that listening has begun: what others said before may have been missed. f should not wait. It is for the
+// time before [Shared.Run].
+func (b *Bus) Missed(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.missed = append(b.missed, f)
 }
 
 func (b *Bus) channel(topic string) string { return b.s.name("bus", topic) }
@@ -133,6 +146,12 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 		case *redis.Subscription:
 			if confirmed++; confirmed == len(channels) {
 				b.heard.Add(1)
+				b.mu.Lock()
+				missed := b.missed
+				b.mu.Unlock()
+				for _, f := range missed {
+					f()
+				}
 			}
 		case *redis.Message:
 			b.take(m.Channel, m.Payload)

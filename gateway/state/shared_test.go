@@ -249,6 +249,7 @@ type hole struct {
 	shut bool
 	slow string // the command, as the client writes it
 	over bool
+	open []net.Conn
 }
 
 func newHole(t *testing.T, to string) *hole {
@@ -270,6 +271,9 @@ func newHole(t *testing.T, to string) *hole {
 				_ = c.Close()
 				continue
 			}
+			h.mu.Lock()
+			h.open = append(h.open, c, up)
+			h.mu.Unlock()
 			for _, way := range [][2]net.Conn{{c, up}, {up, c}} {
 				wg.Go(func() {
 					defer way[1].Close()
@@ -301,6 +305,16 @@ func newHole(t *testing.T, to string) *hole {
 		wg.Wait()
 	})
 	return h
+}
+
+// cut breaks all connections that are there.
+func (h *hole) cut() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.open {
+		_ = c.Close()
+	}
+	h.open = nil
 }
 
 func (h *hole) address() string { return h.l.Addr().String() }
