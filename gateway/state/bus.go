@@ -120,6 +120,11 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	defer func() { _ = sub.Close() }()
 	confirmed, asked := 0, false
+	defer func() { // also after a panic of who takes a message
+		if confirmed >= len(channels) {
+			b.heard.Add(1)
+		}
+	}()
 	for {
 		m, err := sub.ReceiveTimeout(ctx, silence)
 		var late interface{ Timeout() bool }
@@ -136,11 +141,7 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 			if large := errors.Is(err, errLargeReply); (large || errors.As(err, &reply)) && ctx.Err() == nil {
 				b.refused(err)
 			}
-			if confirmed >= len(channels) {
-				b.heard.Add(1)
-				return true
-			}
-			return false
+			return confirmed >= len(channels)
 		}
 		switch m := m.(type) {
 		case *redis.Subscription:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/alicebob/miniredis/v2"
 )
 
 // TestPanicBesideTheSharedState: what watches Redis and hears other replicas has nobody above it, and goes on after a panic.
@@ -30,4 +32,27 @@ func TestPanicBesideTheSharedState(t *testing.T) {
 			t.Errorf("%d runs after the end", runs)
 		}
 	})
+}
+
+// TestPanicOfATaker: whoever listens again after a panic is known to listen.
+func TestPanicOfATaker(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	heard := make(chan string, 1)
+	a, b := pair(t, m, func(a, b *Shared) {
+		a.bus.Subscribe("topic", func([]byte) {})
+		b.bus.Subscribe("topic", func(message []byte) {
+			if string(message) == "bad" {
+				panic("injected")
+			}
+			heard <- string(message)
+		})
+	})
+	before, _ := b.bus.epoch()
+	a.Bus().Publish(t.Context(), "topic", []byte("bad"))
+	eventually(t, "it listens again", func() bool { epoch, listens := b.bus.epoch(); return listens && epoch > before })
+	a.Bus().Publish(t.Context(), "topic", []byte("good"))
+	if got := <-heard; got != "good" {
+		t.Errorf("heard %q", got)
+	}
 }
