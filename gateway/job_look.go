@@ -26,6 +26,8 @@ import (
 const (
 	maxWord = 64
 	maxSaid = 600
+	// saidWithin is how much of a text is looked at to show maxSaid of it: white space may be most of it.
+	saidWithin = 4 << 10
 )
 
 // look is what was found when a service was asked how a job stands.
@@ -404,7 +406,7 @@ func (j *job) read(l *look, hidden func(string) string) {
 		if text := stringAt(l.body, pointer); text != "" {
 			text = hidden(openapi.Clean(text))
 			if l.state == jobFailed || l.state == jobCancelled {
-				text = redact.Error(text)
+				text = withoutSecrets(text)
 			}
 			l.message = cutText(oneLine(text), maxSaid)
 			break
@@ -428,6 +430,15 @@ func (j *job) read(l *look, hidden func(string) string) {
 			break
 		}
 	}
+}
+
+// withoutSecrets returns the beginning of what a service said of a job that has failed, without its secrets.
+func withoutSecrets(text string) string {
+	if len(text) <= saidWithin+redact.Margin {
+		return redact.Error(text)
+	}
+	text = redact.Error(text[:saidWithin+redact.Margin])
+	return text[:max(0, len(text)-redact.Margin)] // the last bytes may be the beginning of a secret
 }
 
 func oneLine(s string) string {

@@ -54,6 +54,30 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestLongJobMessage: what a service says of a job takes as long as what is shown of it, whatever its length.
+func TestLongJobMessage(t *testing.T) {
+	document, err := os.ReadFile("testdata/jobs/api.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ message, want string }{
+		{strings.Repeat("password:", 1<<20/9), "which has failed (failed): password:password:"},
+		// What stands where it is cut is not shown in part.
+		{strings.Repeat("€", 1000) + " password=" + strings.Repeat("aB3", 1<<10), "which has failed (failed): €€"},
+	} {
+		g := startJobs(t, string(document), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nrules: [{match: {operation: makeReport}, set: {job: {}}}]",
+			newJobService("HTTP/1.1 200 OK\nLocation: jobs/7\nContent-Type: application/json\n\n{\"status\":\"failed\",\"message\":\""+c.message+"\"}"))
+		begin := time.Now()
+		_, got := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%.20s…: %v", c.message, took)
+		}
+		if text := string(bytes.Join(got, nil)); !strings.Contains(text, c.want) || strings.Contains(text, "aB3") {
+			t.Errorf("%.20s…: %.300s", c.message, text)
+		}
+	}
+}
+
 type jobCall struct {
 	After, Method, Name, Revision string
 	Arguments                     json.RawMessage

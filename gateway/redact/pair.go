@@ -68,6 +68,7 @@ func withoutPairsOf(text string, strict bool) string {
 			quotes := ""
 			if quoted == bare {
 				quotes = quotesBefore(text[:i])
+				end += bareEnd(text[end:])
 			}
 			b.WriteString(quotes + hidden + quotes)
 			copied, i = end, max(i, end-1)
@@ -153,7 +154,8 @@ func nextOf(text string, end int) (start, next int) {
 	return start, next
 }
 
-// valueAfter returns where the value behind the sign at i stands. Quotes are no part of it.
+// valueAfter returns where the value behind the sign at i stands, or, if it is long and not in quotes, its beginning: names may stand in it, and
+// behind each there would be the rest of it. Quotes are no part of it.
 func valueAfter(text string, i int) (start, end int, quoted quoting) {
 	if i++; i < len(text) && text[i] == '>' { // as Ruby and PHP write it
 		i++
@@ -181,11 +183,15 @@ func valueAfter(text string, i int) (start, end int, quoted quoting) {
 		}
 		return at + 1, at + 1 + n, kind
 	}
-	n := strings.IndexAny(text[i:], " \t\r\n\"'\\,;&<>(){}[]"+lineFeed+carriage+tab)
-	if n < 0 {
-		n = len(text) - i
+	return i, i + bareEnd(text[i:min(len(text), i+Margin)]), bare
+}
+
+// bareEnd returns where a value ends that stands without quotes at the beginning of a text.
+func bareEnd(text string) int {
+	if n := strings.IndexAny(text, " \t\r\n\"'\\,;&<>(){}[]"+lineFeed+carriage+tab); n >= 0 {
+		return n
 	}
-	return i, i + n, bare
+	return len(text)
 }
 
 // closing returns where the quote stands that ends a string; the one that begins it has so many backslashes before it. Of JSON in a string of JSON that is one, and

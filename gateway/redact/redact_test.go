@@ -121,6 +121,29 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// TestTimeOfMore: a text that is longer than those that are looked at takes no more than its length says.
+func TestTimeOfMore(t *testing.T) {
+	for _, piece := range []string{"password:", "token=", "password: ", "apikey:'", `password=\"a`} {
+		text := strings.Repeat(piece, 256<<10/len(piece))
+		begin := time.Now()
+		Error(text)
+		if took := time.Since(begin); took > 4*time.Second {
+			t.Errorf("%q: %v", piece, took)
+		} else if testing.Verbose() {
+			t.Logf("%q: %v", piece, took)
+		}
+	}
+}
+
+// TestLongSecret: of a secret that is longer than what is looked at to know it nothing is left.
+func TestLongSecret(t *testing.T) {
+	for _, sign := range []string{"=", ": "} {
+		if got, want := Error("password"+sign+strings.Repeat("aB3", 2<<10)+" is wrong"), "password"+sign+hidden+" is wrong"; got != want {
+			t.Errorf("%q: %.200s", sign, got)
+		}
+	}
+}
+
 // BenchmarkError is the cost of an error as most services make them: nothing has to go.
 func BenchmarkError(b *testing.B) {
 	const text = `{"type":"https://example.com/problems/invalid","title":"Invalid request","status":422,"errors":[{"field":"amount","message":"must be greater than 0"},` +
