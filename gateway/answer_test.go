@@ -163,6 +163,38 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
+// TestEchoInError: an error shows no form of the API's credential either, however short, in which writers of JSON and XML have it; nor what
+// looks like one of somebody else.
+func TestEchoInError(t *testing.T) {
+	var media, body string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", media)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, body)
+	}))
+	defer service.Close()
+	const json, xml = "application/json", "application/xml"
+	for _, c := range []struct{ secret, media, body, want string }{
+		{"canary/4711+xYz", json, `{"sent":"canary\/4711+xYz"}`, `{"sent":"[redacted]"}`},
+		{"canary/4711+xYz", json, `{"sent":"canary/4711\u002BxYz"}`, `{"sent":"[redacted]"}`},
+		{"canary/4711+xYz", json, `{"sent":"canary\/4711\u002bxYz"}`, `{"sent":"[redacted]"}`},
+		{"canary/4711+xYz", json, `{"Authorization":"Bearer canary\/4711+xYz"}`, `{"Authorization":"Bearer [redacted]"}`},
+		{"another-one", json, `{"Authorization":"Bearer canary\/4711+xYz"}`, `{"Authorization":"Bearer [redacted]"}`},
+		{"a/b", json, `{"sent":"a\/b"}`, `{"sent":"[redacted]"}`},
+		{"canary&4711<x>", json, `{"sent":"canary\u00264711\u003cx\u003e"}`, `{"sent":"[redacted]"}`},
+		{"canary&4711<x>", xml, `<e>canary&amp;4711&lt;x&gt; </e>`, `<e>[redacted] </e>`},
+		{"canary&4711<x>", xml, `<e>canary&amp;4711&lt;x> </e>`, `<e>[redacted] </e>`},
+		{"canary'4711", xml, `<e a="canary&apos;4711" b="canary&#39;4711" c="canary&#039;4711"/>`, `<e a="[redacted]" b="[redacted]" c="[redacted]"/>`},
+	} {
+		media, body = c.media, c.body
+		g := start(t, answerDocument, "apis: [{name: answers, spec: $SPEC, base_url: $BASE, credential: {type: bearer, token: \"${K:-"+c.secret+"}\"}}]", service.URL)
+		_, got := ask(t, g.Handler(), "2025-11-25", "tools/call", "watch", `"name":"watch","arguments":{}`)
+		if text := string(got); !strings.Contains(text, string(jsonscan.AppendEscaped(nil, []byte(c.want)))) {
+			t.Errorf("%s in %s: %s", c.secret, c.body, got)
+		}
+	}
+}
+
 // TestEchoBesideTheAnswer: a service may put the credential into a path that it leads to, into the name of a field, or into
 // one that the words about a mismatch repeat.
 func TestEchoBesideTheAnswer(t *testing.T) {

@@ -3,9 +3,7 @@ package gateway
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -96,18 +94,12 @@ func (e *echoes) longest() (n int) {
 	return n
 }
 
-// add adds the forms of a secret: as it is, in a URL, and in the spellings that writers of JSON have for it. PHP's escapes
-// the slash, that of .NET some signs of HTML and the plus, Go's some signs of HTML.
+// add adds the spellings of a secret.
 func (e *echoes) add(secret string) {
 	if len(secret) < shortestEcho {
 		return
 	}
-	goJSON, _ := json.Marshal(secret) // a string always has a JSON form
-	plain := string(jsonscan.AppendEscaped(nil, []byte(strings.ToValidUTF8(secret, "\uFFFD"))))
-	dotNET := strings.NewReplacer(`\"`, `\u0022`, `&`, `\u0026`, `'`, `\u0027`, `<`, `\u003C`, `>`, `\u003E`, `+`, `\u002B`, "`", `\u0060`).Replace(plain)
-	for _, form := range []string{
-		secret, url.QueryEscape(secret), url.PathEscape(secret), plain, strings.ReplaceAll(plain, "/", `\/`), dotNET, string(goJSON[1 : len(goJSON)-1]),
-	} {
+	for _, form := range spellings(secret) {
 		if len(form) < shortestEcho || slices.ContainsFunc(e.forms, func(known echo) bool { return string(known.text) == form }) {
 			continue
 		}
@@ -208,16 +200,23 @@ func (c *call) longestSecret() int {
 // tells that more of it follows. Services in trouble show the request that they got, and with it the credential; and their own
 // secrets, where they stand, and their stack (P7).
 func (c *call) refusal(body []byte, cut bool) string {
-	text := string(body)
-	if c.plan.redact != nil {
-		text = c.plan.redact.Replace(text)
+	text := c.unsent(string(body))
+	if less := redact.Error(text); less != text {
+		text = c.unsent(less) // escapes may be read now that stood in one
 	}
-	text = redact.Error(c.sentSecrets().hidden(text))
 	if cut {
 		// The last bytes may be the beginning of a secret, or of a character.
 		text = strings.ToValidUTF8(text[:max(0, len(text)-c.longestSecret())], "")
 	}
 	return text
+}
+
+// unsent returns a text of an error without what the gateway attached to the request.
+func (c *call) unsent(text string) string {
+	if c.plan.redact != nil {
+		text = c.plan.redact.Replace(text)
+	}
+	return c.sentSecrets().hidden(text)
 }
 
 // summary says in a few words what a JSON text holds.

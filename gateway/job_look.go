@@ -406,7 +406,7 @@ func (j *job) read(l *look, hidden func(string) string) {
 		if text := stringAt(l.body, pointer); text != "" {
 			text = hidden(openapi.Clean(text))
 			if l.state == jobFailed || l.state == jobCancelled {
-				text = withoutSecrets(text)
+				text = hidden(withoutSecrets(text)) // escapes may be read now that stood in one
 			}
 			l.message = cutText(oneLine(text), maxSaid)
 			break

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -10,10 +11,11 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
 )
 
-// redactor takes the secrets of credentials out of a text, in the forms in which a request carries them; longest is the
-// length of the longest of these. Nil: there are none.
+// redactor takes the secrets of credentials out of a text, in the forms in which a request carries them and a service may write them; longest
+// is the length of the longest of these. Nil: there are none.
 func redactor(credentials ...*config.Credential) (r *strings.Replacer, longest int) {
 	pairs, longest := secretForms(credentials)
 	if pairs == nil {
@@ -30,12 +32,33 @@ func secretForms(credentials []*config.Credential) (pairs []string, longest int)
 		}
 		for _, secret := range secretsOf(c) {
 			basic := base64.StdEncoding.EncodeToString(basicPair(c, secret))
-			for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), basic} {
+			for _, form := range append(spellings(secret), spellings(basic)...) {
 				pairs, longest = append(pairs, form, redacted), max(longest, len(form))
 			}
 		}
 	}
 	return pairs, longest
+}
+
+// spellings returns a secret as it is, as it stands in a URL, and as writers of JSON and XML have it. PHP's escapes the slash in JSON, that of .NET
+// some signs of HTML and the plus, Go's some signs of HTML. In XML most leave quotes alone between tags, some the greater-than sign, too.
+func spellings(secret string) []string {
+	plain := string(jsonscan.AppendEscaped(nil, []byte(strings.ToValidUTF8(secret, "\uFFFD"))))
+	dotNET := strings.NewReplacer(`\"`, `\u0022`, `&`, `\u0026`, `'`, `\u0027`, `<`, `\u003C`, `>`, `\u003E`, `+`, `\u002B`, "`", `\u0060`)
+	goJSON, _ := json.Marshal(secret) // a string always has a JSON form
+	all := []string{
+		secret, url.QueryEscape(secret), url.PathEscape(secret), plain, strings.ReplaceAll(plain, "/", `\/`), dotNET.Replace(plain), string(goJSON[1 : len(goJSON)-1]),
+	}
+	if strings.ContainsAny(secret, `&<>"'`) {
+		text := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(secret)
+		all, text = append(all, text), strings.ReplaceAll(text, ">", "&gt;")
+		for _, apostrophe := range []string{"'", "&apos;", "&#39;", "&#039;"} {
+			single := strings.ReplaceAll(text, "'", apostrophe)
+			all = append(all, single, strings.ReplaceAll(single, `"`, "&quot;"), strings.ReplaceAll(single, `"`, "&#34;"))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // secretsOf returns the secrets of a credential that stand in the configuration.

@@ -101,7 +101,7 @@ func FuzzError(f *testing.F) {
 func TestTime(t *testing.T) {
 	const most = 16 << 10
 	for _, piece := range []string{"a", "eyJ", "eyJaaaaa.", "-----BEGIN PRIVATE KEY-----", "at a(", "\nat ", "password=", "password\"", "::", "1:", "http://", "://", "\\n", "\" ",
-		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", `\\u0070`, `\\\/`, `password\":\"a\\\"`, ".go:1", "\nx()\n\t/a.go:1",
+		"#0 a(1): ", "goroutine 1 [a]:\n", "File \"", "a.b.", "bearer ", `bearer \\\\`, `bearer a\\/`, "cookie=", "1.1.1.", "dial tcp ", "/a", "\n  File \"a\", line 1\n    ", "pwd=(", "a\\", `\\u0070`, `\\\/`, `password\":\"a\\\"`, ".go:1", "\nx()\n\t/a.go:1",
 		"password=[\"a\",", `pwd:["x","`, `","a1","`, `["password","`, `"name":"password","value":"`, "<password>", "</", "response=", "/a.py:1 ", "/a/b", "C:\\a\\", "ENOENT: a, open '/a", "[Errno 1] a: '/a",
 		"open /a: permission denied", "include(/a", " panicked at a.rs:1", "\n  1: a\n  at b:1", "acktrace: \n 1: a", "\n    (a 1) a.ex:1: ", "\n\ta: in x", "\n#0  a (dart:x", "\n#0 0x1 in ",
 		"\n a, called at a:1:1 in x", "\n[1] a @ ", "\nCalled from a, line 1, characters 1", "\n\ta(a) called at ", "\n   bei a.b(", "fd00:", "a:1.1.1.1:"} {
