@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"drawbridge/openapi"
 )
@@ -38,6 +39,14 @@ func (c *call) gather(resp *http.Response, prepare func(*openapi.Part)) (parts [
 		return nil
 	})
 	return parts, err
+}
+
+// isUnended tells whether nobody can tell if an answer is whole: who passes it on says so.
+func isUnended(parts []openapi.Part, resp *http.Response) bool {
+	if len(parts) == 0 {
+		return !openapi.Delimited(resp)
+	}
+	return slices.ContainsFunc(parts, func(p openapi.Part) bool { return p.Unended })
 }
 
 // cleaned takes the service's own credential out of a part of its answer.

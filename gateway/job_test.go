@@ -381,7 +381,7 @@ func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
 	head, body, _ := strings.Cut(answer, "\n\n")
 	body = strings.TrimSuffix(body, "\n")
 	head = strings.ReplaceAll(head, "\n", "\r\n")
-	if !strings.Contains(head, "Content-Length") {
+	if !strings.Contains(head, "Content-Length") && !strings.Contains(head, "Connection: close") {
 		head += fmt.Sprintf("\r\nContent-Length: %d", len(body))
 	}
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(head+"\r\n\r\n"+body)), r)

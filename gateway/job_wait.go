@@ -278,6 +278,9 @@ func roughly(d time.Duration) string {
 // deliver answers with parts of an answer that was read before, and with the call's note if there is one.
 func (c *call) deliver(parts []openapi.Part, resp *http.Response) error {
 	c.answered = true
+	if isUnended(parts, resp) {
+		c.noteUnended()
+	}
 	switch len(parts) {
 	case 0:
 		return c.empty(resp)

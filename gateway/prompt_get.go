@@ -280,6 +280,9 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		}
 		b.part(&c, m, part, n)
 	}
+	if isUnended(parts, resp) {
+		b.text(m, []byte(unended))
+	}
 	return nil
 }
 

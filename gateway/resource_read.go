@@ -103,7 +103,11 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	if r := c.plan.resource; r != nil {
 		mimeType = r.mimeType
 	}
-	return contentsOf(uri, mimeType, parts), nil
+	contents := contentsOf(uri, mimeType, parts)
+	if isUnended(parts, resp) {
+		contents = append(contents, beside(uri, unended))
+	}
+	return contents, nil
 }
 
 // authorizeRead is authorize for a resource.
@@ -149,10 +153,15 @@ func contentsOf(uri, mimeType string, parts []openapi.Part) []content {
 			c.blob, c.mimeType = part.Data, orUnknown(c.mimeType)
 		}
 		if contents = append(contents, c); part.Events > 0 {
-			contents = append(contents, content{uri: uri + "#cut", mimeType: "text/plain", text: []byte(cutOff(part.Events))})
+			contents = append(contents, beside(uri, cutOff(part.Events)))
 		}
 	}
 	return contents
+}
+
+// beside is what is said of the contents at a URI, which may have been cut off.
+func beside(uri, text string) content {
+	return content{uri: uri + "#cut", mimeType: "text/plain", text: []byte(text)}
 }
 
 // unread makes the answer to a read that came to nothing. What the service does not have does not exist; all else is

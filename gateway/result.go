@@ -34,8 +34,8 @@ var (
 func (c *call) succeed(resp *http.Response) error {
 	c.watch(resp)
 	err := c.readResponse(resp, func(part openapi.Part) error {
-		if part.Unended && c.note == "" {
-			c.note = unended
+		if part.Unended {
+			c.noteUnended()
 		}
 		c.result(&part)
 		c.cleaned(&part)
@@ -64,8 +64,8 @@ func (c *call) succeed(resp *http.Response) error {
 	if err != nil || c.answered {
 		return err
 	}
-	if !openapi.Delimited(resp) && c.note == "" {
-		c.note = unended
+	if !openapi.Delimited(resp) {
+		c.noteUnended()
 	}
 	c.answered = true
 	c.done(outcomeOK, nil)
@@ -74,6 +74,14 @@ func (c *call) succeed(resp *http.Response) error {
 
 // unended is said beside an answer of which nobody can tell whether it is whole (P2, P5).
 const unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
+
+// noteUnended notes that, beside what else there is to note.
+func (c *call) noteUnended() {
+	if c.note != "" {
+		c.note += " "
+	}
+	c.note += unended
+}
 
 // empty writes the result for an answer without a body.
 func (c *call) empty(resp *http.Response) error {

@@ -49,7 +49,7 @@ type Part struct {
 	// Events is how many events of a stream the part holds, if the deadline cut the stream off; else 0.
 	Events int
 	// Unended tells that the answer ended with its connection and nothing in it tells that it is whole: see [Delimited]. It is never set for
-	// an object or an array of JSON, which have an end of their own.
+	// an object or an array of JSON, which have an end of their own, nor for a stream that the deadline cut off.
 	Unended bool
 
 	row row
@@ -107,7 +107,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	if err != nil || !found {
 		return err
 	}
-	part.Unended = e.unended && !endsItself(part)
+	part.Unended = e.unended && !e.cut && !endsItself(part)
 	part.Declared = r.known.others != nil && slices.Contains(r.known.others, part.MediaType)
 	return emit(part)
 }
