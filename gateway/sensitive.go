@@ -62,7 +62,7 @@ func (c *call) readResponse(resp *http.Response, emit func(openapi.Part) error) 
 const withheld = "[withheld by the gateway: this part of the answer is not JSON, and may hold what is hidden of it]"
 
 // apply hides what is sensitive in a part of an answer. A text or bytes that are no JSON can't be taken apart: they are withheld if
-// they are labelled so, or name what is sensitive. Pictures and sound are let alone.
+// they are labelled so, or name what is sensitive; and so is an event by itself that is a text. Pictures and sound are let alone.
 func (s *sensitive) apply(p *openapi.Part) {
 	if s.names[p.Field] && p.Field != "" {
 		p.Kind, p.MediaType, p.Data = openapi.Text, "text/plain", []byte("[hidden]")
@@ -71,6 +71,12 @@ func (s *sensitive) apply(p *openapi.Part) {
 	switch p.Kind {
 	case openapi.JSON:
 		p.Data = s.filter.Apply(p.Data)
+		p.ReplaceTexts(func(text []byte) []byte {
+			if s.filter.Mentions(text) {
+				return []byte(withheld)
+			}
+			return text
+		})
 		return
 	case openapi.Text, openapi.Binary:
 	case openapi.Image, openapi.Audio:

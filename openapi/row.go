@@ -42,3 +42,44 @@ func (p *Part) Result(pointer string) bool {
 	}
 	return true
 }
+
+// ReplaceTexts puts in the place of each event of a stream that is a text rather than JSON what replace returns for it. It does nothing to
+// what is no stream of events.
+func (p *Part) ReplaceTexts(replace func(text []byte) []byte) {
+	if p.row == noRow || p.MediaType != eventStream {
+		return
+	}
+	value := func(out, value []byte) []byte {
+		if jsonscan.KindOf(value) == jsonscan.String {
+			text := jsonscan.Unquote(value)
+			if _, err := jsonscan.Scan(text, jsonscan.Options{}); err != nil || jsonscan.KindOf(text) == jsonscan.String {
+				return jsonscan.AppendString(out, replace(text))
+			}
+		}
+		return append(out, value...)
+	}
+	out := append(make([]byte, 0, len(p.Data)), '[')
+	for event := range jsonscan.Elements(p.Data) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if p.row == rowOfValues {
+			out = value(out, event)
+			continue
+		}
+		sign := byte('{')
+		for name, member := range jsonscan.Members(event) {
+			out = append(jsonscan.AppendString(append(out, sign), name), ':')
+			if sign = ','; string(name) == "data" {
+				out = value(out, member)
+			} else {
+				out = append(out, member...)
+			}
+		}
+		if sign == '{' {
+			out = append(out, sign)
+		}
+		out = append(out, '}')
+	}
+	p.Data = append(out, ']')
+}
