@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func TestHostileMarkup(t *testing.T) {
 	o.buffers = &buffers{}
 	for media, texts := range map[string][]string{
 		"text/html":                   {"<a b c ", "<!--", "<", "<a>", "</", "<script><!--", "<title>", "&amp", "<ol><li>a", "<pre>a\n", "<svg>", "<![CDATA[", "<?", "<h6>a", "\x00"},
-		"multipart/mixed; boundary=-": {"-", "--a\r\n", "---\r\n", "\n--- \t"}, "multipart/mixed": {"--", "--a\r\n\r\n"}, "text/event-stream": {"data:\n", "\r", "id:1\ndata:a\n\n", "data: {}\n\n"},
+		"multipart/mixed; boundary=-": {"-", "--a\r\n", "---\r\n", "\n--- \t"}, "multipart/mixed": {"--", "--a\r\n\r\n"}, "text/event-stream": {"data:\n", "\r", "id:1\ndata:a\n\n", "data: {}\n\n", "data: " + strings.Repeat("\x01", 1<<10) + "\n\n"},
 		"application/json-seq": {"\x1e", "\x1e[]\n", "\x1e["}, "application/x-ndjson": {"1\n", "[\n", " \n"}, "text/plain; charset=iso-2022-jp": {"\x1b$B!!\x1b(B", "\x1b"},
 	} {
 		for _, text := range texts {
@@ -98,6 +99,36 @@ func TestHostileMarkup(t *testing.T) {
 				}
 				_ = err // some are malformed, and are told so
 			})
+		}
+	}
+}
+
+// What is made of an answer takes memory as its size says, whatever stands in it.
+func TestMadeIsBounded(t *testing.T) {
+	const size = 4 << 20
+	o := &Operation{Method: http.MethodGet}
+	o.buffers = &buffers{}
+	for _, c := range []struct {
+		media, text string
+		times       float64 // its size, above what it takes to hold it
+		refused     bool
+	}{
+		{"text/event-stream", "\x01", 0, true}, {"text/event-stream", "\x1b[0m text", 2.5, false}, {"text/event-stream", `"`, 2.5, false},
+		{"text/plain; charset=utf-16", "\x20\xac", 1.6, false}, {"text/plain; charset=windows-1252", "\x80", 3.1, false}, {"text/plain; charset=latin1", "\xe9", 2.1, false},
+	} {
+		answer := []byte("data: " + strings.Repeat(c.text, size/len(c.text)) + "\n\n")
+		resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {c.media}}, ContentLength: int64(len(answer)), Body: io.NopCloser(bytes.NewReader(answer))}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := 0
+		err := o.ReadResponse(t.Context(), resp, func(p Part) error { n += len(p.Data); return nil })
+		runtime.ReadMemStats(&after)
+		const held = size + 2<<20 // with what it takes until the promise of its length is believed
+		if took := after.TotalAlloc - before.TotalAlloc; float64(took) > held+c.times*size && !race.Enabled {
+			t.Errorf("%s of %q took %.1f MiB", c.media, c.text, float64(took)/(1<<20))
+		}
+		if refused := err != nil; refused != c.refused || !refused && n == 0 {
+			t.Errorf("%s of %q: %d bytes, %v", c.media, c.text, n, err)
 		}
 	}
 }

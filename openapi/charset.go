@@ -111,12 +111,18 @@ func assigned(text []byte, name string) string {
 }
 
 func fromUTF16(data []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, 0, len(data)/2)
+	out := make([]byte, 0, len(data)/2*3) // a unit is three bytes at most
 	for ; len(data) >= 2; data = data[2:] {
-		units = append(units, order.Uint16(data))
-	}
-	out := make([]byte, 0, len(units)*2)
-	for _, r := range utf16.Decode(units) {
+		r := rune(order.Uint16(data))
+		if utf16.IsSurrogate(r) {
+			second := rune(0)
+			if len(data) >= 4 {
+				second = rune(order.Uint16(data[2:]))
+			}
+			if r = utf16.DecodeRune(r, second); r != utf8.RuneError {
+				data = data[2:]
+			}
+		}
 		out = utf8.AppendRune(out, r)
 	}
 	return out
@@ -126,16 +132,19 @@ func fromWindows1252(data []byte) []byte {
 	// 0x80 to 0x9f; the holes are controls, as in ISO 8859-1.
 	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	table := []rune(upper)
-	out := make([]byte, 0, len(data)+len(data)/8)
-	for _, c := range data {
-		switch {
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-		case c < 0xa0:
-			out = utf8.AppendRune(out, table[c-0x80])
-		default:
-			out = utf8.AppendRune(out, rune(c))
+	read := func(c byte) rune {
+		if c >= 0x80 && c < 0xa0 {
+			return table[c-0x80]
 		}
+		return rune(c)
+	}
+	size := 0
+	for _, c := range data {
+		size += utf8.RuneLen(read(c))
+	}
+	out := make([]byte, 0, size)
+	for _, c := range data {
+		out = utf8.AppendRune(out, read(c))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"iter"
+	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -21,7 +22,10 @@ const endOfEvents = "[DONE]"
 // event is, else as strings. If any event has a name or an id, the elements are objects {"event", "id", "data"}
 // instead, as in the schemas of OAS 3.2 (server-sent event streams); "retry" is for the transport, and left out.
 func (r *answerReader) events(e entity) (p Part, found bool, err error) {
-	data := bytes.ToValidUTF8(bytes.TrimPrefix(e.data, []byte("\xef\xbb\xbf")), []byte("\uFFFD")) // always UTF-8
+	data := bytes.TrimPrefix(e.data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) { // it always is UTF-8
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	}
 	asJSON, asObjects, ended := true, false, false
 	count := 0
 	for ev := range events(data, !e.cut) {
@@ -36,8 +40,15 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 			asJSON = err == nil
 		}
 	}
+	size := len(data) + len("[]")
+	if !asJSON {
+		if size = sizeOfTexts(events(data, !e.cut), asObjects); size > max(maxMade, 2*len(e.data)) {
+			return Part{}, false, &AnswerError{MediaType: e.media, Reason: "holds mostly control characters, and would be several times as large as it is as JSON"}
+		}
+		size += escapeRoom
+	}
 	_, root := r.elements()
-	out := append(r.buffer(len(data)+2).data, '[')
+	out := append(r.buffer(size).data, '[')
 	for ev := range events(data, !e.cut) {
 		if string(ev.data) == endOfEvents {
 			continue
@@ -75,6 +86,31 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 		p.Events = count
 	}
 	return p, true, nil
+}
+
+// maxMade is what events that are texts may have as JSON in any case, in bytes. If that is more, it may be twice what came, as much as
+// quotes and line ends make of it: six times that, which control characters can be, nobody has counted on.
+const maxMade = 1 << 20
+
+// escapeRoom is what [jsonscan.AppendEscaped] wants to have beside what it writes.
+const escapeRoom = 9 << 10
+
+// sizeOfTexts is how many bytes events have in JSON, as strings.
+func sizeOfTexts(all iter.Seq[event], asObjects bool) int {
+	size := len("[]")
+	for ev := range all {
+		size += jsonscan.EscapedLen(ev.data) + len(`"",`)
+		if asObjects {
+			size += len(`{"data":}`)
+			if ev.name != nil {
+				size += jsonscan.EscapedLen(ev.name) + len(`"event":"",`)
+			}
+			if ev.id != nil {
+				size += jsonscan.EscapedLen(ev.id) + len(`"id":"",`)
+			}
+		}
+	}
+	return size
 }
 
 // hasEvent tells whether a stream that was cut off holds one whole event.

@@ -26,6 +26,20 @@ func AppendEscaped(dst, text []byte) []byte {
 	return dst
 }
 
+// EscapedLen returns how many bytes [AppendEscaped] appends.
+func EscapedLen(text []byte) int {
+	n := len(text)
+	for _, c := range text {
+		switch {
+		case c == '"', c == '\\', c >= '\b' && c <= '\r' && c != '\v':
+			n++
+		case c < ' ':
+			n += len(`\u0001`) - 1
+		}
+	}
+	return n
+}
+
 // escapeWords is [escapeRun] by words of eight bytes: it stops before a word with a control character, before the
 // last seven bytes, and where room has fewer than 24 bytes left. It returns how much was read and written.
 func escapeWords(room, text []byte) (read, written int) {

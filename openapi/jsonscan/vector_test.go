@@ -52,6 +52,9 @@ func checkEscapes(t *testing.T, text []byte, room int) {
 	if got := AppendEscaped([]byte("x"), text); string(got[1:]) != string(want) {
 		t.Fatalf("AppendEscaped(%q) = %q, want %q", text, got[1:], want)
 	}
+	if n := EscapedLen(text); n != len(want) {
+		t.Fatalf("EscapedLen(%q) = %d, want %d", text, n, len(want))
+	}
 	for name, escape := range map[string]func(room, text []byte) (int, int){"escapeRun": escapeRun, "escapeWords": escapeWords} {
 		out := bytes.Repeat([]byte{0xfe}, room+64)
 		read, written := escape(out[:room:room], text)
