@@ -73,13 +73,13 @@ func (s *suite) tests(ctx context.Context, what, pattern string, args ...string)
 }
 
 // target runs a target of the Makefile, and takes the last line that fits as what was measured.
-func (s *suite) target(ctx context.Context, what, goal, line string, args ...string) ([]row, error) {
+func (s *suite) target(ctx context.Context, what, goal, line string, args ...string) (rows []row, printed string, err error) {
 	printed, well, err := s.borrow(ctx, "make", append([]string{"--no-print-directory"}, args...)...)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if strings.Contains(printed, "No rule to make target") {
-		return nil, &notRun{"there is no make " + args[0]}
+		return nil, printed, &notRun{"there is no make " + args[0]}
 	}
 	found := regexp.MustCompile(line).FindAllString(printed, -1)
 	if !well {
@@ -89,7 +89,7 @@ func (s *suite) target(ctx context.Context, what, goal, line string, args ...str
 	if len(found) > 0 {
 		measured = strings.TrimSpace(found[len(found)-1])
 	}
-	return []row{{what, goal, measured, verdictOf(well && len(found) > 0)}}, nil
+	return []row{{what, goal, measured, verdictOf(well && len(found) > 0)}}, printed, nil
 }
 
 // tokens runs a part of test/tokens.
@@ -171,8 +171,19 @@ func proven(number int, name, conditions, pattern string, args ...string) figure
 func printedBy(number int, name, conditions, goal, line string, args ...string) figure {
 	return figure{
 		number: number, name: name, conditions: [3]string{scaled: conditions, full: conditions},
-		run: func(ctx context.Context, s *suite) ([]row, error) { return s.target(ctx, "", goal, line, args...) },
+		run: func(ctx context.Context, s *suite) ([]row, error) {
+			rows, printed, err := s.target(ctx, "", goal, line, args...)
+			return append(rows, absent(printed)...), err
+		},
 	}
+}
+
+// absent are the parts of which a target says that they could not be run, each in a line of its own.
+func absent(printed string) (rows []row) {
+	for _, found := range regexp.MustCompile(`(?m)^\s*\w+: (not run): (.+?)\s*$`).FindAllStringSubmatch(printed, -1) {
+		rows = append(rows, row{what: found[2], measured: found[1], verdict: notMeasured})
+	}
+	return rows
 }
 
 var apart = figure{
@@ -221,7 +232,7 @@ var fuzzing = figure{
 		targets := strings.Count(count, "\n")
 		rows := []row{{"targets", ">= 14", strconv.Itoa(targets), verdictOf(targets >= 14)}}
 		if s.size == full {
-			more, err := s.target(ctx, "inputs that crash", "0", `fuzz: \d+ targets, \S+ each`, "fuzz", "FUZZTIME=60s")
+			more, _, err := s.target(ctx, "inputs that crash", "0", `fuzz: \d+ targets, \S+ each`, "fuzz", "FUZZTIME=60s")
 			return append(rows, more...), err
 		}
 		packages, _, err := s.borrow(ctx, "git", "grep", "-lE", "^func Fuzz[A-Z]", "--", "*_test.go")
@@ -245,7 +256,7 @@ var images = figure{
 	number: 29, name: "an image that is built twice",
 	conditions: [3]string{scaled: "make reproducible: at two places, for two processors", full: "make reproducible: at two places, for two processors"},
 	run: func(ctx context.Context, s *suite) ([]row, error) {
-		rows, err := s.target(ctx, "bytes", "the same", `the same \d+ bytes twice`, "reproducible")
+		rows, _, err := s.target(ctx, "bytes", "the same", `the same \d+ bytes twice`, "reproducible")
 		if err != nil {
 			return nil, err
 		}
@@ -260,7 +271,7 @@ var images = figure{
 
 var mutation = figure{
 	number: 22, name: "changes that tests notice",
-	conditions: [3]string{scaled: "make mutate for the dial guard", full: "make mutate: tokens, requests and the dial guard"},
+	conditions: [3]string{scaled: "make mutate for the dial guard", full: "make mutate: all of its parts"},
 	run: func(ctx context.Context, s *suite) ([]row, error) {
 		args := []string{"--no-print-directory", "mutate"}
 		if s.size != full {
@@ -270,16 +281,23 @@ var mutation = figure{
 		if err != nil {
 			return nil, err
 		}
-		var rows []row
-		for _, found := range regexp.MustCompile(`(?m)^(\w+) +(\d+) +(\d+) +\d+ +(\d+) +(\d+) +([\d.]+)%`).FindAllStringSubmatch(printed, -1) {
-			score, err := strconv.ParseFloat(found[6], 64)
-			rows = append(rows,
-				row{found[1], ">= 85 %", fmt.Sprintf("%s %% (%s of %s)", found[6], found[3], found[2]), verdictOf(err == nil && score >= 85)},
-				row{found[1] + ", survivors with a reason", "all", fmt.Sprintf("%s of %s", found[5], found[4]), verdictOf(found[5] == found[4])})
-		}
-		if !well && len(rows) == 0 {
-			return nil, fmt.Errorf("it failed:\n%s", printed)
-		}
-		return rows, nil
+		return mutated(printed, well)
 	},
+}
+
+// mutated takes the rows of the table that make mutate has printed. It may fail for what they tell, and for nothing else.
+func mutated(printed string, well bool) (rows []row, err error) {
+	failed := false
+	for _, found := range regexp.MustCompile(`(?m)^(\w+) +(\d+) +(\d+) +\d+ +(\d+) +(\d+) +([\d.]+)%`).FindAllStringSubmatch(printed, -1) {
+		score, err := strconv.ParseFloat(found[6], 64)
+		noticed, explained := err == nil && score >= 85, found[5] == found[4]
+		failed = failed || !noticed || !explained
+		rows = append(rows,
+			row{found[1], ">= 85 %", fmt.Sprintf("%s %% (%s of %s)", found[6], found[3], found[2]), verdictOf(noticed)},
+			row{found[1] + ", survivors with a reason", "all", fmt.Sprintf("%s of %s", found[5], found[4]), verdictOf(explained)})
+	}
+	if !well && !failed {
+		return rows, fmt.Errorf("it failed:\n%s", printed)
+	}
+	return rows, nil
 }

@@ -315,3 +315,38 @@ func TestFailedCallsHaveNoTime(t *testing.T) {
 		t.Errorf("%d times, %v", len(times), err)
 	}
 }
+
+// TestMutated: make mutate fails for a reason of what does not survive too, which is in no column of its table.
+func TestMutated(t *testing.T) {
+	const head = "group       changes  noticed    by time   survived  reasons    score\n"
+	for _, test := range []struct {
+		line string
+		well bool
+		want string
+	}{
+		{"guard           106      105          0          1        1    99.1%  (40 s)\n", true, "ok ok <nil>"},
+		{"guard           106      105          0          1        0    99.1%  (40 s)\n", false, "ok MISSED <nil>"},
+		{"guard           106       80          0         26       26    75.5%  (40 s)\n", false, "MISSED ok <nil>"},
+		{"guard           106      105          0          1        1    99.1%  (40 s)\na reason is given for what does not survive: x", false, "ok ok it failed"},
+		{"make: *** [Makefile:92: mutate] Error 1\n", false, "it failed"},
+	} {
+		rows, err := mutated(head+test.line, test.well)
+		got := ""
+		for _, r := range rows {
+			got += string(r.verdict) + " "
+		}
+		first, _, _ := strings.Cut(fmt.Sprint(err), ":\n")
+		if got += first; got != test.want {
+			t.Errorf("%q: %s, want %s", test.line, got, test.want)
+		}
+	}
+}
+
+// TestAbsent: a server that could not be had is not run, however well the others did.
+func TestAbsent(t *testing.T) {
+	rows := absent("=== RUN   TestPaths\npaths: not run: apache\n    paths: not run: node (its packages)\n    paths_test.go:86: 73 payloads, 7 stacks, 1533 calls\nit was not run: so\n")
+	want := []row{{"apache", "", "not run", notMeasured}, {"node (its packages)", "", "not run", notMeasured}}
+	if !slices.Equal(rows, want) {
+		t.Errorf("%+v", rows)
+	}
+}
