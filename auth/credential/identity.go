@@ -182,8 +182,9 @@ type badges struct {
 	audience string
 	most     int
 
-	mu   sync.RWMutex
-	made map[*auth.Principal]*badge
+	mu    sync.RWMutex
+	made  map[*auth.Principal]*badge
+	swept time.Time // when those that have ended went last
 }
 
 // identityClaims are the claims of an identity.
@@ -220,16 +221,18 @@ func (b *badges) of(p *auth.Principal) ([]string, error) {
 	if b.made == nil {
 		b.made = make(map[*auth.Principal]*badge)
 	}
-	if len(b.made) >= b.most && b.made[p] == nil {
+	if now.Sub(b.swept) >= b.identity.life/2 || len(b.made) >= b.most && b.made[p] == nil {
 		b.sweep(now)
 	}
 	b.made[p] = fresh
 	return fresh.header(), nil
 }
 
-// sweep makes room: what has ended goes, and if that is little, some of the
-// rest, whichever they are, since making one anew is cheap. The caller holds b.mu.
+// sweep lets go of what has ended, and of the callers with it, whose claims may be large.
+// If that is little, some of the rest go too, whichever they are, since making one anew is
+// cheap. The caller holds b.mu.
 func (b *badges) sweep(now time.Time) {
+	b.swept = now
 	for p, known := range b.made {
 		if !now.Before(known.until) {
 			delete(b.made, p)

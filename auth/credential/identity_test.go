@@ -153,6 +153,30 @@ func TestIdentitiesAreBounded(t *testing.T) {
 	}
 }
 
+// What nobody can use any more does not hold the callers that it was made for.
+func TestOldIdentitiesGo(t *testing.T) {
+	now := time.Now()
+	i, _, _ := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
+	b := &badges{identity: i, audience: "orders", most: maxBadges}
+	introduce := func(users int) {
+		t.Helper()
+		for user := range users {
+			if _, err := b.of(&auth.Principal{Subject: fmt.Sprint(user)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	introduce(1000)
+	if len(b.made) != 1000 {
+		t.Errorf("%d of 1000 are kept", len(b.made))
+	}
+	now = now.Add(time.Minute)
+	introduce(1)
+	if len(b.made) != 1 {
+		t.Errorf("%d are kept when the others have ended", len(b.made))
+	}
+}
+
 // A key that was replaced is published until nothing that it signed can be in
 // use, and one that is to come before it signs.
 func TestIdentityRotation(t *testing.T) {
