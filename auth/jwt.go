@@ -53,7 +53,7 @@ func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verif
 	if err := i.check(&claims, now); err != nil {
 		return nil, err
 	}
-	keys, err := i.verifySignature(ctx, c, header, now)
+	keys, err := i.verifySignature(ctx, c, header, claims.at, now)
 	if err != nil {
 		return nil, err
 	}
@@ -467,9 +467,15 @@ func lower(s string) string {
 	}, s)
 }
 
+// publishedWithin is how long after the time that a token bears its key may be missing among those that are published: some issuers set that time back
+// by five minutes, as Entra ID does, and key sets pass through caches.
+const publishedWithin = 5 * time.Minute
+
 // verifySignature returns the key set whose key made the signature. If no key
 // could have made it, the keys are fetched once more: there may be a new one (T10, T11).
-func (i *issuer) verifySignature(ctx context.Context, c credential, h header, now time.Time) (*keySet, error) {
+// That is not done for a token that was issued (at) well before they were fetched: its key is
+// gone. The time may be made up, but who does that has a token that is no good.
+func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at, now time.Time) (*keySet, error) {
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
 	jws, err := jose.ParseSignedCompact(c.token, []jose.SignatureAlgorithm{algorithm})
 	if err != nil {
@@ -477,6 +483,7 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, no
 	}
 	c.check.did(CheckSignature, i.url)
 	for fetched := false; ; fetched = true {
+		asOf := time.Unix(0, i.fetched.Load()) // before the keys are read, which may be newer then, but not older
 		keys := i.current(now)
 		if keys != nil {
 			for _, k := range keys.find(h.key, algorithm) {
@@ -488,7 +495,7 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, no
 				return nil, &refusal{outcome: badToken, reason: "signature", issuer: i.url}
 			}
 		}
-		if fetched {
+		if fetched || keys != nil && !at.IsZero() && asOf.After(at.Add(publishedWithin+i.skew)) {
 			return nil, &refusal{outcome: badToken, reason: "unknown key", issuer: i.url}
 		}
 		if err := i.refresh(ctx, true); err != nil {

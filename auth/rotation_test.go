@@ -171,6 +171,42 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
+// TestWithdrawnKey: a token that was issued long before the keys were fetched, and whose key is not among them, is refused without a question to the
+// issuer, so that who is logged out by the withdrawal of a key is told so, whatever others do to spend the questions.
+func TestWithdrawnKey(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		time.Sleep(20*time.Minute + time.Second)
+		synctest.Wait()
+		h.a.change(func() { h.a.keys = []signer{newES256("next")} })
+		for n := range 2 * bucketSize {
+			h.call(h.keyA.token(h.a.url, time.Now(), map[string]any{"header.kid": fmt.Sprint(n)}))
+		}
+		fetches := h.a.fetches.Load()
+		for _, c := range []struct {
+			what string
+			iat  any
+			want int
+		}{
+			{"a token of before", time.Now().Add(-10 * time.Minute).Unix(), http.StatusUnauthorized},
+			{"one whose issuer sets iat back by five minutes", time.Now().Add(-5 * time.Minute).Unix(), http.StatusServiceUnavailable},
+			{"one that is new", time.Now().Unix(), http.StatusServiceUnavailable},
+			{"one that does not say", nil, http.StatusServiceUnavailable},
+		} {
+			h.wantStatus(c.what, h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat}), c.want)
+			h.wantStatus(c.what+", without a key id", h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat, "header.kid": nil}), c.want)
+		}
+		if n := h.a.fetches.Load() - fetches; n != 0 {
+			t.Errorf("%d fetches", n)
+		}
+		// What was refused so is good again with its key.
+		h.a.change(func() { h.a.keys = append(h.a.keys, h.keyA) })
+		time.Sleep(bucketRefill)
+		h.wantStatus("a token that has the keys fetched", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
+		h.wantStatus("a token of before, when its key is back", h.keyA.token(h.a.url, time.Now().Add(-10*time.Minute), nil), http.StatusOK)
+	})
+}
+
 // TestOutage is T12: with the authorization server down, or when it takes requests and says nothing, known keys go on for
 // a day, also while they are asked for, unknown ones get 503, and other issuers notice nothing.
 func TestOutage(t *testing.T) {
