@@ -16,7 +16,7 @@ type toldMetrics struct {
 func newToldMetrics(status func() admin.Status) *toldMetrics {
 	return &toldMetrics{status: status,
 		ready: prometheus.NewDesc("drawbridge_ready",
-			"1 if the gateway is ready, as /readyz says; 0 before an API is served and while it drains.", nil, nil),
+			"1 if the gateway is ready, as /readyz says; 0 before an API is served, or all that server.ready waits for, and while it drains.", nil, nil),
 		refused: prometheus.NewDesc("drawbridge_config_refused",
 			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
 		memory: prometheus.NewDesc("drawbridge_memory_used_ratio",

@@ -105,8 +105,8 @@ func report(w http.ResponseWriter, r *http.Request, o Options) {
 	writeJSON(w, found)
 }
 
-// ready answers a readiness probe. It says no while nothing is served and while the gateway drains; a single API
-// that fails does not make the gateway unready (O6).
+// ready answers a readiness probe. It says no while nothing is served, or not all that is waited for, and while the gateway drains; a single API
+// that fails later does not make the gateway unready (O6).
 func ready(w http.ResponseWriter, s Status, verbose bool) {
 	status, word := http.StatusOK, "ready"
 	switch {
@@ -114,6 +114,9 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 		status, word = http.StatusServiceUnavailable, "draining"
 	case !s.Ready:
 		status, word = http.StatusServiceUnavailable, "no API is served yet"
+		if slices.ContainsFunc(s.APIs, func(a API) bool { return a.State != Loading && a.State != Failed }) {
+			word = "some APIs are not served yet, and server.ready waits for them"
+		}
 	}
 	if !verbose {
 		writeText(w, status, word+"\n")

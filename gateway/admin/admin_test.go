@@ -61,7 +61,15 @@ func TestRoutes(t *testing.T) {
 	}{
 		{name: "live", method: "GET", target: "/healthz", status: 200, body: "ok\n"},
 		{name: "ready", method: "GET", target: "/readyz", status: 200, body: "ready\n"},
-		{name: "not ready", options: Options{Status: status(false, false)}, method: "GET", target: "/readyz", status: 503, body: "no API is served yet\n"},
+		{name: "not ready", options: Options{Status: func() Status { return Status{APIs: []API{{State: Loading}, {State: Failed}}} }}, method: "GET", target: "/readyz",
+			status: 503, body: "no API is served yet\n"},
+		{name: "not ready, though some are", options: Options{Status: status(false, false)}, method: "GET", target: "/readyz", status: 503,
+			body: "some APIs are not served yet, and server.ready waits for them\n"},
+		{name: "not ready, verbose", options: Options{Status: func() Status {
+			return Status{Tools: 3, APIs: []API{{Name: "orders", State: Ready, Tools: 3}, {Name: "billing", State: Loading}}}
+		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "some APIs are not served yet, and server.ready waits for them: 3 tools\n" +
+			"api orders: ready: 3 tools, 0 operations skipped, 0 problems\n" +
+			"api billing: loading: 0 tools, 0 operations skipped, 0 problems\n"},
 		{name: "draining", options: Options{Status: status(true, true)}, method: "GET", target: "/readyz", status: 503, body: "draining\n"},
 		{name: "verbose", method: "GET", target: "/readyz?verbose", status: 200, body: "ready: 3 tools\n" +
 			"config: the last good one is in use, the newer one was refused: c.yaml:1:1: apis: expected a list\n" +

@@ -19,7 +19,7 @@ const (
 
 // Status is the state of the whole gateway, without secrets.
 type Status struct {
-	Ready    bool   `json:"ready"`    // /mcp answers: at least one API is served and the gateway does not drain
+	Ready    bool   `json:"ready"`    // as many APIs are served as server.ready asks for, at least one, and the gateway does not drain
 	Draining bool   `json:"draining"` // the process is about to end
 	Tools    int    `json:"tools"`    // tools served
 	Config   Config `json:"config"`
