@@ -107,7 +107,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	for _, t := range gen.catalog.All() {
 		label := t.Name
 		if labels++; labels > maxToolLabels {
-			label = "other"
+			label = otherTools
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
 		p.questions, p.job, p.key = asked[t.Operation], jobs[t.Operation], keys[t.Operation]

@@ -13,8 +13,11 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// maxToolLabels bounds the distinct values of the label "tool": what comes after them is counted as "other".
-const maxToolLabels = 2000
+// maxToolLabels bounds the distinct values of the label "tool": what comes after them is counted as otherTools.
+const (
+	maxToolLabels = 2000
+	otherTools    = "other"
+)
 
 // outcome is how a call of a tool ended. The set is closed, so that it can label a metric; the kinds of
 // [drawbridge/gateway/upstream.Error] belong to it too.
@@ -146,8 +149,12 @@ func (c *callMetrics) count(o outcome) {
 	c.m.calls.WithLabelValues(c.api, c.tool, string(o)).Inc()
 }
 
-// forget removes the series of a tool that is no longer served. Calls of it that still run may bring one back.
+// forget removes the series of a tool that is no longer served, unless others are counted there too, whose handles it would take. Calls of it that still run
+// may bring one back.
 func (c *callMetrics) forget() {
+	if c.tool == otherTools {
+		return
+	}
 	labels := prometheus.Labels{"api": c.api, "tool": c.tool}
 	c.m.calls.DeletePartialMatch(labels)
 	c.m.drift.DeletePartialMatch(labels)
