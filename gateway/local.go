@@ -49,7 +49,7 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		speaker = g.speakers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
 	return speaker.ServeLines(ctx, in, out, mcp.LineOptions{
-		Stop: o.Stop, Drain: time.Duration(c.Server.DrainTimeout),
+		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // what reloads have made of it
 		Context: func(ctx context.Context) context.Context {
 			return context.WithValue(ctx, visitKey{}, &visit{name: o.Endpoint})
 		},

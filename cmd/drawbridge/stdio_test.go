@@ -137,17 +137,25 @@ func TestStdioDrain(t *testing.T) {
 	}
 }
 
-// TestStdioCut holds that a call that never ends is cut: by server.drain_timeout, and by a second signal.
+// TestStdioCut holds that a call that never ends is cut: by server.drain_timeout, also by one that came with a reload, and by a second signal.
 func TestStdioCut(t *testing.T) {
 	t.Parallel()
-	for how, timeout := range map[string]string{"timeout": "50ms", "signal": "1h"} {
+	for how, timeout := range map[string]string{"timeout": "50ms", "reload": "1h", "signal": "1h"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			url, asked, _ := slowThings(t)
-			s := speak(t, map[string]string{"drawbridge.yaml": "server: {drain_timeout: " + timeout + "}\nlimits: {timeout: 1h, first_byte_timeout: 1h}\n" +
-				"apis: [{spec: api.yaml, base_url: '" + url + "'}]", "api.yaml": servedDocument})
+			configuration := func(timeout string) map[string]string {
+				return map[string]string{"api.yaml": servedDocument, "drawbridge.yaml": "server: {drain_timeout: " + timeout + "}\n" +
+					"limits: {timeout: 1h, first_byte_timeout: 1h}\napis: [{spec: api.yaml, base_url: '" + url + "'}]"}
+			}
+			s := speak(t, configuration(timeout))
 			s.say(1, "tools/call", `"name":"getThing","arguments":{"id":"7"}`)
 			<-asked
+			if how == "reload" {
+				s.write(configuration("50ms"))
+				s.signals <- syscall.SIGHUP
+				s.await("configuration in use", 1)
+			}
 			s.signals <- syscall.SIGTERM
 			message := "calls that were still running are cut"
 			if how == "signal" {

@@ -25,9 +25,9 @@ type LineOptions struct {
 	MaxRequests int
 	// Context makes the context of each request from that of ServeLines. nil: it is that.
 	Context func(context.Context) context.Context
-	// Drain is how long running requests may take after the reading has ended; then they are cancelled. 0: as long as they
-	// take.
-	Drain time.Duration
+	// Drain tells, when the reading has ended, how long running requests may take; then they are cancelled. nil: as long as
+	// they take.
+	Drain func() time.Duration
 }
 
 // ErrDrain is what [Handler.ServeLines] returns when requests took longer than they may.
@@ -56,8 +56,8 @@ func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 	}
 	err := c.read(in, o.Stop)
 	close(c.ending)
-	if o.Drain > 0 {
-		defer time.AfterFunc(o.Drain, func() { cancel(ErrDrain) }).Stop()
+	if o.Drain != nil {
+		defer time.AfterFunc(o.Drain(), func() { cancel(ErrDrain) }).Stop()
 	}
 	c.wait()
 	if cause := context.Cause(ctx); cause != nil {

@@ -129,7 +129,7 @@ func newLineClient(t *testing.T, everything bool) *lineClient {
 		h = mcp.NewHandler(methods, o)
 	}
 	go func() {
-		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: requests, Drain: 2 * time.Minute})
+		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: requests, Drain: func() time.Duration { return 2 * time.Minute }})
 	}()
 	return c
 }
