@@ -11,10 +11,11 @@ type Limits struct {
 	// The most of these streams of one caller: of a principal, or, without a token, of an address that is not loopback. More are refused with
 	// 429.
 	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
-	// The most open connections of clients. More are closed at once; lower it if the process may have fewer descriptors.
+	// The most open connections of clients, and requests under way over HTTP/2. More connections are closed at once, more requests are refused
+	// with 503; lower it if the process may have fewer descriptors.
 	MaxConnections int `yaml:"max_connections" default:"20000" min:"1" max:"1000000"`
-	// The most of these of one address; an IPv6 address counts as its /64 network. Peers on loopback and those of
-	// server.trusted_proxies count in all alone.
+	// The most of these of one address; an IPv6 address counts as its /64 network. Connections of peers on loopback and of those of
+	// server.trusted_proxies count in all alone; a request over HTTP/2 counts for its caller's address.
 	MaxConnectionsPerAddress int `yaml:"max_connections_per_address" default:"4096" min:"1" max:"1000000"`
 	// The most calls that run, of all APIs together. More are refused with 503.
 	MaxCalls int `yaml:"max_calls" default:"4096" min:"1" max:"1000000"`

@@ -13,7 +13,7 @@ import (
 	"drawbridge/config"
 )
 
-// connections counts those that are open, in all and of each address. It is safe for concurrent use.
+// connections counts those that are open, and the requests under way over HTTP/2, in all and of each address. It is safe for concurrent use.
 type connections struct {
 	g    *Gateway
 	slow *slowness
@@ -26,7 +26,7 @@ type connections struct {
 func newConnections(g *Gateway, r prometheus.Registerer) *connections {
 	c := &connections{g: g, slow: newSlowness(g, r), of: make(map[addressKey]int)}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_connections",
-		Help: "Open connections of clients."}, func() float64 {
+		Help: "Open connections of clients, and requests under way over HTTP/2."}, func() float64 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return float64(c.open)
@@ -111,6 +111,13 @@ func (c *connections) take(key addressKey, limits *config.Limits) refusalReason 
 		c.of[key]++
 	}
 	return ""
+}
+
+// held is how many of an address are counted; 0 for nobody's.
+func (c *connections) held(key addressKey) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[key]
 }
 
 func (c *connections) giveBack(key addressKey) {

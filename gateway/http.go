@@ -11,7 +11,7 @@ import (
 // routes is the public surface, with its middleware in order.
 func (g *Gateway) routes() http.Handler {
 	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
-	// preflight is answered there too, since it carries no token (H3). See front.
+	// preflight is answered there too, since it carries no token (H3). See front. Before all there has to be room for the request.
 	r := chi.NewRouter()
 	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) }
 	r.HandleFunc("/mcp", whole)
@@ -30,13 +30,13 @@ func (g *Gateway) routes() http.Handler {
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	return surface{r, g.secured(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return surface{r, g.secured(g.multiplexed(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
 			whole(w, req)
 			return
 		}
 		r.ServeHTTP(w, req)
-	}))}
+	})))}
 }
 
 // surface is routes with a shorter way to one of them.

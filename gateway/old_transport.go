@@ -58,7 +58,11 @@ func messagesPath(c *config.Config, name string) string {
 
 // ServeHTTP serves a request by the transport that it came on.
 func (s *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch visitFrom(r.Context()).transport {
+	v := visitFrom(r.Context())
+	if v.stay != nil {
+		v.stay.known = v.endpoint.guard != nil
+	}
+	switch v.transport {
 	case oldStream:
 		s.old.Stream(w, r)
 	case oldMessages:

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
@@ -82,7 +83,7 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit,
 		}
 		return true
 	}
-	method, id := peek(r, v)
+	method, id := peek(w, r, v)
 	if mcp.IsHandshake(method) {
 		return true
 	}
@@ -100,18 +101,25 @@ func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *r
 	}
 }
 
-// maxPeeked is the most bytes of a body that may be a handshake.
-const maxPeeked = 16 << 10
+const (
+	// maxPeeked is the most bytes of a body that may be a handshake.
+	maxPeeked = 16 << 10
+	// peekPatience is how long the body of a request over HTTP/2 may take that is about to be refused.
+	peekPatience = time.Second
+)
 
 // peek reads the method and the id of a request that is about to be refused; "" if it can't be a handshake. The body is there
-// again afterwards. It has the deadline of the server for a body that nobody reads.
-func peek(r *http.Request, v *visit) (method string, id []byte) {
+// again afterwards. Over HTTP/1 it has come with the request; else it has peekPatience.
+func peek(w http.ResponseWriter, r *http.Request, v *visit) (method string, id []byte) {
 	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
 		return "", nil
 	}
 	// The header of newer clients may say that it is none. That it is one it can't say alone: nobody holds it against the body of an older client.
 	if named := r.Header["Mcp-Method"]; len(named) > 0 && !mcp.IsHandshake(named[0]) {
 		return "", nil
+	}
+	if r.ProtoMajor >= 2 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(peekPatience)) // without deadlines, as in a test, there is nothing to guard
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeeked+1))
 	if err != nil || len(body) > maxPeeked {

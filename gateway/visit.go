@@ -23,6 +23,7 @@ type visit struct {
 	doored     bool        // somebody runs the rest, and gives the places back when the answer is out
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
+	stay       *stay                      // among the connections; nil: it is not over HTTP/2
 	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
 	places     atomic.Pointer[places]     // of the large answers of its calls; nil: it has none
 }
@@ -44,6 +45,9 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 	d.pass(w, r, v)
 	if v.rest != nil {
 		shed(r.Header)
+		if v.stay != nil {
+			v.stay.leave() // max_streams counts it now
+		}
 		v.rest()
 	}
 }

@@ -22,15 +22,15 @@ import (
 	"drawbridge/gateway"
 )
 
-// guardedServer is a server whose gateway serves an API to those with a token.
-func guardedServer(t *testing.T) *server {
+// guardedServer is a server whose gateway serves an API to those with a token. more are further lines of its configuration.
+func guardedServer(t *testing.T, more string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"drawbridge.yaml": `server: {listen: "127.0.0.1:0", public_url: "https://localhost", manifest: true}
 auth: {issuers: [{issuer: "https://127.0.0.1:1"}], default_scopes: [mcp:tools]}
 apis: [{spec: api.yaml, name: things, base_url: "http://127.0.0.1:1"}]
-`,
+` + more,
 		"api.yaml": servedDocument,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -106,7 +106,7 @@ func unread(h *http.Server, client func(net.Conn)) time.Duration {
 
 // TestUnreadAnswers is H7 over HTTP/1.1: a client that reads nothing is given up, whoever answers it: the gateway, at whatever place, or net/http.
 func TestUnreadAnswers(t *testing.T) {
-	s := guardedServer(t)
+	s := guardedServer(t, "")
 	for name, request := range map[string]string{
 		"no such path":      "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"no token":          "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
@@ -137,7 +137,7 @@ func TestUnreadAnswers(t *testing.T) {
 
 // TestAnswerAfterAStalledBody: who sends no more of a body that nobody reads has its answer nevertheless.
 func TestAnswerAfterAStalledBody(t *testing.T) {
-	s := guardedServer(t)
+	s := guardedServer(t, "")
 	h := s.publicServer(context.Background())
 	synctest.Test(t, func(t *testing.T) {
 		unread(h, func(conn net.Conn) {
@@ -153,7 +153,7 @@ func TestAnswerAfterAStalledBody(t *testing.T) {
 
 // TestClosedWindows is H7 over HTTP/2: a client that lets the server send no body holds no stream for long, with or without a token.
 func TestClosedWindows(t *testing.T) {
-	s := guardedServer(t)
+	s := guardedServer(t, "")
 	for _, path := range []string{"/x", "/mcp", "/.well-known/oauth-protected-resource", "/manifest"} {
 		h := s.publicServer(context.Background())
 		t.Run(path, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestClosedWindows(t *testing.T) {
 				unread(h, func(conn net.Conn) {
 					reset := make(chan time.Duration, streams)
 					begin := time.Now()
-					f, out := closedWindow(t, conn, func(f http2.Frame) {
+					f, out := windowed(t, conn, 0, func(f http2.Frame) {
 						if _, ok := f.(*http2.RSTStreamFrame); ok {
 							reset <- time.Since(begin)
 						}
@@ -197,9 +197,9 @@ func TestClosedWindows(t *testing.T) {
 	}
 }
 
-// closedWindow begins a connection of HTTP/2 in clear whose client takes no body and is alive otherwise. What is put into out writes to the
+// windowed begins a connection of HTTP/2 in clear whose client takes so many bytes of each body and is alive otherwise. What is put into out writes to the
 // connection, in order; seen has what comes.
-func closedWindow(t *testing.T, conn net.Conn, seen func(http2.Frame)) (f *http2.Framer, out chan<- func() error) {
+func windowed(t *testing.T, conn net.Conn, window uint32, seen func(http2.Frame)) (f *http2.Framer, out chan<- func() error) {
 	t.Helper()
 	writes := make(chan func() error)
 	f = http2.NewFramer(conn, conn)
@@ -244,7 +244,7 @@ func closedWindow(t *testing.T, conn net.Conn, seen func(http2.Frame)) (f *http2
 		if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 			return err
 		}
-		return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+		return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
 	}
 	return f, writes
 }

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRequestsOverHTTP2: an address has as many requests under way over HTTP/2 as it may have connections; those behind a trusted proxy each count
+// for themselves, and what has become a stream of changes counts no more.
+func TestRequestsOverHTTP2(t *testing.T) {
+	const cfg = `server: {trusted_proxies: [192.0.2.9]}
+auth: {anonymous: true}
+apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
+limits: {max_connections_per_address: 1, address_rate: off}
+`
+	g := start(t, document("Shop", "list"), cfg, newRecordingService(t).URL)
+	request := func(ctx context.Context, peer, caller, method, body string) *http.Request {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
+		r.ProtoMajor, r.ProtoMinor, r.RemoteAddr = 2, 0, peer+":1"
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {method}}
+		if caller != "" {
+			r.Header.Set("X-Forwarded-For", caller)
+		}
+		return r
+	}
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	lists := func(peer, caller string) int {
+		w := httptest.NewRecorder()
+		g.Handler().ServeHTTP(w, request(t.Context(), peer, caller, "tools/list", list))
+		if w.Code == http.StatusServiceUnavailable && (w.Body.Len() > 0 || w.Header().Get("Retry-After") != "1") {
+			t.Errorf("the refusal has %q, %v", w.Body, w.Header())
+		}
+		return w.Code
+	}
+	slow := &waiting{begun: make(chan struct{}), end: make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r := request(t.Context(), "192.0.2.9", "192.0.2.1", "tools/list", "")
+		r.Body, r.ContentLength = slow, int64(len(list))
+		g.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}()
+	<-slow.begun
+	for caller, want := range map[string]int{"192.0.2.1": http.StatusServiceUnavailable, "192.0.2.2": http.StatusOK, "192.0.2.3": http.StatusOK} {
+		if got := lists("192.0.2.9", caller); got != want {
+			t.Errorf("%s through a proxy = %d, want %d", caller, got, want)
+		}
+	}
+	if got := lists("127.0.0.1", ""); got != http.StatusOK {
+		t.Errorf("a peer on loopback = %d", got)
+	}
+	close(slow.end)
+	<-ended
+	if got := lists("192.0.2.1", ""); got != http.StatusOK {
+		t.Errorf("after the slow request = %d", got)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.Handler().ServeHTTP(httptest.NewRecorder(), request(ctx, "192.0.2.1", "", "subscriptions/listen", listenBody))
+	}()
+	for g.speakers.streams() == 0 || g.connections.held(addressKeyOf(netip.MustParseAddr("192.0.2.1"))) > 0 {
+		time.Sleep(time.Millisecond) // until the test's own deadline
+	}
+	if got := lists("192.0.2.1", ""); got != http.StatusOK {
+		t.Errorf("beside a stream of changes = %d", got)
+	}
+	cancel()
+	<-ended
+	// When memory is short a few are let in, lists among them.
+	g.room.memory.high.Store(true)
+	g.room.memory.next.Store(1 << 62)
+	defer g.room.memory.next.Store(0)
+	if got := lists("192.0.2.1", ""); got != http.StatusOK {
+		t.Errorf("when memory is short = %d", got)
+	}
+	g.connections.of[addressKeyOf(netip.MustParseAddr("192.0.2.1"))] = fewPlaces
+	g.Config().Limits.MaxConnectionsPerAddress = 100
+	if got := lists("192.0.2.1", ""); got != http.StatusServiceUnavailable {
+		t.Errorf("one of many when memory is short = %d", got)
+	}
+}
+
+// waiting is a body that comes when it is told to.
+type waiting struct{ begun, end chan struct{} }
+
+func (w *waiting) Read([]byte) (int, error) {
+	closeOnce(w.begun)
+	<-w.end
+	return 0, context.Canceled
+}
+
+func (*waiting) Close() error { return nil }
