@@ -97,6 +97,7 @@ func TestKeepAlivePanics(t *testing.T) {
 		x.out.w = &panicWriter{nullWriter{header: http.Header{}}}
 		x.reply.KeepAlive(time.Second)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(told) != 1 || told[0] != "injected" {
 			t.Errorf("told of %v, want one panic", told)
 		}
