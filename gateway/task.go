@@ -23,8 +23,6 @@ const (
 	// holdPause is the time between the first two attempts to be the only one who changes a task, and maxHoldPause the most between two.
 	holdPause    = 5 * time.Millisecond
 	maxHoldPause = 100 * time.Millisecond
-	// maxHold is after what time a replica that has died is no longer taken to be the one who looks at a task.
-	maxHold = 2 * time.Minute
 	// maxKeptResult is the most bytes of a result that are kept. A larger one is got again each time.
 	maxKeptResult = 256 << 10
 )

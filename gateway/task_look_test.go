@@ -17,12 +17,12 @@ type lateHolds struct {
 	between func()
 }
 
-func (h *lateHolds) Hold(ctx context.Context, name string, most time.Duration) (release func(), ok bool) {
+func (h *lateHolds) Hold(ctx context.Context, name string) (release func(), ok bool) {
 	if f := h.between; f != nil {
 		h.between = nil
 		f()
 	}
-	return h.Holds.Hold(ctx, name, most)
+	return h.Holds.Hold(ctx, name)
 }
 
 // TestTaskLookAfterAnAnswer: a look that was to begin before an answer was brought does not forget that it was, however long the service goes on to

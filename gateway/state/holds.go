@@ -12,9 +12,8 @@ import (
 
 // Holds has one at a time do something under a name. It is safe for concurrent use.
 type Holds interface {
-	// Hold takes a name; false: somebody has it. Whoever gets it calls release, or loses it after the given time if his process
-	// dies.
-	Hold(ctx context.Context, name string, most time.Duration) (release func(), ok bool)
+	// Hold takes a name; false: somebody has it. Whoever gets it calls release, or loses it soon if his process dies.
+	Hold(ctx context.Context, name string) (release func(), ok bool)
 }
 
 // LocalHolds is [Holds] for one process.
@@ -27,7 +26,7 @@ type LocalHolds struct {
 func NewLocalHolds() *LocalHolds { return &LocalHolds{taken: make(map[string]struct{})} }
 
 // Hold implements [Holds].
-func (h *LocalHolds) Hold(_ context.Context, name string, _ time.Duration) (release func(), ok bool) {
+func (h *LocalHolds) Hold(_ context.Context, name string) (release func(), ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, taken := h.taken[name]; taken {
@@ -41,6 +40,18 @@ func (h *LocalHolds) Hold(_ context.Context, name string, _ time.Duration) (rele
 	}, true
 }
 
+// holdLease is for how long a name is held that nobody renews, which a process that lives does each second: longer than Redis is away for as a
+// rule, and not so long that who waits for one whose release was lost notices.
+const holdLease = 5 * time.Second
+
+// renewScript has names that are still ours be held for longer. It is given how long, and for each name what stands there if it is ours.
+var renewScript = redis.NewScript(`
+for i = 1, #KEYS do
+  if redis.call('GET', KEYS[i]) == ARGV[i + 1] then redis.call('PEXPIRE', KEYS[i], ARGV[1]) end
+end
+return 0
+`)
+
 // releaseScript lets go of a name if it is still ours.
 var releaseScript = redis.NewScript(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -51,20 +62,45 @@ return 0
 type SharedHolds struct {
 	s     *Shared
 	local *LocalHolds
+
+	mu   sync.Mutex
+	held map[string]string // what stands in Redis under the names that are held here
 }
 
-// Holds returns what replicas hold against each other. While Redis is away each of them holds names for itself alone.
-func (s *Shared) Holds(local *LocalHolds) *SharedHolds { return &SharedHolds{s: s, local: local} }
+// Holds returns what replicas hold against each other. It is for the time before [Shared.Run]. While Redis is away each of them holds names for
+// itself alone.
+func (s *Shared) Holds(local *LocalHolds) *SharedHolds {
+	h := &SharedHolds{s: s, local: local, held: make(map[string]string)}
+	s.repeated = append(s.repeated, h.renew)
+	return h
+}
+
+// renew goes on holding what is held.
+func (h *SharedHolds) renew(ctx context.Context) {
+	var keys []string
+	args := []any{holdLease.Milliseconds()}
+	h.mu.Lock()
+	for key, token := range h.held {
+		keys, args = append(keys, key), append(args, token)
+	}
+	h.mu.Unlock()
+	if len(keys) == 0 {
+		return
+	}
+	_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error { // the next is a second later
+		return renewScript.Run(ctx, c, keys, args...).Err()
+	})
+}
 
 // Hold implements [Holds].
-func (h *SharedHolds) Hold(ctx context.Context, name string, most time.Duration) (release func(), ok bool) {
-	free, ok := h.local.Hold(ctx, name, most)
+func (h *SharedHolds) Hold(ctx context.Context, name string) (release func(), ok bool) {
+	free, ok := h.local.Hold(ctx, name)
 	if !ok {
 		return nil, false
 	}
 	key, token := h.s.name("hold", digest(name)), rand.Text()
 	err := h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
-		return c.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: most}).Err()
+		return c.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: holdLease}).Err()
 	})
 	if errors.Is(err, redis.Nil) {
 		free()
@@ -73,9 +109,15 @@ func (h *SharedHolds) Hold(ctx context.Context, name string, most time.Duration)
 	if errors.Is(err, ErrAway) { // it was not asked
 		return free, true
 	}
+	h.mu.Lock()
+	h.held[key] = token
+	h.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	return func() { // also after an error: an answer that came too late may have been yes
-		_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
+		h.mu.Lock()
+		delete(h.held, key)
+		h.mu.Unlock()
+		_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error { // what is not released is not renewed
 			return releaseScript.Run(ctx, c, []string{key}, token).Err()
 		})
 		free()

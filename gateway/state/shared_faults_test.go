@@ -235,13 +235,13 @@ func TestLateHold(t *testing.T) {
 		c.WriteError("ERR what is wrong comes behind what was done")
 		return true
 	})
-	free, ok := a.Holds(NewLocalHolds()).Hold(t.Context(), "task", time.Minute)
+	free, ok := a.Holds(NewLocalHolds()).Hold(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it, and it is not given")
 	}
 	m.Server().SetPreHook(nil)
 	free()
-	free, ok = b.Holds(NewLocalHolds()).Hold(t.Context(), "task", time.Minute)
+	free, ok = b.Holds(NewLocalHolds()).Hold(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it any more, and it is not given")
 	}

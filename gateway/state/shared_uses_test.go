@@ -237,32 +237,32 @@ func TestSharedHolds(t *testing.T) {
 	m := miniredis.RunT(t)
 	a, b := pair(t, m, nil)
 	first, second := a.Holds(NewLocalHolds()), b.Holds(NewLocalHolds())
-	release, ok := first.Hold(t.Context(), "task", time.Minute)
+	release, ok := first.Hold(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it")
 	}
 	for _, h := range []Holds{first, second} {
-		if _, ok := h.Hold(t.Context(), "task", time.Minute); ok {
+		if _, ok := h.Hold(t.Context(), "task"); ok {
 			t.Error("two have it")
 		}
 	}
 	release()
-	release, ok = second.Hold(t.Context(), "task", time.Minute)
+	release, ok = second.Hold(t.Context(), "task")
 	if !ok {
 		t.Fatal("it was not released")
 	}
 	m.FastForward(2 * time.Minute) // its process has died, as far as the other can tell
-	other, ok := first.Hold(t.Context(), "task", time.Minute)
+	other, ok := first.Hold(t.Context(), "task")
 	if !ok {
 		t.Fatal("it is held for ever")
 	}
 	release() // which must not take away what is another's now
-	if _, ok := second.Hold(t.Context(), "task", time.Minute); ok {
+	if _, ok := second.Hold(t.Context(), "task"); ok {
 		t.Error("two have it")
 	}
 	other()
 	m.Close()
-	if release, ok = second.Hold(t.Context(), "task", time.Minute); !ok {
+	if release, ok = second.Hold(t.Context(), "task"); !ok {
 		t.Fatal("without Redis nobody else can have it")
 	}
 	release()
