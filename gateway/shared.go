@@ -85,8 +85,10 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}
 	records := s.Records("task", tasks)
 	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
+	ends := s.Tombstones(ended)
+	ends.Ended(func(session string) { g.speakers.endedElsewhere(session) })
 	return &shared{
-		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: s.Tombstones(ended),
+		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: ends,
 		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -163,6 +164,16 @@ func (s *speakers) restart() {
 	defer s.mu.Unlock()
 	for _, speaker := range s.byName {
 		speaker.hub.Restart()
+	}
+}
+
+// endedElsewhere ends what there is here of a session that another replica has ended.
+func (s *speakers) endedElsewhere(session string) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.byName))
+	s.mu.Unlock()
+	for _, speaker := range all {
+		speaker.Ended(session)
 	}
 }
 

@@ -150,7 +150,7 @@ func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (grace
 	if !until.IsZero() {
 		defer time.AfterFunc(until.Sub(x.h.now()), l.finish).Stop()
 	}
-	x.out.watch(l.finish)
+	x.out.watch(func() { x.revoked(ctx) }, l.finish)
 	l.attach(x)
 	graceful = l.wait(ctx, x)
 	l.detach()

@@ -87,8 +87,11 @@ func (s *stream) sealed() {
 // errBroken is the error of a stream of which nobody knows how far it was written.
 var errBroken = errors.New("panic while the stream was kept alive")
 
-// wake is the timer's, which has nobody above it.
-func (s *stream) wake() {
+// wake is the timer's.
+func (s *stream) wake() { s.guard(s.beat) }
+
+// guard calls f for a timer, which has nobody above it.
+func (s *stream) guard(f func()) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -101,7 +104,7 @@ func (s *stream) wake() {
 			s.err = errBroken
 		}
 	}()
-	s.beat()
+	f()
 }
 
 // beat writes a keepAlive if the stream was silent for a period. An error is kept, and
@@ -121,8 +124,8 @@ func (s *stream) intact() bool {
 	return s.err == nil
 }
 
-// watch has broken called when a keepAlive finds that nobody reads the stream any more.
-func (s *stream) watch(broken func()) {
+// watch has alive called after each keepAlive, and broken when one finds that nobody reads the stream any more.
+func (s *stream) watch(alive, broken func()) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	if s.live.timer == nil {
@@ -130,7 +133,12 @@ func (s *stream) watch(broken func()) {
 	}
 	s.live.timer.Stop()
 	s.live.timer = time.AfterFunc(s.live.period, func() {
-		if s.wake(); !s.intact() {
+		s.guard(func() {
+			if s.beat(); s.intact() {
+				alive()
+			}
+		})
+		if !s.intact() {
 			broken()
 		}
 	})

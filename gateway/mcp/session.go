@@ -152,5 +152,21 @@ func (h *Handler) resume(ctx context.Context, header http.Header, principal stri
 	return ss, nil
 }
 
+// Ended drops what is known here of a session that has ended at another replica, its stream with it. The id is one that
+// [Revocations] was given; of others nothing is known. It is safe for concurrent use.
+func (h *Handler) Ended(id string) {
+	var session [16]byte
+	if copy(session[:], id) == len(id) {
+		h.forget(session)
+	}
+}
+
+// revoked ends a stream whose session has ended elsewhere, and nobody has told this replica.
+func (x *exchange) revoked(ctx context.Context) {
+	if r := x.h.o.Revoked; r != nil && x.req.Era == Legacy && r.Revoked(ctx, x.session.key()) {
+		x.h.forget(x.session.id)
+	}
+}
+
 // key is the session's name among revocations.
 func (s *session) key() string { return string(s.id[:]) }

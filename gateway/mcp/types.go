@@ -174,7 +174,7 @@ type Revocations interface {
 	// pays for it. An error is answered to the client, who may try again.
 	Revoke(ctx context.Context, owner, id string, until time.Time) error
 	// Revoked tells whether id was revoked and the time has not passed. It is asked
-	// for each legacy request; an implementation whose store is out of reach answers
+	// for each legacy request, and after each silence of an open stream; an implementation whose store is out of reach answers
 	// by its own policy.
 	Revoked(ctx context.Context, id string) bool
 }

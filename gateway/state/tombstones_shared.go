@@ -33,6 +33,7 @@ type SharedTombstones struct {
 	s      *Shared
 	local  *Tombstones
 	ledger *ledger
+	ended  func(name string)
 
 	mu    sync.Mutex
 	asked map[string]askedName
@@ -55,17 +56,22 @@ type askedName struct {
 // Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
 // each replica knows its own, in local, and those that it has heard of.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), untold: make(map[string]untoldEnd)}
+	t := &SharedTombstones{s: s, local: local, ended: func(string) {}, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), untold: make(map[string]untoldEnd)}
 	s.bus.Subscribe(topicEnds, t.heard)
 	s.repeated = append(s.repeated, t.tellAgain)
 	return t
 }
+
+// Ended has f called with each name that another replica has told to be revoked, once or more. It is for the time before [Shared.Run], and f should
+// not wait.
+func (t *SharedTombstones) Ended(f func(name string)) { t.ended = f }
 
 // heard takes what another replica tells.
 func (t *SharedTombstones) heard(message []byte) {
 	if len(message) > 8 {
 		until := time.UnixMilli(int64(binary.BigEndian.Uint64(message))) //nolint:gosec // it was made of one
 		_ = t.local.Revoke(context.Background(), "", string(message[8:]), until)
+		t.ended(string(message[8:]))
 	}
 }
 
