@@ -89,12 +89,19 @@ func (s *splitter) one(e entity) error {
 		return err
 	}
 	if e.inForm {
-		if _, parameters, err := mime.ParseMediaType(e.disposition); err == nil {
-			part.Field = cleanName(parameters["name"])
-		}
+		part.Field = cleanName(fieldName(e.disposition))
 	}
 	s.parts = append(s.parts, part)
 	return nil
+}
+
+// fieldName returns the name of a part of a form, "" when it has none. It does not need the rest of the header to be right: what has the
+// name of something hidden is hidden.
+func fieldName(disposition string) string {
+	if _, parameters, err := mime.ParseMediaType(disposition); err == nil {
+		return parameters["name"]
+	}
+	return mediaParameter(disposition, "name")
 }
 
 // boundaryOf returns what separates the parts; where the header does not tell, the first line does, if it looks so. It
