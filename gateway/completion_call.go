@@ -22,6 +22,8 @@ const (
 	maxCompletions  = 1000            // values taken from one answer
 	maxCompletion   = 200             // bytes of one value
 	maxKeptAnswers  = 1000
+	maxKeptValues   = 4 << 20 // bytes of all that is kept
+	stringSize      = 16      // bytes of a string beside its text
 	maxKeptArgument = 4 << 10 // bytes of the arguments of a call
 )
 
@@ -196,11 +198,13 @@ func collectValues(data []byte, pointer string, found func(value []byte) bool) b
 type completions struct {
 	mu   sync.Mutex
 	kept map[string]keptCompletion
+	size int // of all in kept
 }
 
 type keptCompletion struct {
 	values []string
 	until  time.Time
+	size   int // with its key, in bytes
 }
 
 func (c *completions) get(key string, now time.Time) ([]string, bool) {
@@ -213,7 +217,7 @@ func (c *completions) get(key string, now time.Time) ([]string, bool) {
 	return kept.values, true
 }
 
-// put keeps values, which must not be changed afterwards. When there are too many, those go that are not good any more, and then any.
+// put keeps values, which must not be changed afterwards. Those go that are not good any more, and when there are too many, any.
 func (c *completions) put(key string, values []string, now time.Time) {
 	if len(key) > 4*maxKeptArgument { // of headers that go on
 		return
@@ -223,18 +227,28 @@ func (c *completions) put(key string, values []string, now time.Time) {
 	if c.kept == nil {
 		c.kept = map[string]keptCompletion{}
 	}
-	if len(c.kept) >= maxKeptAnswers {
-		for other, kept := range c.kept {
-			if !now.Before(kept.until) {
-				delete(c.kept, other)
-			}
-		}
-		for other := range c.kept {
-			if len(c.kept) < maxKeptAnswers {
-				break
-			}
-			delete(c.kept, other)
+	added := keptCompletion{values: values, until: now.Add(completionLife), size: len(key)}
+	for _, value := range values {
+		added.size += stringSize + len(value)
+	}
+	c.drop(key)
+	for other, kept := range c.kept {
+		if !now.Before(kept.until) {
+			c.drop(other)
 		}
 	}
-	c.kept[key] = keptCompletion{values, now.Add(completionLife)}
+	for other := range c.kept {
+		if len(c.kept) < maxKeptAnswers && c.size+added.size <= maxKeptValues {
+			break
+		}
+		c.drop(other)
+	}
+	c.kept[key] = added
+	c.size += added.size
+}
+
+// drop lets one go. The caller holds the lock.
+func (c *completions) drop(key string) {
+	c.size -= c.kept[key].size
+	delete(c.kept, key)
 }

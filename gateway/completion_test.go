@@ -91,6 +91,26 @@ func TestCompletionsAreBounded(t *testing.T) {
 		t.Error("kept a long key")
 	}
 	later := now.Add(completionLife)
+	large := slices.Repeat([]string{strings.Repeat("v", maxCompletion)}, maxCompletions)
+	c.put("large", large, now)
+	c.put("b", nil, later)
+	if _, ok := c.kept["large"]; ok {
+		t.Error("kept what is not good any more")
+	}
+	for i := range 100 {
+		c.put(fmt.Sprint("large", i), large, later)
+	}
+	size := 0
+	for key, kept := range c.kept {
+		size += len(key)
+		for _, value := range kept.values {
+			size += len(value)
+		}
+	}
+	if _, ok := c.get("large99", later); !ok || size > 4<<20 || size < 2<<20 {
+		t.Errorf("%d bytes kept, the last: %v", size, ok)
+	}
+	later = later.Add(completionLife)
 	for i := range 3 * maxKeptAnswers {
 		c.put(fmt.Sprint(i), nil, later)
 	}
