@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -50,7 +51,8 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		body = append(body, part.Data...)
 		return nil
 	})
-	if err != nil {
+	large := isTooLarge(err)
+	if err != nil && !large {
 		return err
 	}
 	var b strings.Builder
@@ -71,6 +73,8 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		if short {
 			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", len(said))
 		}
+	case large:
+		b.WriteString(", with a body that is too large.")
 	case other != "":
 		fmt.Fprintf(&b, ", with a body that is no text (%s).", cut(strings.ToValidUTF8(other, ""), 100))
 	default:
@@ -89,6 +93,14 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		o = outcomeClientError
 	}
 	return &failure{outcome: o, text: b.String()}
+}
+
+// isTooLarge tells whether reading an answer came to nothing because of its size, or of that of others under way.
+func isTooLarge(err error) bool {
+	var limit *upstream.Error
+	var place *failure
+	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
+		errors.As(err, &place) && (place.outcome == outcome(upstream.TooLarge.String()) || place.outcome == outcome(upstream.Overloaded.String()))
 }
 
 // told returns what is told of a short text of an error.
