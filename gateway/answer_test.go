@@ -101,7 +101,7 @@ func TestLead(t *testing.T) {
 		`{"detail":"` + strings.Repeat(`x`, 4799) + `\u0041"` + pad: strings.Repeat("x", maxDetail-3) + "…",
 		`{"detail":"` + strings.Repeat(` `, 4798) + `\u0041"` + pad: "",
 	} {
-		if got := leadOf(openapi.Part{Kind: openapi.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string) string { return s }); got != want || !utf8.ValidString(got) {
+		if got := leadOf(openapi.Part{Kind: openapi.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string, _ bool) string { return s }); got != want || !utf8.ValidString(got) {
 			t.Errorf("%.60s: %q, want %q", text, got, want)
 		}
 	}
@@ -112,6 +112,9 @@ func TestRefusalIsCutClean(t *testing.T) {
 	const secret = "canary-0123456789-abcdefghij"
 	var body string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if strings.HasPrefix(body, "{") {
+			w.Header().Set("Content-Type", "application/json")
+		}
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, body)
 	}))
@@ -123,6 +126,9 @@ func TestRefusalIsCutClean(t *testing.T) {
 			body = fill + strings.Repeat(secret+" ", 20)
 			if credential == "" {
 				body = strings.Repeat("x", shift%4) + strings.Repeat("€", maxErrorBody)
+			}
+			if shift%2 == 1 && credential != "" { // the lead is cut long before
+				body = `{"title":"Bad","detail":"` + strings.Repeat(" ", 8*maxDetail-1-shift/3) + secret + strings.Repeat("x", maxErrorBody) + `"}`
 			}
 			_, got := ask(t, g.Handler(), "2025-11-25", "tools/call", "watch", `"name":"watch","arguments":{}`)
 			text := string(got)

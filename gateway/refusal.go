@@ -103,8 +103,8 @@ func isTooLarge(err error) bool {
 		errors.As(err, &place) && (place.outcome == outcome(upstream.TooLarge.String()) || place.outcome == outcome(upstream.Overloaded.String()))
 }
 
-// told returns what is told of a short text of an error.
-func (c *call) told(text string) string { return c.refusal([]byte(text), false) }
+// told returns what is told of a short text of an error, or of the beginning of one that was cut.
+func (c *call) told(text string, cut bool) string { return c.refusal([]byte(text), cut) }
 
 const (
 	maxTitle  = 200 // bytes
@@ -123,7 +123,7 @@ var (
 // leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
 // place. It comes first because much else may stand around it, and a long body is cut.
 // told takes out of a text what is not for the caller.
-func leadOf(p openapi.Part, told func(string) string) string {
+func leadOf(p openapi.Part, told func(text string, cut bool) string) string {
 	words := func(value []byte, most int) string { return words(value, most, told) }
 	values := membersOf(p.Data)
 	if title, detail := words(values["title"], maxTitle), words(values["detail"], maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
@@ -172,14 +172,16 @@ func firstWords(values map[string][]byte, words func(value []byte, most int) str
 }
 
 // words returns the beginning of a string on one line; "" for another kind of value.
-func words(value []byte, most int, told func(string) string) string {
+func words(value []byte, most int, told func(text string, cut bool) string) string {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return ""
 	}
-	if value = bytes.TrimSpace(value); len(value) > 8*maxDetail {
+	value = bytes.TrimSpace(value)
+	short := len(value) > 8*maxDetail
+	if short {
 		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape that is cut apart ends the text
 	}
-	return cutText(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)))), " "), most)
+	return cutText(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)), short)), " "), most)
 }
 
 // cutText shortens a text without breaking a character.
