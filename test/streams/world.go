@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -130,9 +131,10 @@ func (w *world) ask(ctx context.Context, method, path string) (*http.Response, e
 // memory is what the gateway holds, in bytes.
 type memory struct{ live, resident float64 }
 
-// memory looks for a while, in which reloads that change nothing make the gateway collect what is garbage: what is live is
-// the least that it was seen to have.
+// memory looks until reloads that change nothing have made the gateway collect what is garbage three times, twelve seconds at most:
+// what is live is the least that it was seen to have.
 func (w *world) memory(ctx context.Context) (m memory, err error) {
+	collected := math.Inf(1) // times, when it has been three more
 	for end := time.Now().Add(12 * time.Second); time.Now().Before(end); {
 		if err := w.reload(ctx); err != nil {
 			return m, err
@@ -144,6 +146,10 @@ func (w *world) memory(ctx context.Context) (m memory, err error) {
 		live := values["go_memstats_heap_alloc_bytes"] + values["go_memstats_stack_inuse_bytes"]
 		if m.live == 0 || live < m.live {
 			m.live = live
+		}
+		now := values["go_gc_duration_seconds_count"]
+		if collected = min(collected, now+3); now >= collected {
+			break
 		}
 	}
 	usage, err := w.gateway.Usage()
