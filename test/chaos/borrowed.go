@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"drawbridge/test/figures"
@@ -17,11 +18,13 @@ import (
 
 // What other programs and tests of this module measure: they are run, and their figures are taken from what they print.
 
-// borrow runs a command in the root of the module, and returns all that it printed and whether it ended well.
+// borrow runs a command in the root of the module, and returns all that it printed and whether it ended well. It is interrupted with
+// all that it has started: neither make nor go run pass a signal on.
 func (s *suite) borrow(ctx context.Context, name string, args ...string) (printed string, well bool, err error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = s.root
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGINT) }
 	c.WaitDelay = 10 * time.Second
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

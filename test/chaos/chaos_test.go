@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -348,5 +350,26 @@ func TestAbsent(t *testing.T) {
 	want := []row{{"apache", "", "not run", notMeasured}, {"node (its packages)", "", "not run", notMeasured}}
 	if !slices.Equal(rows, want) {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestBorrowedProgramsEnd: what a command has started ends with it.
+func TestBorrowedProgramsEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	began := filepath.Join(dir, "began")
+	go func() {
+		defer cancel()
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(began); err == nil {
+				return
+			}
+		}
+	}()
+	start := time.Now()
+	// The inner shell does not become sleep, since it has something to do after it.
+	_, _, err := (&suite{root: dir}).borrow(ctx, "sh", "-c", "sh -c 'touch began; sleep 60; true'; true")
+	if took := time.Since(start); !errors.Is(err, context.Canceled) || took > 5*time.Second {
+		t.Errorf("%v after %s", err, took)
 	}
 }
