@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -96,7 +99,10 @@ func TestTableCountsWhatIsMissed(t *testing.T) {
 		func(context.Context, *suite) ([]row, error) { return nil, fmt.Errorf("boom\nat length") },
 		func(context.Context, *suite) ([]row, error) { return nil, nil },
 	} {
-		s.figure(t.Context(), &tab, figure{number: n + 1, name: "f", conditions: [3]string{"some", "", ""}, run: run})
+		f := figure{number: n + 1, name: "f", conditions: [3]string{"some", "", ""}, run: run}
+		for _, r := range s.figure(t.Context(), f) {
+			tab.add(f, short, r)
+		}
 	}
 	var b strings.Builder
 	tab.markdown = true
@@ -372,4 +378,40 @@ func TestBorrowedProgramsEnd(t *testing.T) {
 	if took := time.Since(start); !errors.Is(err, context.Canceled) || took > 5*time.Second {
 		t.Errorf("%v after %s", err, took)
 	}
+}
+
+// TestFiguresWithAClockRunAlone: nothing else runs beside them, and two at most of those that only count.
+func TestFiguresWithAClockRunAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		running, most, order := 0, 0, ""
+		var all []figure
+		for n := 1; n <= 6; n++ {
+			all = append(all, figure{number: n, counts: n%3 != 0, run: func(_ context.Context, s *suite) ([]row, error) {
+				mu.Lock()
+				running++
+				most = max(most, running)
+				if n%3 == 0 && (running > 1 || strings.ContainsAny(order, "1245")) {
+					t.Errorf("figure %d does not run alone: %s", n, order)
+				}
+				order += fmt.Sprint(n)
+				mu.Unlock()
+				time.Sleep(time.Duration(n) * time.Second)
+				mu.Lock()
+				defer mu.Unlock()
+				running--
+				return []row{{what: filepath.Base(s.dir)}}, nil
+			}})
+		}
+		dirs := map[string]bool{}
+		for i, rows := range (&suite{log: io.Discard}).figures(t.Context(), all) {
+			if len(rows) != 1 {
+				t.Fatalf("figure %d has %d rows", i+1, len(rows))
+			}
+			dirs[rows[0].what] = true
+		}
+		if most != 2 || len(dirs) != len(all) {
+			t.Errorf("%d at once, in %d folders: %s", most, len(dirs), order)
+		}
+	})
 }

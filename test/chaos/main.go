@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // suite is what all figures share.
@@ -21,8 +23,8 @@ type suite struct {
 	root    string // of the module
 	size    size
 	seed    uint64
-	dir     string // of the figure that runs
-	log     io.Writer
+	dir     string    // of the figure that runs
+	log     io.Writer // of several goroutines
 }
 
 func main() {
@@ -82,10 +84,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if s.root, err = os.Getwd(); err != nil {
 		return err
 	}
-	for _, f := range selected {
-		s.figure(ctx, t, f)
-		if ctx.Err() != nil {
-			break
+	for i, rows := range s.figures(ctx, selected) {
+		for _, r := range rows {
+			t.add(selected[i], s.size, r)
 		}
 	}
 	fmt.Fprintln(stdout)
@@ -99,24 +100,50 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// figure runs one figure, and adds what came of it to the table. Whatever one does, the others run.
-func (s *suite) figure(ctx context.Context, t *table, f figure) {
+// figures runs those that were selected and returns the rows of each: those with a clock one after the other, and then those that only
+// count, of which two may run at once. When ctx ends the others don't begin.
+func (s *suite) figures(ctx context.Context, selected []figure) [][]row {
+	results := make([][]row, len(selected))
+	for i, f := range selected {
+		if !f.counts && ctx.Err() == nil {
+			results[i] = s.figure(ctx, f)
+		}
+	}
+	var pairs errgroup.Group
+	pairs.SetLimit(2)
+	for i, f := range selected {
+		if !f.counts {
+			continue
+		}
+		pairs.Go(func() error {
+			if ctx.Err() == nil {
+				results[i] = s.figure(ctx, f)
+			}
+			return nil
+		})
+	}
+	_ = pairs.Wait() // there is no error: a figure that fails is a row
+	return results
+}
+
+// figure runs one figure in a folder of its own, and returns what came of it. Whatever one does, the others run.
+func (s *suite) figure(ctx context.Context, f figure) (rows []row) {
 	began := time.Now()
 	s.progress("== %d %s: %s", f.number, f.name, f.conditions[s.size])
 	// What a figure needs is there for as long as it takes and no longer.
-	limit := 5 * time.Minute
+	limit := 10 * time.Minute
 	if s.size == full {
 		limit = time.Hour
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var rows []row
 	err := func() (err error) {
-		if s.dir, err = os.MkdirTemp("", "chaos"); err != nil {
+		own := *s
+		if own.dir, err = os.MkdirTemp("", "chaos"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(s.dir)
-		rows, err = f.run(ctx, s)
+		defer os.RemoveAll(own.dir)
+		rows, err = f.run(ctx, &own)
 		return err
 	}()
 	var absent *notRun
@@ -124,19 +151,21 @@ func (s *suite) figure(ctx context.Context, t *table, f figure) {
 	case errors.As(err, &absent):
 		rows = append(rows, row{measured: "not run: " + absent.reason, verdict: notMeasured})
 	case err != nil:
-		fmt.Fprintf(s.log, "%v\n", err)
+		s.progress("%v", err)
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		rows = append(rows, row{measured: "error: " + first, verdict: missed})
 	case len(rows) == 0:
 		rows = append(rows, row{measured: "nothing", verdict: missed})
 	}
+	told := ""
 	for _, r := range rows {
-		t.add(f, s.size, r)
-		s.progress("   %s %s (%s) %s", r.what, r.measured, r.goal, r.verdict)
+		told += fmt.Sprintf("   %s %s (%s) %s\n", r.what, r.measured, r.goal, r.verdict)
 	}
-	s.progress("== %d: %s", f.number, time.Since(began).Round(100*time.Millisecond))
+	s.progress("%s== %d: %s", told, f.number, time.Since(began).Round(100*time.Millisecond))
+	return rows
 }
 
+// progress tells something in one piece, since two figures may do so at once.
 func (s *suite) progress(format string, args ...any) { fmt.Fprintf(s.log, format+"\n", args...) }
 
 // timed is the verdict on a goal of time. In the short size there is none: the machine has other work to do then.
