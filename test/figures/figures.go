@@ -38,14 +38,14 @@ func NewTable(w io.Writer) *Table {
 	return &Table{w: w}
 }
 
-// Add prints figures.
+// Add prints figures, each on one line: what was measured may quote answers, which have blanks and lines of their own.
 func (t *Table) Add(all ...Figure) {
 	for _, f := range all {
 		mark := ""
 		if !f.Met {
 			mark, t.missed = "  "+missed, t.missed+1
 		}
-		fmt.Fprintf(t.w, layout, f.Name, f.Goal, f.Measured, mark)
+		fmt.Fprintf(t.w, layout, f.Name, f.Goal, strings.Join(strings.Fields(f.Measured), " "), mark)
 	}
 }
 

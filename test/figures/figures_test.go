@@ -15,10 +15,12 @@ func TestTable(t *testing.T) {
 		{"fetches", "1", "2", false},
 	}
 	table.Add(want...)
-	if err := table.Err(); err == nil || err.Error() != "1 figures were missed" {
+	table.Add(Figure{"calls that failed", "0", "1 of 10, the last: status 500: {\n  \"error\": 1\n}", false})
+	want = append(want, Figure{"calls that failed", "0", `1 of 10, the last: status 500: { "error": 1 }`, false})
+	if err := table.Err(); err == nil || err.Error() != "2 figures were missed" {
 		t.Errorf("the error is %v", err)
 	}
-	got, err := Parse("500 calls/s\n\n" + printed.String() + "tokens: 1 figures were missed\n")
+	got, err := Parse("500 calls/s\n\n" + printed.String() + "tokens: 2 figures were missed\n")
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v were read of\n%s", got, err, printed.String())
 	}
