@@ -223,14 +223,21 @@ func (x *exchange) answered(message []byte) *Error {
 	}
 	x.enter(ss)
 	x.event.Method = "response"
-	x.answers(message)
+	if err := x.answers(message); err != nil {
+		return err
+	}
 	x.out.empty(http.StatusAccepted)
 	return nil
 }
 
-// answers hands on the response of the request's session.
-func (x *exchange) answers(message []byte) {
-	if !x.h.questions.deliver(x.session.id, message) && isQuestionID(jsonscan.Lookup(message, "id")) {
-		x.relay(relayed{Kind: relayAnswer, Message: message})
+// answers hands on the response of the request's session. Of one that is too large to be
+// handed on to another replica the client hears: the question is open still.
+func (x *exchange) answers(message []byte) *Error {
+	if x.h.questions.deliver(x.session.id, message) || !isQuestionID(jsonscan.Lookup(message, "id")) {
+		return nil
 	}
+	if !x.relay(relayed{Kind: relayAnswer, Message: message}) {
+		return refusal(http.StatusRequestEntityTooLarge, "the answer is larger than %d bytes, and nobody here waits for it: another replica that may is told of no more; answer with less", maxRelayed)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,12 +78,15 @@ func (x *exchange) batch(body []byte) *Error {
 	if err := x.hearAll(messages, len(parts)); err != nil {
 		return err
 	}
+	var untaken *Error
 	for i := range messages {
-		x.take(&messages[i])
+		untaken = cmp.Or(x.take(&messages[i]), untaken)
 	}
 	if len(parts) == 0 {
-		x.out.empty(http.StatusAccepted)
-		return nil
+		if untaken == nil {
+			x.out.empty(http.StatusAccepted)
+		}
+		return untaken
 	}
 	var running sync.WaitGroup
 	for _, p := range parts {
@@ -153,14 +157,15 @@ func (x *exchange) hearAll(messages []envelope, requests int) *Error {
 	return nil
 }
 
-// take takes a message that wants no answer.
-func (x *exchange) take(e *envelope) {
+// take takes a message that wants no answer. The error is told where there are no answers.
+func (x *exchange) take(e *envelope) *Error {
 	switch {
 	case e.response:
-		x.answers(e.whole)
+		return x.answers(e.whole)
 	case e.id == nil:
 		x.cancels(e)
 	}
+	return nil
 }
 
 // part is one request of a batch, with its answer in memory.

@@ -282,7 +282,7 @@ func (t *OldTransport) serve(st *oldStream, r *http.Request, e *envelope) {
 	}()
 	switch {
 	case e.response:
-		y.answers(e.whole)
+		_ = y.answers(e.whole) // who has asked is here, or nobody is
 	case e.id == nil:
 		y.cancels(e)
 	default:

@@ -15,7 +15,7 @@ const relayLabel = "drawbridge mcp relay 1"
 const relayLife = time.Minute
 
 // maxRelayed is the size of the largest message of a client that other replicas are told of, in bytes. What users answer is
-// far smaller, and what is larger would make the way between replicas slow for everybody.
+// far smaller, and what is larger would make the way between replicas slow for everybody: the client hears that.
 const maxRelayed = 64 << 10
 
 // relayed is what one replica has learned of a legacy session and another may have to
@@ -37,12 +37,15 @@ const (
 	relayEnd    relayKind = "end"    // the session has ended
 )
 
-// relay tells the other replicas, if there is a way. That it failed is logged: the
-// client is answered as if there were one replica.
-func (x *exchange) relay(m relayed) {
+// relay tells the other replicas, if there is a way; false: the message is too large for
+// it. That it failed is logged: the client is answered as if there were one replica.
+func (x *exchange) relay(m relayed) bool {
 	h := x.h
-	if h.o.Relay == nil || len(m.Message) > maxRelayed {
-		return
+	if h.o.Relay == nil {
+		return true
+	}
+	if len(m.Message) > maxRelayed {
+		return false
 	}
 	m.Session = x.session.id
 	ctx := x.req.HTTP.Context()
@@ -53,6 +56,7 @@ func (x *exchange) relay(m relayed) {
 	if err != nil {
 		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "other replicas could not be told", slog.String("of", string(m.Kind)), slog.Any("error", err))
 	}
+	return true
 }
 
 // Relayed takes a message that the [Options].Relay of another replica, or of this one,

@@ -63,9 +63,28 @@ func TestReplicas(t *testing.T) {
 			if m == nil {
 				t.Fatalf("no question: %s", said(asked))
 			}
+			// Too large to be told the others, for their way is shared. Who has said it may say less.
+			large := func(id string) string {
+				return `{"jsonrpc":"2.0","id":"` + id + `","result":{"action":"accept","content":{"v":"` + strings.Repeat("a", 70<<10) + `"}}}`
+			}
+			refused := post(1, large(m[1]))
+			if got, want := refused.status, map[bool]int{true: 413, false: 202}[together]; got != want {
+				t.Errorf("together %v: a large answer at another replica: %d", together, got)
+			}
+			if got := said(refused); together && !strings.Contains(got, "the answer is larger than 65536 bytes") {
+				t.Errorf("a large answer at another replica: %s", got)
+			}
 			post(1, `{"jsonrpc":"2.0","id":"`+m[1]+`","result":{"action":"decline"}}`)
 			if got := strings.Contains(said(asked), `"said":"name: 2 "`); got != together {
 				t.Errorf("together %v: answered %v", together, got)
+			}
+			here := post(0, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask"}}`)
+			again := remembered["question"].FindStringSubmatch(said(here))
+			if again == nil {
+				t.Fatalf("no question: %s", said(here))
+			}
+			if k := post(0, large(again[1])); k.status != 202 || !strings.Contains(said(here), `"said":"name: 1 `) {
+				t.Errorf("a large answer where it was asked for: %d", k.status)
 			}
 			cancelled := post(0, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask"}}`)
 			post(1, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
@@ -77,10 +96,9 @@ func TestReplicas(t *testing.T) {
 			if got := strings.Contains(said(logged), "notifications/message"); got != together {
 				t.Errorf("together %v: logged %v", together, got)
 			}
-			// What nobody can have asked for, and what is too large, is not told the others: their way is shared.
+			// What nobody can have asked for, and what is too large, is not told the others.
 			post(1, `{"jsonrpc":"2.0","id":"x","result":{}}`)
 			post(1, `{"jsonrpc":"2.0","id":7,"result":{}}`)
-			post(1, `{"jsonrpc":"2.0","id":"`+m[1]+`","result":{"a":"`+strings.Repeat("a", 70<<10)+`"}}`)
 			post(1, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`+strings.Repeat("a", 70<<10)+`"}}`)
 			stream := open(0, http.MethodGet, "")
 			open(1, http.MethodDelete, "")
