@@ -23,15 +23,16 @@ type numbered struct {
 	until  time.Time
 }
 
-// append appends it as text that [parseRecord] reads.
-func (n numbered) append(dst []byte) []byte {
+// plain is the record as bytes, which [parseRecord] reads.
+func (n numbered) plain() []byte {
+	dst := make([]byte, 0, 16+binary.MaxVarintLen64+len(n.owner)+len(n.value))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(n.number))            //nolint:gosec // not below 0
 	dst = binary.BigEndian.AppendUint64(dst, uint64(n.until.UnixMilli())) //nolint:gosec // after 1970
 	dst = binary.AppendUvarint(dst, uint64(len(n.owner)))
 	return append(append(dst, n.owner...), n.value...)
 }
 
-// parseRecord reads what append has made; false: it was not.
+// parseRecord reads what plain has made; false: it was not.
 func parseRecord(plain []byte) (n numbered, ok bool) {
 	if len(plain) < 16 {
 		return n, false

@@ -64,7 +64,7 @@ const (
 // name, is as good as not there.
 type SharedRecords struct {
 	s        *Shared
-	local    *LocalRecords // of what [numbered.append] makes
+	local    *LocalRecords // of what [numbered.plain] makes
 	kind     string
 	perOwner int
 	ledger   *ledger
@@ -187,7 +187,7 @@ func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) 
 	if rec.number != settled {
 		rec.number = old.number + 1
 	}
-	_ = r.local.Put(ctx, name, rec.owner, rec.append(nil), rec.until)
+	_ = r.local.Put(ctx, name, rec.owner, rec.plain(), rec.until)
 	return known, true
 }
 
@@ -196,14 +196,14 @@ func (r *SharedRecords) take(ctx context.Context, name string, theirs numbered) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if mine, here := r.here(ctx, name); !here || theirs.number >= mine.number {
-		_ = r.local.Put(ctx, name, theirs.owner, theirs.append(nil), theirs.until)
+		_ = r.local.Put(ctx, name, theirs.owner, theirs.plain(), theirs.until)
 	}
 }
 
 // Add implements [Records]. While Redis is away it is what is here that counts.
 func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error) {
 	rec := numbered{number: 1, owner: owner, value: value, until: until}
-	if added, _ := r.local.Add(ctx, name, owner, rec.append(nil), until); !added {
+	if added, _ := r.local.Add(ctx, name, owner, rec.plain(), until); !added {
 		return false, nil
 	}
 	_, kept, err := r.put(ctx, name, rec, putNew)
@@ -216,7 +216,7 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode
 	if life <= 0 {
 		return rec, true, nil
 	}
-	plain := rec.append(nil)
+	plain := rec.plain()
 	record, owned := r.names(name, rec.owner)
 	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.take(record, rec.owner, size, rec.until) {
 		return rec, true, nil

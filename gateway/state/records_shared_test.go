@@ -112,7 +112,7 @@ func TestSharedRecordsPoison(t *testing.T) {
 		t.Fatalf("%q %v %v", got, ok, err)
 	}
 	sealed := func(value string, until time.Time, name string) string {
-		return withNumber(1, a.o.Seal.Seal(numbered{number: 1, value: []byte(value), until: until}.append(nil), []byte(name)))
+		return withNumber(1, a.o.Seal.Seal(numbered{number: 1, value: []byte(value), until: until}.plain(), []byte(name)))
 	}
 	for name, poison := range map[string]string{
 		"garbage": "garbage", "empty": "", "another name": get(at(first, "yours")), "another kind": get(at(other, "mine")), "cut": good[:len(good)-1],
@@ -151,7 +151,7 @@ func FuzzSharedRecord(f *testing.F) {
 	r := s.Records("task", NewLocalRecords(RecordLimits{}, nil))
 	record, _ := r.names("name", "")
 	good := func(value []byte) []byte {
-		return numbered{number: 1, owner: "owner", value: value, until: time.Now().Add(time.Hour)}.append(nil)
+		return numbered{number: 1, owner: "owner", value: value, until: time.Now().Add(time.Hour)}.plain()
 	}
 	text := withNumber(1, s.o.Seal.Seal(good([]byte("value")), []byte(record)))
 	f.Add(text, []byte("value"))
