@@ -169,7 +169,7 @@ func compiledBy(c config.API) config.API {
 	return c
 }
 
-// apis is how many APIs there are when tools are named: those of a directory come and go, and no tool changes its name
+// apis is how many APIs there are when tools are named: those of a directory come and go, and no tool gets or loses a prefix
 // for that.
 func (d *deployment) apis() int {
 	if len(d.config.Directories()) > 0 {

@@ -37,6 +37,8 @@ type generation struct {
 	manifests *manifests // nil: they are not served
 	// promptFaults are what keeps prompts from being had, with their places.
 	promptFaults []string
+	// clashes tell which names depend on whether other documents can be read.
+	clashes []string
 }
 
 // endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
@@ -49,7 +51,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
-	d.nameSources()
+	clashes := d.nameSources()
 	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
@@ -94,6 +96,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.catalog = catalog.Build(apis, catalog.Options{
 		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName,
 	})
+	gen.clashes = append(clashes, clashesOf(gen.catalog)...)
 	sources := map[string]*source{}
 	for _, s := range d.sources {
 		sources[s.name] = s
@@ -198,6 +201,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
+	g.logClashes(gen, old)
 	g.logHeldBack(gen, old)
 	if old != nil {
 		g.logDiff(diff, gen.catalog, old.catalog)
@@ -248,7 +252,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
-		s.Config.Prompts = gen.promptFaults
+		s.Config.Prompts, s.Config.Clashes = gen.promptFaults, gen.clashes
 		for _, t := range gen.catalog.All() {
 			if !t.Hidden {
 				s.Tools++

@@ -3,9 +3,13 @@ package gateway
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"drawbridge/gateway/catalog"
 )
 
 // nameFromLocation names an API until its document is known.
@@ -54,8 +58,9 @@ func (s *source) nameFor(title string) string {
 
 // nameSources names the sources that the configuration leaves unnamed, after their documents' titles. Sources of
 // the same title all get a suffix that depends on where their documents come from, so that names do not depend on
-// the order of the configuration or of arrival.
-func (d *deployment) nameSources() {
+// the order of the configuration or of arrival. But while one of them can't be read the other has no suffix: that is
+// what it returns, in words.
+func (d *deployment) nameSources() (clashes []string) {
 	members := map[string][]*source{}
 	for _, s := range d.sources {
 		name := s.label
@@ -69,11 +74,52 @@ func (d *deployment) nameSources() {
 		if len(sources) == 1 {
 			continue
 		}
+		var specs []string
 		for _, s := range sources {
 			if s.config.Name == "" {
 				sum := sha256.Sum256([]byte(s.config.Spec.String()))
 				s.name = name + "-" + hex.EncodeToString(sum[:4])
+				if s.loaded != nil {
+					specs = append(specs, display(s.config.Spec.String()))
+				}
 			}
+		}
+		if len(specs) > 1 {
+			clashes = append(clashes, fmt.Sprintf("%s would all be named %q, so that a hash ends their names and those of their tools, but not those of one "+
+				"while the others can't be read: give each an entry with a name", strings.Join(specs, " and "), name))
+		}
+	}
+	slices.Sort(clashes)
+	return clashes
+}
+
+// clashesOf tells in words which names of tools depend on whether the documents of other APIs can be read.
+func clashesOf(c *catalog.Catalog) []string {
+	clashes := c.Clashes()
+	if len(clashes) == 0 {
+		return nil
+	}
+	const most = 5
+	var list []string
+	for _, clash := range clashes[:min(len(clashes), most)] {
+		list = append(list, fmt.Sprintf("%q (%s)", clash.Name, strings.Join(clash.APIs, ", ")))
+	}
+	more := ""
+	if len(clashes) > most {
+		more = fmt.Sprintf(" and %d more", len(clashes)-most)
+	}
+	return []string{fmt.Sprintf("tools of several APIs would be named %s%s, so that a hash ends their names, but not those of one while the others "+
+		"can't be read: name them by rules, or let tools.prefix tell them apart", strings.Join(list, ", "), more)}
+}
+
+// logClashes warns of names that are not as stable as others, once.
+func (g *Gateway) logClashes(gen, old *generation) {
+	for _, clash := range gen.clashes {
+		if old == nil || !slices.Contains(old.clashes, clash) {
+			g.log.Warn("names clash", "problem", clash)
 		}
 	}
 }
+
+// NameClashes returns which names of APIs and tools depend on whether other documents can be read, and why.
+func (g *Gateway) NameClashes() []string { return slices.Clone(g.Status().Config.Clashes) }

@@ -65,6 +65,7 @@ is skipped), 2 on bad usage or configuration.`,
 				text.outcome(&outcomes[i], unusable[i])
 			}
 			text.prompts(g.PromptProblems())
+			text.clashes(g.NameClashes())
 			text.passedOver(g.PassedOver())
 			err = text.err
 		}
@@ -124,9 +125,10 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 	var all struct {
 		APIs       []any    `json:"apis"`
 		Prompts    []string `json:"prompts,omitempty"`
+		Clashes    []string `json:"clashes,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
 	}
-	all.Prompts, all.PassedOver = g.PromptProblems(), g.PassedOver()
+	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
 	for i := range outcomes {
 		report := outcomes[i].Report
 		report.API.LoadedAt = nil // the same documents give the same report

@@ -73,6 +73,16 @@ func (t *reportText) passedOver(files []string) {
 	}
 }
 
+// clashes writes which names are not as stable as others.
+func (t *reportText) clashes(clashes []string) {
+	if t.quiet {
+		return
+	}
+	for _, clash := range clashes {
+		t.printf("warning: %s\n", clash)
+	}
+}
+
 // prompts writes what keeps prompts from being had.
 func (t *reportText) prompts(problems []string) {
 	for _, problem := range problems {

@@ -59,6 +59,8 @@ type Config struct {
 	Error    string    `json:"error,omitempty"` // why a newer one is not in use; empty: none was refused
 	// Prompts tells what keeps prompts of the configuration from being had, with places in its files.
 	Prompts []string `json:"prompts,omitempty"`
+	// Clashes tells which names of APIs and tools depend on whether other documents can be read.
+	Clashes []string `json:"clashes,omitempty"`
 	// PassedOver lists the files of configured directories that are no documents.
 	PassedOver []string `json:"passed_over,omitempty"`
 }

@@ -10,8 +10,9 @@ import (
 
 // A Catalog is a set of tools, sorted by name. It is immutable.
 type Catalog struct {
-	tools  []*Tool
-	byName map[string]*Tool
+	tools   []*Tool
+	byName  map[string]*Tool
+	clashes []Clash
 }
 
 // An API is one upstream service with its operations.
@@ -70,8 +71,7 @@ func Build(apis []API, o Options) *Catalog {
 	if o.APIs == 0 {
 		o.APIs = len(apis)
 	}
-	name(candidates, o)
-	c := &Catalog{byName: make(map[string]*Tool, len(candidates))}
+	c := &Catalog{clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
 	for _, candidate := range candidates {
 		if candidate.exposed {
 			t := newTool(candidate)
@@ -85,6 +85,9 @@ func Build(apis []API, o Options) *Catalog {
 
 // All returns the tools by name. Do not change the slice.
 func (c *Catalog) All() []*Tool { return c.tools }
+
+// Clashes returns the names that tools of several APIs would have. Do not change the slice.
+func (c *Catalog) Clashes() []Clash { return c.clashes }
 
 // Lookup returns the tool of that name, nil if there is none.
 func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }

@@ -29,9 +29,15 @@ const (
 	digits         = 8 // of the hash in a suffix
 )
 
+// A Clash is a name that tools of several APIs would have. As long as all of these are there, each has another instead, which ends in a hash.
+type Clash struct {
+	Name string
+	APIs []string // sorted
+}
+
 // name gives every candidate a name of its own (D11). A name depends on the operation, the options and the clashes, and
-// on nothing else, so that neither order nor history can change it (S9).
-func name(candidates []*candidate, o Options) {
+// on nothing else, so that no order can change it (S9). Clashes between APIs, which it returns, depend on which of them could be read.
+func name(candidates []*candidate, o Options) (between []Clash) {
 	limit := defaultMaxName
 	if o.MaxName != 0 {
 		limit = min(max(o.MaxName, 16), 128)
@@ -43,7 +49,9 @@ func name(candidates []*candidate, o Options) {
 		c.rename(limit)
 	}
 	// A name with a suffix can be the full name of another. That one then gets its own suffix, until all are different.
-	for clashes := clashesOf(candidates); len(clashes) > 0; clashes = clashesOf(candidates) {
+	clashes := clashesOf(candidates)
+	between = betweenAPIs(clashes)
+	for ; len(clashes) > 0; clashes = clashesOf(candidates) {
 		for _, clash := range clashes {
 			settle(clash)
 			for _, c := range clash {
@@ -51,6 +59,25 @@ func name(candidates []*candidate, o Options) {
 			}
 		}
 	}
+	return between
+}
+
+// betweenAPIs returns those of the clashes that have to do with a tool and another API, by name.
+func betweenAPIs(clashes [][]*candidate) (between []Clash) {
+	for _, same := range clashes {
+		var apis []string
+		exposed := false
+		for _, c := range same {
+			apis = append(apis, c.api)
+			exposed = exposed || c.exposed
+		}
+		slices.Sort(apis)
+		if apis = slices.Compact(apis); exposed && len(apis) > 1 {
+			between = append(between, Clash{same[0].name, apis})
+		}
+	}
+	slices.SortFunc(between, func(a, b Clash) int { return cmp.Compare(a.Name, b.Name) })
+	return between
 }
 
 // settle gives the suffix to all of a clash. Those that have the same name even with their hashes, having the same method
