@@ -27,7 +27,7 @@ func TestIntrospectionAsksAgain(t *testing.T) {
 				asked.Add(1)
 				if protocol == "h2" {
 					w.Header().Set("Connection", "close") // which net/http makes GOAWAY of
-				} else if r.Context().Value(served{}).(*atomic.Int64).Add(1) == 2 { //nolint:errcheck // ConnContext has put it there
+				} else if r.Context().Value(served{}).(*atomic.Int64).Add(1) == 2 {
 					closed.Add(1)
 					panic(http.ErrAbortHandler)
 				}

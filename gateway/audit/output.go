@@ -46,7 +46,7 @@ func endsWithin(f *os.File) bool {
 	if err != nil {
 		return false
 	}
-	defer r.Close() //nolint:errcheck // it was only read
+	defer r.Close()
 	var last [1]byte
 	_, err = r.ReadAt(last[:], info.Size()-1)
 	return err == nil && last[0] != '\n'
