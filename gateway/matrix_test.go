@@ -161,28 +161,31 @@ func TestBatchesOfOthers(t *testing.T) {
 		t.Fatal(faults)
 	}
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`
-	for name, other := range map[string]string{
-		"a prompt":             `"prompts/get","params":{"name":"clear","arguments":{"why":"x"}}`,
-		"values for a prompt":  `"completion/complete","params":{"ref":{"type":"ref/prompt","name":"clear"},"argument":{"name":"why","value":""}}`,
-		"values of a template": `"completion/complete","params":{"ref":{"type":"ref/resource","uri":"shop://purged/{id}"},"argument":{"name":"id","value":""}}`,
-		"a resource":           `"resources/read","params":{"uri":"shop://purged/7"}`,
-		"a subscription":       `"resources/subscribe","params":{"uri":"shop://purged/7"}`,
+	for _, tt := range []struct{ name, other string }{
+		{"a prompt", `"prompts/get","params":{"name":"clear","arguments":{"why":"x"}}`},
+		{"values for a prompt", `"completion/complete","params":{"ref":{"type":"ref/prompt","name":"clear"},"argument":{"name":"why","value":""}}`},
+		{"values of a template", `"completion/complete","params":{"ref":{"type":"ref/resource","uri":"shop://purged/{id}"},"argument":{"name":"id","value":""}}`},
+		{"a resource", `"resources/read","params":{"uri":"shop://purged/7"}`},
+		{"a subscription", `"resources/subscribe","params":{"uri":"shop://purged/7"}`}, // the last, since it is looked at from then on
 	} {
-		for scope, want := range map[string]int{"mcp:tools": http.StatusForbidden, "orders:all": http.StatusOK} {
-			c := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"scope": scope}))
+		for _, as := range []struct {
+			scope string
+			want  int
+		}{{"mcp:tools", http.StatusForbidden}, {"orders:all", http.StatusOK}} {
+			c := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"scope": as.scope}))
 			c.send("tools/list", "", "")
 			header := c.header.Clone()
 			header.Set("Content-Type", "application/json")
 			header.Set("Accept", "application/json, text/event-stream")
 			header.Set("Mcp-Session-Id", c.session)
-			w := post(g.Handler(), header, "["+list+`,{"jsonrpc":"2.0","id":2,"method":`+other+"}]")
+			w := post(g.Handler(), header, "["+list+`,{"jsonrpc":"2.0","id":2,"method":`+tt.other+"}]")
 			_, challenge, _ := strings.Cut(w.Header().Get("WWW-Authenticate"), ` scope="`)
 			challenge, _, _ = strings.Cut(challenge, `"`)
 			reached := len(service.taken())
 			switch {
-			case w.Code != want, want == http.StatusOK && (reached == 0 || strings.Contains(w.Body.String(), `"error"`)),
-				want == http.StatusForbidden && (reached != 0 || !sameScopes(challenge, "mcp:tools orders:admin")):
-				t.Errorf("%s with %q = %d, %d requests, %q: %s", name, scope, w.Code, reached, challenge, w.Body)
+			case w.Code != as.want, as.want == http.StatusOK && (reached == 0 || strings.Contains(w.Body.String(), `"error"`)),
+				as.want == http.StatusForbidden && (reached != 0 || !sameScopes(challenge, "mcp:tools orders:admin")):
+				t.Errorf("%s with %q = %d, %d requests, %q: %s", tt.name, as.scope, w.Code, reached, challenge, w.Body)
 			}
 		}
 	}
