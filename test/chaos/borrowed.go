@@ -27,12 +27,13 @@ func (s *suite) borrow(ctx context.Context, name string, args ...string) (printe
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGINT) }
 	c.WaitDelay = 10 * time.Second
 	out, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // those who have not heeded the interrupt
+		return "", false, fmt.Errorf("%s: %w\n%s", name, ctx.Err(), out)
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return "", false, fmt.Errorf("%s: %w", name, err)
-	}
-	if ctx.Err() != nil {
-		return "", false, fmt.Errorf("%s: %w\n%s", name, ctx.Err(), out)
 	}
 	return string(out), err == nil, nil
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -373,8 +374,11 @@ func TestBorrowedProgramsEnd(t *testing.T) {
 		}
 	}()
 	start := time.Now()
-	// The inner shell does not become sleep, since it has something to do after it.
-	_, _, err := (&suite{root: dir}).borrow(ctx, "sh", "-c", "sh -c 'touch began; sleep 60; true'; true")
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The outer shell does not become the inner one, since it has something to do after it; the inner one waits for ever and starts nothing.
+	_, _, err := (&suite{root: dir}).borrow(ctx, "sh", "-c", "sh -c ': >began; read x <fifo'; true")
 	if took := time.Since(start); !errors.Is(err, context.Canceled) || took > 5*time.Second {
 		t.Errorf("%v after %s", err, took)
 	}
