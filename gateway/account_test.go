@@ -275,46 +275,24 @@ func TestNothingUnaudited(t *testing.T) {
 // TestAccountOfATask has a line for each request about a job that is looked at later, and none for what is known without one.
 func TestAccountOfATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := &sink{}
-		log, err := audit.New(audit.Options{Output: out})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- log.Run(ctx) }()
 		g := startJobs(t, reportsAPI(t), "", newJobService(acceptedJob+"===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n"))
-		g.audit = log
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
-		for _, pause := range []time.Duration{0, 2 * time.Second, 0} { // there is one look, none before its time
-			time.Sleep(pause)
-			task, err := openAs(g, "", "", taskID(messages[0]))
-			if err != nil {
-				t.Fatal(err)
+		told := outcomesIn(t, g, func() {
+			_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+			for _, pause := range []time.Duration{0, 2 * time.Second, 0} { // there is one look, none before its time
+				time.Sleep(pause)
+				task, err := openAs(g, "", "", taskID(messages[0]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				task.req.Method = "tasks/get"
+				end := task.start()
+				if rec, err := task.state(); err != nil || rec.Status != mcp.TaskWorking {
+					t.Errorf("%+v, %v", rec, err)
+				}
+				end()
 			}
-			task.req.Method = "tasks/get"
-			end := task.start()
-			if rec, err := task.state(); err != nil || rec.Status != mcp.TaskWorking {
-				t.Errorf("%+v, %v", rec, err)
-			}
-			end()
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		var told []string
-		for line := range strings.Lines(out.String()) {
-			var l struct {
-				RPC, Outcome     string
-				Status, Requests int
-			}
-			if err := json.Unmarshal([]byte(line), &l); err != nil {
-				t.Fatal(err)
-			}
-			told = append(told, fmt.Sprint(l.RPC, " ", l.Outcome, " ", l.Status, " ", l.Requests))
-		}
-		if diff := cmp.Diff([]string{"tools/call job 202 1", "tasks/get ok 200 1"}, told); diff != "" {
+		})
+		if diff := cmp.Diff([]string{"tools/call allowed job 202 1", "tasks/get allowed ok 200 1"}, told); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -35,7 +36,7 @@ func runAborts(ctx context.Context, s *suite) (rows []row, err error) {
 		id := r.URL.Path[len("/things/"):]
 		answer := answerOf(id)
 		w.Header()["Content-Type"] = []string{"application/json"}
-		if strings.HasPrefix(id, "late") && !pause(r.Context(), 5*time.Millisecond) {
+		if strings.HasPrefix(id, "late") && !openload.Pause(r.Context(), 5*time.Millisecond) {
 			unanswered.Add(1)
 			return
 		}
@@ -47,7 +48,7 @@ func runAborts(ctx context.Context, s *suite) (rows []row, err error) {
 			}
 			if answer = answer[len(part):]; len(answer) > 0 {
 				_ = http.NewResponseController(w).Flush() // the next Write tells
-				if !pause(r.Context(), 500*time.Microsecond) {
+				if !openload.Pause(r.Context(), 500*time.Microsecond) {
 					unanswered.Add(1)
 					return
 				}
@@ -146,7 +147,7 @@ func (g *gateway) held(ctx context.Context, rest func(context.Context) error, be
 		if err := g.reload(ctx); err != nil {
 			return held{}, err
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if !openload.Pause(ctx, 100*time.Millisecond) {
 			return held{}, ctx.Err()
 		}
 		values, err := process.Metrics(ctx, g.admin)

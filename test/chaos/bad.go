@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/wire"
 )
 
@@ -153,7 +154,7 @@ func (g *gateway) explain(ctx context.Context, into map[string]string, apis int)
 		if len(into) >= apis {
 			return nil
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !openload.Pause(ctx, 50*time.Millisecond) {
 			return fmt.Errorf("%d of %d APIs have a reason: %v", len(into), apis, into)
 		}
 	}

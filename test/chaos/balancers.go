@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
 
@@ -82,7 +83,7 @@ func (h *haproxy) out(context.Context, int) error { return nil }
 
 // in waits for the next look of HAProxy's: only one replica at a time may be out.
 func (h *haproxy) in(ctx context.Context, _ int) error {
-	if !pause(ctx, 1500*time.Millisecond) {
+	if !openload.Pause(ctx, 1500*time.Millisecond) {
 		return ctx.Err()
 	}
 	return nil
@@ -155,7 +156,7 @@ func (n *nginx) reload(ctx context.Context, text string) error {
 		return err
 	}
 	for end := time.Now().Add(15 * time.Second); ; {
-		if !pause(ctx, 20*time.Millisecond) {
+		if !openload.Pause(ctx, 20*time.Millisecond) {
 			return ctx.Err()
 		}
 		left := 0

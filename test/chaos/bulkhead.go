@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/test/faultnet"
+	"drawbridge/test/openload"
 	"drawbridge/test/wire"
 )
 
@@ -95,7 +96,7 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 			}
 			return nil
 		})
-		pause(ctx, length)
+		openload.Pause(ctx, length)
 		return second.stop(), first.stop()
 	}
 	// dig makes the tenth a hole or fills it in, unless it is so already.
@@ -157,7 +158,7 @@ func (g *gateway) until(ctx context.Context, tool string) error {
 		if text, err = c.call(tool, 1, `{"id":"a"}`); err == nil {
 			return nil
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if !openload.Pause(ctx, 100*time.Millisecond) {
 			return ctx.Err()
 		}
 	}

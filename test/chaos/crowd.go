@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
 
@@ -64,7 +65,7 @@ func beCrowd(ctx context.Context, what string, out io.Writer) error {
 			continue
 		}
 		c := newCrowd(ctx, host, connections, m.slow)
-		for pause(ctx, 50*time.Millisecond) {
+		for openload.Pause(ctx, 50*time.Millisecond) {
 			fmt.Fprintln(out, c.open.Load(), c.peak.Load(), c.again.Load())
 		}
 		c.stop()
@@ -113,7 +114,7 @@ func newCrowd(ctx context.Context, host string, connections int, slow func(conte
 					}
 				}
 				<-room
-				pause(ctx, time.Second) // an attacker has limits too
+				openload.Pause(ctx, time.Second) // an attacker has limits too
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
 
@@ -194,7 +195,7 @@ func (s *service) rest(ctx context.Context) error {
 		if open == 0 {
 			return nil
 		}
-		if !pause(ctx, 10*time.Millisecond) {
+		if !openload.Pause(ctx, 10*time.Millisecond) {
 			return fmt.Errorf("%d connections of a service don't come to rest: %w", open, ctx.Err())
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -184,7 +185,7 @@ func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, 
 func (r rhythm) window(ctx context.Context, length time.Duration, to *route) ([]time.Duration, error) {
 	var times []time.Duration
 	for end := time.Now().Add(length); time.Now().Before(end); {
-		if r.rest > 0 && !pause(ctx, r.rest) || ctx.Err() != nil {
+		if r.rest > 0 && !openload.Pause(ctx, r.rest) || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		start := time.Now()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -79,7 +80,7 @@ func runOverload(ctx context.Context, s *suite) (rows []row, err error) {
 	length := by(s, [3]time.Duration{0, 15 * time.Second, 5 * time.Minute})
 	const aloneFor = 5 * time.Second
 	l := closedLoad(ctx, slots, 0, many)
-	pause(ctx, aloneFor)
+	openload.Pause(ctx, aloneFor)
 	alone := l.stop()
 	capacity := float64(len(alone.times)) / aloneFor.Seconds()
 	if capacity == 0 {
@@ -94,13 +95,13 @@ func runOverload(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	began := time.Now()
 	l = openLoad(ctx, int(5*capacity), crowd, many)
-	pause(ctx, length)
+	openload.Pause(ctx, length)
 	l.cancel()
 	ended := time.Now()
 	usage, usageErr := g.child.Usage()
 	calm := openLoad(ctx, max(1, int(capacity/4)), slots, few)
 	t := l.wait()
-	pause(ctx, time.Until(ended.Add(4*time.Second)))
+	openload.Pause(ctx, time.Until(ended.Add(4*time.Second)))
 	after := calm.stop()
 	if err := errors.Join(usageErr, ctx.Err()); err != nil {
 		return nil, err

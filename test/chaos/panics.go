@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -392,7 +393,7 @@ func (w *panicWorld) setOff(ctx context.Context, n int, reach way) error {
 			if _, err := os.Stat(file); err != nil {
 				return nil
 			}
-			if !pause(ctx, 10*time.Millisecond) {
+			if !openload.Pause(ctx, 10*time.Millisecond) {
 				return ctx.Err()
 			}
 		}
@@ -470,7 +471,7 @@ func (w *panicWorld) until(ctx context.Context, check func() error) (err error) 
 		if err = check(); err == nil || !w.alive() {
 			return err
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !openload.Pause(ctx, 20*time.Millisecond) {
 			return ctx.Err()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -125,7 +126,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 	})
 	steady := time.Now().Add(time.Second) // after that all is warm
 	calm := by(s, [3]time.Duration{time.Second, 10 * time.Second, 30 * time.Second})
-	pause(ctx, time.Second+calm)
+	openload.Pause(ctx, time.Second+calm)
 	began := time.Now()
 	restarts := by(s, [3]int{2, 20, 60})
 	err = func() error {
@@ -147,7 +148,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 			}
 			if s.size == full { // so that all of them are 300,000 calls
 				if rest := time.Duration(n+1)*10*time.Second - time.Since(began); rest > 0 {
-					pause(ctx, rest)
+					openload.Pause(ctx, rest)
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
@@ -112,7 +113,7 @@ func (g *gateway) gone(ctx context.Context, most int) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("the gateway has %d files and connections 20 s after a crowd has gone, want %d at most", open, most)
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !openload.Pause(ctx, 50*time.Millisecond) {
 			return ctx.Err()
 		}
 	}
@@ -198,7 +199,7 @@ func (o *others) call(ctx context.Context, until func() bool) (calls, straight *
 		return errors.Join(err, resp.Body.Close())
 	})
 	for !until() && err == nil {
-		if !pause(ctx, 10*time.Millisecond) {
+		if !openload.Pause(ctx, 10*time.Millisecond) {
 			err = ctx.Err()
 		}
 	}
@@ -260,6 +261,6 @@ func slowAnswer(ctx context.Context, conn net.Conn, began func()) {
 		if n == 0 {
 			began()
 		}
-		pause(ctx, 900*time.Millisecond)
+		openload.Pause(ctx, 900*time.Millisecond)
 	}
 }

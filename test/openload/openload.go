@@ -32,7 +32,7 @@ func Start(ctx context.Context, rate, workers int, call func(worker, n int, due 
 		defer func() { l.due = int(time.Since(start)*time.Duration(rate)/time.Second) + 1 }()
 		for n := 0; ; n++ {
 			due := start.Add(time.Duration(n) * time.Second / time.Duration(rate))
-			if wait := time.Until(due); wait > 0 && !pause(ctx, wait) {
+			if wait := time.Until(due); wait > 0 && !Pause(ctx, wait) {
 				return
 			}
 			select {
@@ -59,8 +59,8 @@ func (l *Load) Stop() (due int) {
 	return l.due
 }
 
-// pause waits, and tells whether ctx has not ended.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits, and tells whether ctx has not ended.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

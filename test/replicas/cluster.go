@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
 
@@ -84,7 +85,7 @@ telemetry: {log_level: warn}
 		return c, err
 	}
 	for !c.all(ctx, "up, 3 replicas") {
-		if !sleep(waiting, 20*time.Millisecond) {
+		if !openload.Pause(waiting, 20*time.Millisecond) {
 			return c, errors.New("the gateways do not know of each other")
 		}
 	}
@@ -99,7 +100,7 @@ func (c *cluster) await(ctx context.Context, up bool, most time.Duration) (time.
 	}
 	began := time.Now()
 	for !c.all(ctx, want) {
-		if time.Since(began) > most || !sleep(ctx, 10*time.Millisecond) {
+		if time.Since(began) > most || !openload.Pause(ctx, 10*time.Millisecond) {
 			return 0, fmt.Errorf("not all gateways say of Redis that it is %s within %v", want, most)
 		}
 	}

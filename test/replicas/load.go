@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/test/openload"
 	"drawbridge/test/wire"
 )
 
@@ -86,7 +87,7 @@ func (l *load) call(ctx context.Context, host, tool string, due time.Time, pause
 			conn.Close()
 		}
 	}()
-	for ; sleep(ctx, time.Until(due)); due = due.Add(pause) {
+	for ; openload.Pause(ctx, time.Until(due)); due = due.Add(pause) {
 		var a wire.Answer
 		var err error
 		if conn == nil {

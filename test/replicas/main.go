@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drawbridge/test/figures"
+	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
 
@@ -90,7 +91,7 @@ func (c *cluster) measure(ctx context.Context) ([]figures.Figure, error) {
 			l.stop()
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
-		if !sleep(ctx, time.Until(part.began.Add(length))) {
+		if !openload.Pause(ctx, time.Until(part.began.Add(length))) {
 			l.stop()
 			return nil, ctx.Err()
 		}
@@ -99,14 +100,4 @@ func (c *cluster) measure(ctx context.Context) ([]figures.Figure, error) {
 	}
 	l.stop()
 	return c.judge(l, parts), nil
-}
-
-// sleep is false if ctx has ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }
