@@ -29,8 +29,9 @@ type mark struct {
 
 // load is calls that go on until it is stopped.
 type load struct {
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
+	cancel context.CancelFunc // returns at once: no more calls come, and those under way go on
+	paced  *openload.Load     // of an open load
+	ended  sync.WaitGroup     // of a closed one
 
 	mu sync.Mutex
 	tally
@@ -54,8 +55,8 @@ func (l *load) note(due time.Time, err error) {
 // counts from when it was due. call gets the number of its worker and of the call.
 func openLoad(ctx context.Context, rate, workers int, call func(worker, n int) error) *load {
 	l := &load{tally: tally{words: map[string]int{}}}
-	paced := openload.Start(ctx, rate, workers, func(worker, n int, due time.Time) { l.note(due, call(worker, n)) })
-	l.cancel = func() { l.due = paced.Stop() }
+	l.paced = openload.Start(ctx, rate, workers, func(worker, n int, due time.Time) { l.note(due, call(worker, n)) })
+	l.cancel = l.paced.Cancel
 	return l
 }
 
@@ -80,10 +81,14 @@ func (l *load) stop() *tally {
 	return l.wait()
 }
 
-// wait returns when all calls of a load that ends by itself are made.
+// wait returns when all calls of a load that ends by itself, or was cancelled, are made.
 func (l *load) wait() *tally {
-	l.ended.Wait()
-	l.cancel()
+	if l.paced != nil {
+		l.due = l.paced.Stop()
+	} else {
+		l.ended.Wait()
+		l.cancel()
+	}
 	slices.Sort(l.times)
 	return &l.tally
 }

@@ -52,6 +52,9 @@ func Start(ctx context.Context, rate, workers int, call func(worker, n int, due 
 	return l
 }
 
+// Cancel lets no further call become due, and returns at once. Those that wait or run go on: Stop waits for them.
+func (l *Load) Cancel() { l.cancel() }
+
 // Stop ends the load when the calls that wait or run have ended, and returns how many were due. It may be called again.
 func (l *Load) Stop() (due int) {
 	l.cancel()

@@ -52,3 +52,26 @@ func TestLoad(t *testing.T) {
 		})
 	}
 }
+
+// TestCancelDoesNotWait: what runs or waits is made all the same, and what would have come after is no longer due.
+func TestCancelDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		made, start := 0, time.Now()
+		l := Start(t.Context(), 10, 1, func(int, int, time.Time) {
+			time.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			made++
+		})
+		time.Sleep(250 * time.Millisecond)
+		l.Cancel()
+		if took := time.Since(start); took != 250*time.Millisecond {
+			t.Errorf("it is cancelled after %v", took)
+		}
+		due := l.Stop()
+		if took := time.Since(start); due != 3 || made != 3 || took != 3*time.Second {
+			t.Errorf("%d were due and %d were made in %v, want 3 and 3 in 3 s", due, made, took)
+		}
+	})
+}
