@@ -111,10 +111,9 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	window() // all is warm
 	var ratios, well, hurt []float64
-	failed, made, words := 0, 0, ""
-	var swallowed tally // the tenth's calls while it was a hole
+	var without, with sides
 	for n := range windows {
-		var calm, meanwhile *tally
+		var calm, meanwhile time.Duration                                  // p99 of the nine
 		for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
 			if err := dig(deep); err != nil {
 				return nil, err
@@ -123,29 +122,37 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			failed, made, words = failed+nine.failed, made+nine.made, words+orNothing("; ", nine.failures())
-			if !deep {
-				calm = nine
-				continue
+			seen, p99 := &without, &calm
+			if deep {
+				seen, p99 = &with, &meanwhile
 			}
-			meanwhile, swallowed.made, swallowed.failed = nine, swallowed.made+ten.made, swallowed.failed+ten.failed
+			seen.nine.add(nine)
+			seen.ten.add(ten)
+			*p99 = nine.quantile(0.99)
 		}
-		well, hurt = append(well, float64(calm.quantile(0.99))/1e6), append(hurt, float64(meanwhile.quantile(0.99))/1e6)
-		ratios = append(ratios, float64(meanwhile.quantile(0.99))/float64(max(1, calm.quantile(0.99))))
+		well, hurt = append(well, float64(calm)/1e6), append(hurt, float64(meanwhile)/1e6)
+		ratios = append(ratios, float64(meanwhile)/float64(max(1, calm)))
 	}
 	ratio, least, most := median(ratios)
 	calm, _, _ := median(well)
 	meanwhile, _, _ := median(hurt)
-	return []row{
-		{"calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", failed, made, words), verdictOf(failed == 0 && made > 0)},
-		{"p99 of the nine", "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), s.timed(ratio <= 1.05)},
-		holed(&swallowed),
-	}, nil
+	p99 := row{"p99 of the nine", "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), s.timed(ratio <= 1.05)}
+	return append(holed(s, &without, &with), p99), nil
 }
 
-// holed tells whether the hole was one: calls of its API that go well have gone around it.
-func holed(t *tally) row {
-	return row{"calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", t.failed, t.made), verdictOf(t.made > 0 && t.failed == t.made)}
+// sides are the calls of the nine and those of the tenth, in all windows of a kind.
+type sides struct{ nine, ten tally }
+
+// holed judges what was counted without a hole and with it. Calls of the tenth that go well in the hole have gone around it.
+func holed(s *suite, without, with *sides) []row {
+	var nine tally
+	nine.add(&without.nine)
+	nine.add(&with.nine)
+	return []row{
+		{"calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", nine.failed, nine.made, orNothing("; ", nine.failures())), verdictOf(nine.failed == 0 && nine.made > 0)},
+		{"calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
+		pace(s, "calls made of those that were due", &without.nine, &with.nine, &without.ten, &with.ten),
+	}
 }
 
 // until waits until a call of a tool goes well.

@@ -213,13 +213,16 @@ func TestRacesAreLookedFor(t *testing.T) {
 
 // TestAttacksTakePlace: what is measured beside an attack that did not come is missed.
 func TestAttacksTakePlace(t *testing.T) {
+	hole := func(ten tally) row {
+		return holed(&suite{}, &sides{nine: tally{made: 900}}, &sides{nine: tally{made: 900}, ten: ten})[1]
+	}
 	for _, test := range []struct {
 		row  row
 		want verdict
 	}{
-		{holed(&tally{made: 900, failed: 900}), ok},
-		{holed(&tally{made: 900, failed: 899}), missed},
-		{holed(&tally{}), missed},
+		{hole(tally{made: 900, failed: 900}), ok},
+		{hole(tally{made: 900, failed: 899}), missed},
+		{hole(tally{}), missed},
 		{(&slowness{peaks: []int{1000, 950}}).rows(&suite{}, "head", 1000)[0], ok},
 		{(&slowness{peaks: []int{1000, 949}}).rows(&suite{}, "head", 1000)[0], missed},
 		{(&slowness{}).rows(&suite{}, "head", 1000)[0], missed},

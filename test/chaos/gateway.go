@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -204,6 +205,23 @@ func (s *service) rest(ctx context.Context) error {
 func (s *service) close() {
 	_ = s.server.Close()
 	<-s.ended
+}
+
+// straight calls a service itself, and returns its answer.
+func straight(ctx context.Context, client *http.Client, host string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/things/a", nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New("the service itself answers " + resp.Status)
+	}
+	return string(answer), errors.Join(err, resp.Body.Close())
 }
 
 // answerJSON writes an answer of that status and size.

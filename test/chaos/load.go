@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,8 +94,35 @@ func (l *load) wait() *tally {
 	return &l.tally
 }
 
+// add puts the counts of other calls to these, and not their times.
+func (t *tally) add(others *tally) {
+	t.due, t.made, t.failed = t.due+others.due, t.made+others.made, t.failed+others.failed
+	if t.words == nil {
+		t.words = map[string]int{}
+	}
+	for word, n := range others.words {
+		t.words[word] += n
+	}
+}
+
+// pace tells whether the calls of open loads were made, of that which made the least of them: what was measured beside fewer says little.
+func pace(s *suite, what string, loads ...*tally) row {
+	share := func(t *tally) float64 { return float64(t.made) / float64(max(1, t.due)) }
+	least := slices.MinFunc(loads, func(a, b *tally) int { return cmp.Compare(share(a), share(b)) })
+	return row{what, ">= 95 %", fmt.Sprintf("%.0f %% (%d of %d)", 100*share(least), least.made, least.due), s.timed(share(least) >= 0.95)}
+}
+
 // quantile of the calls that went well.
 func (t *tally) quantile(q float64) time.Duration { return quantile(t.times, q) }
+
+// capacity is how many calls a second went well when each of so many workers made one after the other.
+func (t *tally) capacity(workers int) float64 {
+	var all time.Duration
+	for _, took := range t.times {
+		all += took
+	}
+	return float64(workers*len(t.times)) / max(time.Nanosecond, all).Seconds()
+}
 
 // within are the times of the calls that were due between two moments and went well, sorted.
 func (t *tally) within(from, to time.Time) []time.Duration {

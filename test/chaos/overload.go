@@ -82,10 +82,23 @@ func runOverload(ctx context.Context, s *suite) (rows []row, err error) {
 	l := closedLoad(ctx, slots, 0, many)
 	openload.Pause(ctx, aloneFor)
 	alone := l.stop()
-	capacity := float64(len(alone.times)) / aloneFor.Seconds()
-	if capacity == 0 {
-		return nil, fmt.Errorf("no call went well before the overload: %s", alone.failures())
+	// Straight to the service, so that the gateway is not measured against itself.
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: slots}}
+	defer client.CloseIdleConnections()
+	l = closedLoad(ctx, slots, 0, func(int, int) error {
+		text, err := straight(ctx, client, upstream.host)
+		if err == nil && text != body {
+			err = errors.New("the service itself gave another answer")
+		}
+		return err
+	})
+	openload.Pause(ctx, aloneFor)
+	itself := l.stop()
+	if len(alone.times) == 0 || itself.failed > 0 || len(itself.times) == 0 {
+		return nil, fmt.Errorf("before the overload %d of %d calls went well, and %d of %d straight to the service: %s", len(alone.times), alone.made, len(itself.times), itself.made, alone.failures()+itself.failures())
 	}
+	capacity := itself.capacity(slots)
+	most.Store(0)
 	if err := process.ClearPeak(g.child.PID()); err != nil {
 		return nil, err
 	}
@@ -106,23 +119,41 @@ func runOverload(ctx context.Context, s *suite) (rows []row, err error) {
 	if err := errors.Join(usageErr, ctx.Err()); err != nil {
 		return nil, err
 	}
-	took := ended.Sub(began).Seconds()
+	return (&overloaded{
+		slots: slots, capacity: capacity, alone: alone, during: t, after: after, began: began, ended: ended,
+		most: most.Load(), cpu: usage.CPU() - before.CPU(), rss: float64(usage.PeakRSS) / (1 << 20),
+	}).rows(s), nil
+}
+
+// overloaded is what was seen of an overload.
+type overloaded struct {
+	slots                int64   // how many calls the service takes at a time
+	capacity             float64 // how many it takes a second
+	alone, during, after *tally
+	began, ended         time.Time
+	most                 int64 // calls at the service at once
+	cpu                  time.Duration
+	rss                  float64 // MiB
+}
+
+func (o *overloaded) rows(s *suite) []row {
+	took := o.ended.Sub(o.began).Seconds()
 	// It has recovered when calls take no longer than twice what they took alone, for good.
-	recovered, well := after.recovered(ended, 2*alone.quantile(0.5))
-	goodput := float64(t.answered(ended)) / took
-	told, unlike := t.words[errInvited.Error()], ""
-	if told < t.failed {
-		unlike = "; " + t.failures()
+	recovered, well := o.after.recovered(o.ended, 2*o.alone.quantile(0.5))
+	goodput := float64(o.during.answered(o.ended)) / took
+	told, unlike := o.during.words[errInvited.Error()], ""
+	if told < o.during.failed {
+		unlike = "; " + o.during.failures()
 	}
-	rss := float64(usage.PeakRSS) / (1 << 20)
 	return []row{
-		{"good answers", ">= 95 % of capacity", fmt.Sprintf("%.0f %% (%.0f of %.0f a second, %.0f offered)", 100*goodput/capacity, goodput, capacity, float64(t.made)/took), s.timed(goodput >= 0.95*capacity)},
-		{"processor time of the gateway", "", fmt.Sprintf("%.0f %% of a core", 100*(usage.CPU()-before.CPU()).Seconds()/took), shown},
-		{"refused in words", "all others", fmt.Sprintf("%d of %d%s", told, t.failed, unlike), verdictOf(told == t.failed)},
-		{"calls at the service at once", fmt.Sprintf("<= %d", slots), fmt.Sprint(most.Load()), verdictOf(most.Load() <= slots)},
-		{"resident memory at most", "<= 256 MiB", fmt.Sprintf("%.0f MiB", rss), verdictOf(rss <= 256)},
-		{"as before again after", "< 2 s", fmt.Sprintf("%s, %d of %d calls failed", round(recovered), after.failed, after.made), recovery(s, recovered, well)},
-	}, nil
+		{"good answers", ">= 95 % of capacity", fmt.Sprintf("%.0f %% (%.0f of %.0f a second, %.0f offered)", 100*goodput/o.capacity, goodput, o.capacity, float64(o.during.made)/took), s.timed(goodput >= 0.95*o.capacity)},
+		pace(s, "calls made of those that were due", o.during, o.after),
+		{"processor time of the gateway", "", fmt.Sprintf("%.0f %% of a core", 100*o.cpu.Seconds()/took), shown},
+		{"refused in words", "all others", fmt.Sprintf("%d of %d%s", told, o.during.failed, unlike), verdictOf(told == o.during.failed && told > 0)},
+		{"calls at the service at once", fmt.Sprintf("<= %d", o.slots), fmt.Sprint(o.most), verdictOf(o.most <= o.slots)},
+		{"resident memory at most", "<= 256 MiB", fmt.Sprintf("%.0f MiB", o.rss), verdictOf(o.rss <= 256)},
+		{"as before again after", "< 2 s", fmt.Sprintf("%s, %d of %d calls failed", round(recovered), o.after.failed, o.after.made), recovery(s, recovered, well)},
+	}
 }
 
 // recovery is the verdict on a gateway that was as before after that time. That it never was is no matter of how busy the machine is.

@@ -159,11 +159,22 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 	if err != nil {
 		return nil, err
 	}
+	return rolled(s, name, t, restarts, steady, began, ended), nil
+}
+
+// rolled judges the calls that were made while replicas were restarted, between two moments, and those from when all was warm until then.
+func rolled(s *suite, name string, t *tally, restarts int, steady, began, ended time.Time) []row {
 	before, meanwhile := quantile(t.within(steady, began), 0.99), quantile(t.within(began, ended), 0.99)
+	made := pace(s, name+", calls made of those that were due", t)
+	if s.size == full { // as the conditions say
+		made.goal += ", 300,000 at least"
+		made.verdict = verdictOf(made.verdict == ok && t.made >= 300_000)
+	}
 	return []row{
 		{name + ", failed calls", "0", fmt.Sprintf("%d of %d, %d restarts in %s%s", t.failed, t.made, restarts, round(ended.Sub(began)), orNothing("; ", t.failures())), verdictOf(t.failed == 0 && t.made > 0)},
+		made,
 		{name + ", p99", "<= 2 × steady", fmt.Sprintf("%s (%s steady)", round(meanwhile), round(before)), s.timed(meanwhile <= 2*before)},
-	}, nil
+	}
 }
 
 // replaced puts other values into an example of deploy/, each of which it must have once.

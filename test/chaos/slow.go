@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -123,8 +122,7 @@ func (g *gateway) gone(ctx context.Context, most int) error {
 type slowness struct {
 	ratios, straight, well, hurt, coming []float64 // of p99: meanwhile against calm, the same straight to the service, and ms
 	comingFailed, comingMade             int
-	failed, made                         int
-	words                                string
+	alone, beside                        tally // the calls of others in windows without them and with them
 	opened                               []string
 	peaks                                []int
 	rss                                  float64 // MiB
@@ -135,7 +133,8 @@ func (w *slowness) add(counts crowdCounts, come, calm, meanwhile *tally, straigh
 	w.opened = append(w.opened, fmt.Sprintf("%d, opened %d times", counts.open, counts.again))
 	w.peaks = append(w.peaks, counts.peak)
 	w.comingFailed, w.comingMade, w.coming = w.comingFailed+come.failed, w.comingMade+come.made, append(w.coming, p99(come))
-	w.failed, w.made, w.words = w.failed+meanwhile.failed, w.made+meanwhile.made, w.words+orNothing("; ", meanwhile.failures())
+	w.alone.add(calm)
+	w.beside.add(meanwhile)
 	w.well, w.hurt = append(w.well, p99(calm)), append(w.hurt, p99(meanwhile))
 	w.ratios = append(w.ratios, float64(meanwhile.quantile(0.99))/float64(max(1, calm.quantile(0.99))))
 	w.straight = append(w.straight, straight)
@@ -150,7 +149,8 @@ func (w *slowness) rows(s *suite, name string, connections int) []row {
 	came, _, cameMost := median(w.coming)
 	return []row{
 		{name + ", connections at once", fmt.Sprintf(">= 95 %% of %d", connections), strings.Trim(fmt.Sprint(w.peaks), "[]"), verdictOf(len(w.peaks) > 0 && enough(slices.Min(w.peaks), connections))},
-		{name + ", calls of others that failed", "0", fmt.Sprintf("%d of %d, with %s%s", w.failed, w.made, strings.Join(w.opened, "; "), w.words), verdictOf(w.failed == 0 && w.made > 0)},
+		{name + ", calls of others that failed", "0", fmt.Sprintf("%d of %d, with %s%s", w.beside.failed, w.beside.made, strings.Join(w.opened, "; "), orNothing("; ", w.beside.failures())), verdictOf(w.beside.failed == 0 && w.beside.made > 0)},
+		pace(s, name+", calls made of those that were due", &w.alone, &w.beside),
 		{name + ", p99 of others", "<= 2 ×", fmt.Sprintf("× %.2f (%.2f to %.2f), %.1f ms, then %.1f ms", ratio, least, most, calm, meanwhile), s.timed(ratio <= 2)},
 		{name + ", p99 of calls straight to the service", "", fmt.Sprintf("× %.2f (%.2f to %.2f)", control, controlLeast, controlMost), shown},
 		{name + ", p99 of others as they come", "", fmt.Sprintf("%.0f ms (median), %.0f ms (most), %d of %d failed", came, cameMost, w.comingFailed, w.comingMade), shown},
@@ -168,7 +168,7 @@ type others struct {
 }
 
 // call makes calls, and as many to the service itself, until it is time.
-func (o *others) call(ctx context.Context, until func() bool) (calls, straight *tally, err error) {
+func (o *others) call(ctx context.Context, until func() bool) (calls, itself *tally, err error) {
 	const workers = 16
 	callers := make([]*caller, workers)
 	for i := range callers {
@@ -187,16 +187,8 @@ func (o *others) call(ctx context.Context, until func() bool) (calls, straight *
 		return err
 	})
 	second := openLoad(ctx, o.rate, workers, func(int, int) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.service+"/things/a", nil)
-		if err != nil {
-			return err
-		}
-		resp, err := direct.Do(req)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		return errors.Join(err, resp.Body.Close())
+		_, err := straight(ctx, direct, o.service)
+		return err
 	})
 	for !until() && err == nil {
 		if !openload.Pause(ctx, 10*time.Millisecond) {
