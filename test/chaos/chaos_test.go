@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"drawbridge/test/process"
 	"drawbridge/test/wire"
 )
 
@@ -216,6 +217,12 @@ func TestAttacksTakePlace(t *testing.T) {
 	hole := func(ten tally) row {
 		return holed(&suite{}, &sides{nine: tally{made: 900}}, &sides{nine: tally{made: 900}, ten: ten})[1]
 	}
+	slow := func(come tally, open ...int) []row {
+		var w slowness
+		w.add([]int{1000}, 1000, &tally{made: 10}, &tally{made: 100}, &tally{made: 100}, 1, process.Usage{})
+		w.add(open, 1000, &come, &tally{made: 100}, &tally{made: 100}, 1, process.Usage{})
+		return w.rows(&suite{}, "head", 1000)
+	}
 	for _, test := range []struct {
 		row  row
 		want verdict
@@ -223,9 +230,13 @@ func TestAttacksTakePlace(t *testing.T) {
 		{hole(tally{made: 900, failed: 900}), ok},
 		{hole(tally{made: 900, failed: 899}), missed},
 		{hole(tally{}), missed},
-		{(&slowness{peaks: []int{1000, 950}}).rows(&suite{}, "head", 1000)[0], ok},
-		{(&slowness{peaks: []int{1000, 949}}).rows(&suite{}, "head", 1000)[0], missed},
+		{slow(tally{}, 950, 1000, 500)[0], ok},
+		{slow(tally{}, 1000, 100, 100)[0], missed}, // they were there, and are no more
+		{slow(tally{}, 949, 949, 1000)[0], missed},
+		{slow(tally{}, 1000, 1000, 499)[0], missed},
 		{(&slowness{}).rows(&suite{}, "head", 1000)[0], missed},
+		{slow(tally{made: 10}, 1000)[1], ok},
+		{slow(tally{made: 10, failed: 1}, 1000)[1], missed}, // as they come
 	} {
 		if test.row.verdict != test.want {
 			t.Errorf("%+v, want %s", test.row, test.want)

@@ -42,14 +42,14 @@ func (s *suite) crowd(ctx context.Context, host, mode string, connections int) (
 }
 
 // crowdCounts is what a crowd tells of itself, a line at a time.
-type crowdCounts struct{ open, peak, again int }
+type crowdCounts struct{ open, again int }
 
 // counts are the last that it told.
 func (a *attack) counts() (n crowdCounts) {
 	text := a.child.Log()
 	text = text[:strings.LastIndexByte(text, '\n')+1]
 	line := strings.TrimSuffix(text, "\n")
-	_, _ = fmt.Sscan(line[strings.LastIndexByte(line, '\n')+1:], &n.open, &n.peak, &n.again) // before the first they are 0
+	_, _ = fmt.Sscan(line[strings.LastIndexByte(line, '\n')+1:], &n.open, &n.again) // before the first they are 0
 	return n
 }
 
@@ -66,7 +66,7 @@ func beCrowd(ctx context.Context, what string, out io.Writer) error {
 		}
 		c := newCrowd(ctx, host, connections, m.slow)
 		for openload.Pause(ctx, 50*time.Millisecond) {
-			fmt.Fprintln(out, c.open.Load(), c.peak.Load(), c.again.Load())
+			fmt.Fprintln(out, c.open.Load(), c.again.Load())
 		}
 		c.stop()
 		return nil
@@ -77,9 +77,9 @@ func beCrowd(ctx context.Context, what string, out io.Writer) error {
 // crowd is many connections. When one is closed another is opened, by one of those who wait: who was closed does so for a second. One counts as open
 // from when it is slow: its head or body has begun, or its answer.
 type crowd struct {
-	cancel            context.CancelFunc
-	ended             sync.WaitGroup
-	open, peak, again atomic.Int64
+	cancel      context.CancelFunc
+	ended       sync.WaitGroup
+	open, again atomic.Int64
 }
 
 func newCrowd(ctx context.Context, host string, connections int, slow func(context.Context, net.Conn, func())) *crowd {
@@ -105,7 +105,7 @@ func newCrowd(ctx context.Context, host string, connections int, slow func(conte
 					stop := context.AfterFunc(ctx, func() { conn.Close() })
 					slow(ctx, conn, func() {
 						began = true
-						c.peak.Store(max(c.peak.Load(), c.open.Add(1)))
+						c.open.Add(1)
 					})
 					stop()
 					conn.Close()
