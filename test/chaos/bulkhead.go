@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,8 +44,10 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	defer tenth.close()
 	var hole atomic.Bool
+	var fallen atomic.Int64 // connections that went into it
 	relay, err := faultnet.Listen(tenth.host, s.seed, func(int, *rand.Rand) faultnet.Script {
 		if hole.Load() {
+			fallen.Add(1)
 			return faultnet.Script{Greeting: faultnet.BlackHole}
 		}
 		return faultnet.Script{}
@@ -99,19 +103,26 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 		openload.Pause(ctx, length)
 		return second.stop(), first.stop()
 	}
+	var without, with sides
 	// dig makes the tenth a hole or fills it in, unless it is so already.
 	dig := func(deep bool) error {
 		if hole.Swap(deep) == deep {
 			return nil
 		}
 		if deep {
+			with.swallowed = append(with.swallowed, 0)
+			fallen.Store(0)
 			return tenth.rest(ctx) // the connections that rest are no way around the hole
 		}
-		return g.until(ctx, "api9_get_thing") // the breaker lets it in again
+		for range probes {
+			if err := g.until(ctx, "api9_get_thing"); err != nil { // the breaker lets it in again
+				return err
+			}
+		}
+		return nil
 	}
 	window() // all is warm
 	var ratios, well, hurt []float64
-	var without, with sides
 	for n := range windows {
 		var calm, meanwhile time.Duration                                  // p99 of the nine
 		for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
@@ -125,6 +136,7 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 			seen, p99 := &without, &calm
 			if deep {
 				seen, p99 = &with, &meanwhile
+				with.swallowed[len(with.swallowed)-1] = fallen.Load()
 			}
 			seen.nine.add(nine)
 			seen.ten.add(ten)
@@ -141,9 +153,16 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 }
 
 // sides are the calls of the nine and those of the tenth, in all windows of a kind.
-type sides struct{ nine, ten tally }
+type sides struct {
+	nine, ten tally
+	swallowed []int64 // how many connections went into each hole
+}
 
-// holed judges what was counted without a hole and with it. Calls of the tenth that go well in the hole have gone around it.
+// probes is how many calls must go well before a breaker sends all again, by default.
+const probes = 3
+
+// holed judges what was counted without a hole and with it. Calls of the tenth that go well in the hole have gone around it; those that fail
+// without it, or a hole that no connection went into, say that something else is amiss.
 func holed(s *suite, without, with *sides) []row {
 	var nine tally
 	nine.add(&without.nine)
@@ -151,6 +170,8 @@ func holed(s *suite, without, with *sides) []row {
 	return []row{
 		{"calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", nine.failed, nine.made, orNothing("; ", nine.failures())), verdictOf(nine.failed == 0 && nine.made > 0)},
 		{"calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
+		{"connections that went into each hole", ">= 1", strings.Trim(fmt.Sprint(with.swallowed), "[]"), verdictOf(len(with.swallowed) > 0 && slices.Min(with.swallowed) > 0)},
+		{"calls of the tenth that failed when there was none", "0", fmt.Sprintf("%d of %d%s", without.ten.failed, without.ten.made, orNothing("; ", without.ten.failures())), verdictOf(without.ten.failed == 0 && without.ten.made > 0)},
 		pace(s, "calls made of those that were due", &without.nine, &with.nine, &without.ten, &with.ten),
 	}
 }

@@ -214,8 +214,24 @@ func TestRacesAreLookedFor(t *testing.T) {
 
 // TestAttacksTakePlace: what is measured beside an attack that did not come is missed.
 func TestAttacksTakePlace(t *testing.T) {
-	hole := func(ten tally) row {
-		return holed(&suite{}, &sides{nine: tally{made: 900}}, &sides{nine: tally{made: 900}, ten: ten})[1]
+	hole := func(calm, ten tally, swallowed ...int64) string {
+		text := ""
+		for _, r := range holed(&suite{}, &sides{nine: tally{made: 900}, ten: calm}, &sides{nine: tally{made: 900}, ten: ten, swallowed: swallowed})[1:4] {
+			text += string(r.verdict) + " "
+		}
+		return text
+	}
+	for _, test := range []struct{ got, want string }{
+		{hole(tally{made: 900}, tally{made: 900, failed: 900}, 600, 1), "ok ok ok "},
+		{hole(tally{made: 900}, tally{made: 900, failed: 899}, 600), "MISSED ok ok "},
+		{hole(tally{made: 900}, tally{made: 900, failed: 900}, 600, 0), "ok MISSED ok "},
+		{hole(tally{made: 900}, tally{made: 900, failed: 900}), "ok MISSED ok "},
+		{hole(tally{made: 900, failed: 900}, tally{made: 900, failed: 900}, 600), "ok ok MISSED "},
+		{hole(tally{}, tally{}, 600), "MISSED ok MISSED "},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s, want %s", test.got, test.want)
+		}
 	}
 	slow := func(come tally, open ...int) []row {
 		var w slowness
@@ -227,9 +243,6 @@ func TestAttacksTakePlace(t *testing.T) {
 		row  row
 		want verdict
 	}{
-		{hole(tally{made: 900, failed: 900}), ok},
-		{hole(tally{made: 900, failed: 899}), missed},
-		{hole(tally{}), missed},
 		{slow(tally{}, 950, 1000, 500)[0], ok},
 		{slow(tally{}, 1000, 100, 100)[0], missed}, // they were there, and are no more
 		{slow(tally{}, 949, 949, 1000)[0], missed},
