@@ -46,6 +46,7 @@ func (c *Cache) Changed(ctx context.Context, group string, urls ...*url.URL) {
 			}
 		}
 		c.beyond.Changed(ctx, group, places)
+		c.Forget(group, urls...) // until now what is stale was still found there
 	}
 }
 

@@ -21,6 +21,17 @@ type common struct {
 	told   []string
 }
 
+// slow is one beyond which others look while a change is told.
+type slow struct {
+	*common
+	meanwhile func()
+}
+
+func (s *slow) Changed(ctx context.Context, group string, places []string) {
+	s.meanwhile()
+	s.common.Changed(ctx, group, places)
+}
+
 type commonValue struct {
 	value []byte
 	mark  string
@@ -121,6 +132,24 @@ func TestBeyond(t *testing.T) {
 			if put := len(b.values) > n; put != (took < maxFlight) {
 				t.Errorf("after %v: put beyond: %v", took, put)
 			}
+		}
+	})
+}
+
+// TestLookWhileChanged: what was found beyond while a change there was not told yet is not kept.
+func TestLookWhileChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answer: func(n int64, _ *http.Request) (int, string, string) {
+			return 200, "Cache-Control: max-age=3600", fmt.Sprint(n)
+		}}
+		r, c, alice := &Rule{MaxBytes: 1 << 20}, New(1<<22, nil, nil), Name{Owner: "alice", Group: "g"}
+		var meanwhile string
+		c.With(&slow{&common{values: map[string]commonValue{}}, func() { meanwhile = get(t, c, s, alice, r, "GET", "/a") }})
+		get(t, c, s, alice, r, "GET", "/a")
+		u, _ := url.Parse("http://service.test/a")
+		c.Changed(t.Context(), "g", u)
+		if after := get(t, c, s, alice, r, "GET", "/a"); meanwhile != "shared 200 1" || after != "miss 200 2" {
+			t.Errorf("meanwhile %s, after it %s", meanwhile, after)
 		}
 	})
 }
