@@ -146,7 +146,9 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 		switch m := m.(type) {
 		case *redis.Subscription:
 			if confirmed++; confirmed == len(channels) {
-				b.heard.Add(1)
+				if b.heard.Add(1) > 1 { // not for the first time: a connection has broken
+					b.s.doubt()
+				}
 				b.mu.Lock()
 				missed := b.missed
 				b.mu.Unlock()

@@ -152,6 +152,18 @@ func (r *LocalRecords) Get(_ context.Context, name string) (value []byte, ok boo
 	return rec.value, true, nil
 }
 
+// each calls f with what is held and its value, and asks for none of it.
+func (r *LocalRecords) each(f func(name string, value []byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	for name, e := range r.names {
+		if rec := e.Value.(*record); rec.until.After(now) { //nolint:errcheck // the list holds nothing else
+			f(name, rec.value)
+		}
+	}
+}
+
 // Len returns the number of records held, those included whose time has passed but that nobody has asked for since.
 func (r *LocalRecords) Len() int {
 	r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -69,6 +70,7 @@ type SharedRecords struct {
 	perOwner int
 	ledger   *ledger
 	told     func(ctx context.Context, name string)
+	doubted  atomic.Bool // Redis may have lost what it had
 
 	// mu is held from the moment that a number is read in local until the one after it, or above it, stands there.
 	mu     sync.Mutex
@@ -77,11 +79,12 @@ type SharedRecords struct {
 
 // Records returns records that replicas share; kind, a word, separates those of one use from all others. It is for the time before [Shared.Run].
 // While Redis is away each replica has those that it has put or got, in local, and can't tell of others: [ErrAway]. What it puts meanwhile is in
-// Redis within a second when that is back.
+// Redis within a second when that is back, and so is what Redis had and has lost.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, told: func(context.Context, string) {},
 		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), untold: make(map[string]struct{})}
 	s.repeated = append(s.repeated, r.tellAgain)
+	s.doubted(func() { r.doubted.Store(true) })
 	return r
 }
 
@@ -89,8 +92,9 @@ func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 // [Shared.Run].
 func (r *SharedRecords) Told(f func(ctx context.Context, name string)) { r.told = f }
 
-// tellAgain puts into Redis what could not be put there.
+// tellAgain puts into Redis what could not be put there, and what it has lost.
 func (r *SharedRecords) tellAgain(ctx context.Context) {
+	r.findLost(ctx)
 	r.mu.Lock()
 	waiting := slices.Collect(maps.Keys(r.untold))
 	r.mu.Unlock()

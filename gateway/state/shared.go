@@ -108,6 +108,7 @@ type Shared struct {
 	mu     sync.Mutex
 	since  time.Time // of the phase
 	reason string    // of being away
+	doubts []func()  // what Run calls when Redis may have lost something: it was away, or a connection has broken
 }
 
 // NewShared makes it, and connects to nothing.
@@ -248,6 +249,23 @@ func isFull(err error) bool {
 		}
 	}
 	return false
+}
+
+// doubted has f called each time that Redis may have lost something. f should not wait. It is for the time before [Shared.Run].
+func (s *Shared) doubted(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubts = append(s.doubts, f)
+}
+
+// doubt tells all uses that Redis may have lost something.
+func (s *Shared) doubt() {
+	s.mu.Lock()
+	doubts := s.doubts
+	s.mu.Unlock()
+	for _, f := range doubts {
+		f()
+	}
 }
 
 // signal wakes whoever waits at a channel with room for one.

@@ -128,6 +128,7 @@ func (s *Shared) watch(ctx context.Context) {
 				for _, j := range s.judges {
 					j.answered()
 				}
+				s.doubt()
 				if tell, _ := s.told.tells(time.Now()); tell {
 					s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
 				}
