@@ -84,6 +84,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) }, func() { g.answers.Missed() })
 	}
 	records := s.Records("task", tasks)
+	records.Merge(mergeTasks)
 	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	ends := s.Tombstones(ended)
 	ends.Ended(func(session string) { g.speakers.endedElsewhere(session) })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,15 +24,14 @@ const (
 	recordsInAll    = 128 << 20
 )
 
-// putScript keeps a record if its number is higher than that of what stands there, or returns that. An owner with too many loses those that end
+// putScript keeps a record if the number of what stands there is not above one, or returns that. An owner with too many loses those that end
 // first. It is given the value with its number in front, how long it lives, the most records of the owner, the record's name without the prefix,
-// the prefix, the most bytes of what it returns, and "new" if nothing may stand there, or "always". When it ends is told by the clock of Redis alone,
-// which may differ from those of replicas.
+// the prefix, the most bytes of what it returns, and the highest number that may stand there, or "any". When it ends is told by the clock of Redis
+// alone, which may differ from those of replicas.
 var putScript = redis.NewScript(`
-if ARGV[7] ~= 'always' then
+if ARGV[7] ~= 'any' then
   local old = redis.pcall('GETRANGE', KEYS[1], 0, ARGV[6])
-  if type(old) == 'string' and old ~= '' and
-    (ARGV[7] == 'new' or (tonumber(string.sub(old, 1, 16)) or 0) >= tonumber(string.sub(ARGV[1], 1, 16))) then return old end
+  if type(old) == 'string' and old ~= '' and (tonumber(string.sub(old, 1, 16)) or 0) > tonumber(ARGV[7]) then return old end
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if KEYS[2] then
@@ -50,18 +50,12 @@ end
 return ''
 `)
 
-// putMode is what a record may take the place of.
-type putMode string
-
-const (
-	putNewer  putMode = ""       // what has a lower number
-	putNew    putMode = "new"    // nothing
-	putAlways putMode = "always" // whatever stands there
-)
+// nothing is the number of what stands where nothing does: lower than all.
+const nothing = -1
 
 // SharedRecords is [Records] that replicas share. Each keeps what it has put or got by itself, too: it has it while Redis is away, and brings it
 // back to one that has lost it. Of two values of a name it is that with the higher number which counts, whatever the clocks of replicas say, and
-// of two with the same that in Redis. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or belongs to another
+// of two with the same that in Redis; where neither was made of the other they are merged. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or belongs to another
 // name, is as good as not there.
 type SharedRecords struct {
 	s        *Shared
@@ -70,6 +64,7 @@ type SharedRecords struct {
 	perOwner int
 	ledger   *ledger
 	told     func(ctx context.Context, name string)
+	merge    func(value, other []byte) []byte
 	doubted  atomic.Bool // Redis may have lost what it had
 
 	// mu is held from the moment that a number is read in local until the one after it, or above it, stands there.
@@ -82,7 +77,7 @@ type SharedRecords struct {
 // Redis within a second when that is back, and so is what Redis had and has lost.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, told: func(context.Context, string) {},
-		ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), untold: make(map[string]struct{})}
+		merge: func(value, _ []byte) []byte { return value }, ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), untold: make(map[string]struct{})}
 	s.repeated = append(s.repeated, r.tellAgain)
 	s.doubted(func() { r.doubted.Store(true) })
 	return r
@@ -92,6 +87,10 @@ func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 // [Shared.Run].
 func (r *SharedRecords) Told(f func(ctx context.Context, name string)) { r.told = f }
 
+// Merge has f add to a value what must not be lost of another, which a replica has put that did not know of the first. f returns the value as it is
+// where there is nothing to add, as there is not if one was made of the other. Without f nothing is added. It is for the time before [Shared.Run].
+func (r *SharedRecords) Merge(f func(value, other []byte) []byte) { r.merge = f }
+
 // tellAgain puts into Redis what could not be put there, and what it has lost.
 func (r *SharedRecords) tellAgain(ctx context.Context) {
 	r.findLost(ctx)
@@ -100,13 +99,13 @@ func (r *SharedRecords) tellAgain(ctx context.Context) {
 	r.mu.Unlock()
 	for _, name := range waiting {
 		r.mu.Lock()
-		delete(r.untold, name) // before it is read: what is put from now on may fail again
-		r.mu.Unlock()
+		delete(r.untold, name) // what is put from now on may fail again
 		rec, here := r.here(ctx, name)
+		r.mu.Unlock()
 		if !here {
 			continue
 		}
-		if _, _, err := r.put(ctx, name, rec, putNewer); err != nil {
+		if _, err := r.agree(ctx, name, rec, nothing); err != nil {
 			return // the rest waits, too
 		}
 		r.told(ctx, name)
@@ -170,38 +169,51 @@ func (r *SharedRecords) Settle(ctx context.Context, name, owner string, value []
 // replace keeps a record in place of what is known here, or if nothing is, of what stands in Redis.
 func (r *SharedRecords) replace(ctx context.Context, name string, rec numbered) {
 	for range 2 {
-		known, ok := r.follow(ctx, name, &rec)
-		if !ok {
+		known, over, ok := r.follow(ctx, name, &rec)
+		switch {
+		case !ok:
+			return
+		case known:
+			_, _ = r.agree(ctx, name, rec, over) // what could not be told is told later
 			return
 		}
-		if _, kept, err := r.put(ctx, name, rec, putNewer); kept || known || err != nil {
+		theirs, kept, err := r.put(ctx, name, rec, over)
+		if kept || err != nil {
 			return
 		}
+		r.take(ctx, name, theirs)
 	}
 }
 
 // follow gives a record that does not settle its name the number after that of what is known here, and keeps it here; false: the name is settled.
-func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) (known, ok bool) {
+// over is the highest number of what it was made of that may stand in Redis.
+func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) (known bool, over int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, known := r.here(ctx, name)
 	if old.number == settled {
-		return known, false
+		return known, 0, false
 	}
 	if rec.number != settled {
 		rec.number = old.number + 1
 	}
 	_ = r.local.Put(ctx, name, rec.owner, rec.plain(), rec.until)
-	return known, true
+	if _, untold := r.untold[name]; untold {
+		return known, nothing, true
+	}
+	return known, rec.number - 1, true
 }
 
-// take keeps here what stands in Redis, unless what is here is newer.
-func (r *SharedRecords) take(ctx context.Context, name string, theirs numbered) {
+// take keeps here what stands in Redis; false: what is here is newer, or is not known there.
+func (r *SharedRecords) take(ctx context.Context, name string, theirs numbered) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if mine, here := r.here(ctx, name); !here || theirs.number >= mine.number {
-		_ = r.local.Put(ctx, name, theirs.owner, theirs.plain(), theirs.until)
+	_, untold := r.untold[name]
+	if mine, here := r.here(ctx, name); here && (mine.number > theirs.number || untold) {
+		return false
 	}
+	_ = r.local.Put(ctx, name, theirs.owner, theirs.plain(), theirs.until)
+	return true
 }
 
 // Add implements [Records]. While Redis is away it is what is here that counts.
@@ -210,12 +222,16 @@ func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byt
 	if added, _ := r.local.Add(ctx, name, owner, rec.plain(), until); !added {
 		return false, nil
 	}
-	_, kept, err := r.put(ctx, name, rec, putNew)
-	return kept || err != nil, nil
+	theirs, kept, err := r.put(ctx, name, rec, nothing)
+	if kept || err != nil {
+		return true, nil
+	}
+	r.take(ctx, name, theirs)
+	return false, nil
 }
 
-// put keeps a record in Redis, or, if it may not stand there, keeps here what does, and returns it.
-func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode putMode) (theirs numbered, kept bool, err error) {
+// put keeps a record in Redis in place of one whose number is not above over, or returns what stands there.
+func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over int64) (theirs numbered, kept bool, err error) {
 	life := rec.until.Sub(r.s.o.Now()).Milliseconds()
 	if life <= 0 {
 		return rec, true, nil
@@ -230,10 +246,10 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode
 		keys = append(keys, owned)
 	}
 	text, prefix := withNumber(rec.number, r.s.o.Seal.Seal(plain, []byte(record))), r.s.name(r.kind, "")
-	for {
+	for most := strconv.FormatInt(over, 10); ; most = "any" { // what does not open is not there
 		var stands string
 		err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // who has changed it may have left
-			stands, err = putScript.Run(ctx, c, keys, text, life, r.perOwner, record[len(prefix):], prefix, maxSharedRecord, string(mode)).Text()
+			stands, err = putScript.Run(ctx, c, keys, text, life, r.perOwner, record[len(prefix):], prefix, maxSharedRecord, most).Text()
 			return err
 		})
 		if err == nil && stands == "" {
@@ -246,11 +262,9 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, mode
 		}
 		if theirs, ok := r.open(record, stands); ok {
 			r.ledger.drop(record)
-			r.take(ctx, name, theirs)
 			return theirs, false, nil
 		}
 		r.s.failures[useRecords].Inc()
-		mode = putAlways // what does not open is not there
 	}
 }
 
@@ -274,12 +288,11 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 	case stands != "" && !there: // it may be a later one, sealed with a key that is not here yet
 		r.s.failures[useRecords].Inc()
 		return mine.value, here, nil
-	case there && (!here || theirs.number >= mine.number):
-		r.take(ctx, name, theirs)
-		return theirs.value, true, nil
-	case here: // Redis has lost it, or was away when it was put
-		theirs, _, _ = r.put(ctx, name, mine, putNewer)
+	case there && r.take(ctx, name, theirs):
 		return theirs.value, true, nil
 	}
-	return nil, false, nil
+	if mine, here = r.here(ctx, name); here { // Redis has lost it, or was away when it was put
+		mine, _ = r.agree(ctx, name, mine, nothing)
+	}
+	return mine.value, here, nil
 }
