@@ -44,8 +44,9 @@ type SharedAnswers struct {
 	waiting       atomic.Int64 // bytes in the queue
 	stop          func(group string, places []string)
 
-	mu    sync.Mutex
-	blind map[string]int // changes of groups that could not be told; nothing of them is shared until they are
+	mu      sync.Mutex
+	blind   map[string]int       // changes of groups that could not be told; nothing of them is shared until they are
+	changed map[string]time.Time // when this replica has changed something of a group: Redis may lose that it was told
 }
 
 // Answers returns what replicas keep together, of so many bytes put by each of them, a quarter of it for one owner. It is for the time
@@ -53,9 +54,10 @@ type SharedAnswers struct {
 // everywhere in it; missed, that such changes may not have been heard. Neither should wait.
 func (s *Shared) Answers(bytes int64, stale func(group string, places []string), missed func()) *SharedAnswers {
 	a := &SharedAnswers{s: s, ledger: newLedger(bytes, bytes/4, s.o.Now), marks: newLedger(marksInAll, marksInAll, s.o.Now),
-		queue: make(chan func(context.Context), answerQueue), stop: stale, blind: make(map[string]int)}
+		queue: make(chan func(context.Context), answerQueue), stop: stale, blind: make(map[string]int), changed: make(map[string]time.Time)}
 	s.bus.Subscribe(topicAnswers, a.heard)
 	s.bus.Missed(missed)
+	s.doubted(a.doubt)
 	s.answers = a
 	return a
 }
@@ -157,6 +159,7 @@ func (a *SharedAnswers) Changed(ctx context.Context, group string, places []stri
 	if a.s.alone() {
 		return
 	}
+	a.note(group)
 	names := make([]string, 0, len(places))
 	until := a.s.o.Now().Add(markLife)
 	for _, place := range places {
@@ -171,6 +174,32 @@ func (a *SharedAnswers) Changed(ctx context.Context, group string, places []stri
 		a.mu.Lock()
 		a.blind[group]++
 		a.mu.Unlock()
+	}
+}
+
+// note remembers that something of a group was changed, for as long as answers from before may be there.
+func (a *SharedAnswers) note(group string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, known := a.changed[group]; !known {
+		a.forget()
+	}
+	a.changed[group] = a.s.o.Now()
+}
+
+// forget forgets changes that are too long ago. The mutex is held.
+func (a *SharedAnswers) forget() {
+	now := a.s.o.Now()
+	maps.DeleteFunc(a.changed, func(_ string, at time.Time) bool { return now.Sub(at) >= markLife })
+}
+
+// doubt has changes told again that Redis may have lost, while it has answers that they made stale.
+func (a *SharedAnswers) doubt() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.forget()
+	for group := range a.changed {
+		a.blind[group]++
 	}
 }
 
@@ -197,7 +226,7 @@ func (a *SharedAnswers) isBlind(group string) bool {
 	return blind
 }
 
-// see makes stale, as a whole, the groups of which a change could not be told.
+// see makes stale, as a whole, the groups of which a change could not be told, or may be lost.
 func (a *SharedAnswers) see(ctx context.Context) {
 	a.mu.Lock()
 	blind := maps.Clone(a.blind)

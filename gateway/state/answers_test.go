@@ -239,6 +239,39 @@ func TestChangesDoNotQueue(t *testing.T) {
 	}
 }
 
+// TestMarksThatRedisHasLost: what was made stale does not count again at a Redis that has lost that it was, as one that lagged behind has; what
+// nobody has changed does.
+func TestMarksThatRedisHasLost(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	a, b, _ := answersOf(t, m, 1<<20)
+	put(t, a, "key", "alice", "/orders", "answer")
+	_, _, mark := a.Get(t.Context(), "other", "another group", "/orders")
+	a.put(t.Context(), "other", "alice", mark, []byte("unchanged"), time.Hour)
+	a.Changed(t.Context(), "group", []string{"/orders"})
+	m.Close()
+	m.Del(a.markName("group", "/orders"))
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is stale again", func() bool {
+		got, _, mark := b.Get(t.Context(), "key", "group", "/orders")
+		return got == nil && mark != ""
+	})
+	if got, _, _ := b.Get(t.Context(), "other", "another group", "/orders"); string(got) != "unchanged" {
+		t.Errorf("nobody has changed it: %q", got)
+	}
+	a.mu.Lock()
+	a.changed["group"] = time.Now().Add(-markLife)
+	a.mu.Unlock()
+	a.note("another group")
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, known := a.changed["group"]; known || len(a.changed) != 1 {
+		t.Errorf("these changes are remembered: %v", a.changed)
+	}
+}
+
 // TestChangeThatWasMissed: who could not hear for a while is told so when it hears again, since it may have missed a change.
 func TestChangeThatWasMissed(t *testing.T) {
 	t.Parallel()

@@ -123,12 +123,14 @@ func (s *Shared) watch(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
+			if phase(s.phase.Load()) == away {
+				s.doubt()
+			}
 			if s.phase.CompareAndSwap(int32(away), int32(up)) {
 				s.note("")
 				for _, j := range s.judges {
 					j.answered()
 				}
-				s.doubt()
 				if tell, _ := s.told.tells(time.Now()); tell {
 					s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
 				}
