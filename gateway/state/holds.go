@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -44,10 +45,12 @@ func (h *LocalHolds) Hold(_ context.Context, name string) (release func(), ok bo
 // rule, and not so long that who waits for one whose release was lost notices.
 const holdLease = 5 * time.Second
 
-// renewScript has names that are still ours be held for longer. It is given how long, and for each name what stands there if it is ours.
+// renewScript has names be held for longer that are ours, or that nobody has: Redis was away when they were taken, or has lost them. It is given
+// how long, and for each name what stands there if it is ours.
 var renewScript = redis.NewScript(`
 for i = 1, #KEYS do
-  if redis.call('GET', KEYS[i]) == ARGV[i + 1] then redis.call('PEXPIRE', KEYS[i], ARGV[1]) end
+  local token = redis.call('GET', KEYS[i])
+  if not token or token == ARGV[i + 1] then redis.call('SET', KEYS[i], ARGV[i + 1], 'PX', ARGV[1]) end
 end
 return 0
 `)
@@ -68,7 +71,7 @@ type SharedHolds struct {
 }
 
 // Holds returns what replicas hold against each other. It is for the time before [Shared.Run]. While Redis is away each of them holds names for
-// itself alone.
+// itself alone, and within a second after it is back against those that take them then.
 func (s *Shared) Holds(local *LocalHolds) *SharedHolds {
 	h := &SharedHolds{s: s, local: local, held: make(map[string]string)}
 	s.repeated = append(s.repeated, h.renew)
@@ -80,15 +83,29 @@ func (h *SharedHolds) renew(ctx context.Context) {
 	var keys []string
 	args := []any{holdLease.Milliseconds()}
 	h.mu.Lock()
-	for key, token := range h.held {
+	renewed := maps.Clone(h.held)
+	h.mu.Unlock()
+	for key, token := range renewed {
 		keys, args = append(keys, key), append(args, token)
 	}
-	h.mu.Unlock()
 	if len(keys) == 0 {
 		return
 	}
 	_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error { // the next is a second later
 		return renewScript.Run(ctx, c, keys, args...).Err()
+	})
+	h.mu.Lock()
+	maps.DeleteFunc(renewed, func(key, token string) bool { return h.held[key] == token })
+	h.mu.Unlock()
+	for key, token := range renewed { // let go of meanwhile, and taken again by the script perhaps
+		h.release(ctx, key, token)
+	}
+}
+
+// release lets go of a name.
+func (h *SharedHolds) release(ctx context.Context, key, token string) {
+	_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error { // what is not released is not renewed
+		return releaseScript.Run(ctx, c, []string{key}, token).Err()
 	})
 }
 
@@ -106,10 +123,7 @@ func (h *SharedHolds) Hold(ctx context.Context, name string) (release func(), ok
 		free()
 		return nil, false
 	}
-	if errors.Is(err, ErrAway) { // it was not asked
-		return free, true
-	}
-	h.mu.Lock()
+	h.mu.Lock() // also if Redis was not asked: it is told when it is there
 	h.held[key] = token
 	h.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
@@ -117,9 +131,7 @@ func (h *SharedHolds) Hold(ctx context.Context, name string) (release func(), ok
 		h.mu.Lock()
 		delete(h.held, key)
 		h.mu.Unlock()
-		_ = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error { // what is not released is not renewed
-			return releaseScript.Run(ctx, c, []string{key}, token).Err()
-		})
+		h.release(ctx, key, token)
 		free()
 	}, true
 }

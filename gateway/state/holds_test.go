@@ -1,10 +1,15 @@
 package state
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 )
 
 // TestHoldWhoseReleaseIsLost: a name that could not be let go of in Redis is free for others soon.
@@ -52,4 +57,74 @@ func TestHoldIsRenewed(t *testing.T) {
 		t.Fatal("it was not released")
 	}
 	release()
+}
+
+// TestHoldThatRedisHasLost: what is held at one replica is held against others again, soon after Redis has lost it, or was away when it was taken, and is
+// free for them when it is let go of.
+func TestHoldThatRedisHasLost(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		before, after func(m *miniredis.Miniredis) error
+	}{
+		"lost": {
+			func(*miniredis.Miniredis) error { return nil },
+			func(m *miniredis.Miniredis) error { m.FlushAll(); return nil },
+		},
+		"away": {
+			func(m *miniredis.Miniredis) error { m.Close(); return nil },
+			func(m *miniredis.Miniredis) error { return m.Restart() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := miniredis.RunT(t)
+			var first *SharedHolds
+			a, b := pair(t, m, func(a, _ *Shared) { first = a.Holds(NewLocalHolds()) })
+			second := b.Holds(NewLocalHolds())
+			if err := tt.before(m); err != nil {
+				t.Fatal(err)
+			}
+			release, ok := first.Hold(t.Context(), "task")
+			if !ok {
+				t.Fatal("nobody has it")
+			}
+			if err := tt.after(m); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "Redis is there", func() bool { return a.Status().Up && b.Status().Up })
+			eventually(t, "it is held there", func() bool { return m.Exists(b.name("hold", digest("task"))) })
+			if _, ok := second.Hold(t.Context(), "task"); ok {
+				t.Error("two have it")
+			}
+			release()
+			if release, ok = second.Hold(t.Context(), "task"); !ok {
+				t.Fatal("it was not released")
+			}
+			release()
+		})
+	}
+}
+
+// TestHoldLetGoOfWhileRenewed: a name that is let go of while it is renewed is not held by nobody.
+func TestHoldLetGoOfWhileRenewed(t *testing.T) {
+	t.Parallel()
+	m := miniredis.RunT(t)
+	var first *SharedHolds
+	var release func()
+	var armed atomic.Bool
+	m.Server().SetPreHook(func(_ *server.Peer, command string, args ...string) bool {
+		if strings.HasPrefix(command, "EVAL") && slices.Contains(args, fmt.Sprint(holdLease.Milliseconds())) && armed.CompareAndSwap(true, false) {
+			release()
+		}
+		return false
+	})
+	a, _ := pair(t, m, func(a, _ *Shared) { first = a.Holds(NewLocalHolds()) })
+	release, _ = first.Hold(t.Context(), "task")
+	armed.Store(true)
+	eventually(t, "it is renewed", func() bool { return !armed.Load() })
+	eventually(t, "it is free", func() bool { return !m.Exists(a.name("hold", digest("task"))) })
+	time.Sleep(2 * repeatPause)
+	if m.Exists(a.name("hold", digest("task"))) {
+		t.Error("nobody has it, and it is held")
+	}
 }
