@@ -47,7 +47,7 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 	defer upstream.close()
 	var whole atomic.Bool // lets answers through, for the first ones
 	whole.Store(true)
-	var ended atomic.Int64 // when the last cut was, ns
+	var ended, cut atomic.Int64 // of the call that runs: when its first answer was cut, ns, and how many were
 	relay, err := faultnet.Listen(upstream.host, s.seed, func(n int, r *rand.Rand) faultnet.Script {
 		if whole.Load() {
 			return faultnet.Script{}
@@ -55,18 +55,29 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 		ends := []faultnet.End{faultnet.Reset, faultnet.Reset, faultnet.Close, faultnet.HalfClose}
 		return faultnet.Script{Answers: faultnet.Way{
 			End: ends[r.IntN(len(ends))], After: 1 + r.Int64N(int64(len(body))), // the head has some 130 bytes, so all ends are inside
-			Ended: func(at time.Time) { ended.Store(at.UnixNano()) },
+			Ended: func(at time.Time) {
+				ended.CompareAndSwap(0, at.UnixNano())
+				cut.Add(1)
+			},
 		}}
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, relay.Close()) }()
-	g, err := s.serveThings(ctx, relay.Addr(), ", breaker: off", setup{})
+	spec, err := s.write("things.json", things)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.serve(ctx, setup{apis: fmt.Sprintf("[{spec: %q, name: once, base_url: %q, breaker: off, retries: off}, {spec: %q, name: again, base_url: %q, breaker: off}]",
+		spec, "http://"+relay.Addr(), spec, "http://"+relay.Addr())})
 	if err != nil {
 		return nil, err
 	}
 	defer g.stopInto(&err)
+	if err := g.child.Await(ctx, func(context.Context) error { return g.lists(4) }); err != nil { // it serves as soon as one of the two is read
+		return nil, err
+	}
 	var callers []*caller
 	for _, revision := range revisions {
 		c, err := newCaller(g.host, revision, "")
@@ -79,8 +90,10 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 		defer events.close()
 		callers = append(callers, events)
 		for _, c := range []*caller{c, events} {
-			if text, err := c.call("get_thing", 1, `{"id":"a"}`); err != nil || text != body {
-				return nil, fmt.Errorf("a whole answer became %.200q, %w", text, err)
+			for _, api := range []string{"once", "again"} {
+				if text, err := c.call(api+"_get_thing", 1, `{"id":"a"}`); err != nil || text != body {
+					return nil, fmt.Errorf("a whole answer became %.200q, %w", text, err)
+				}
 			}
 		}
 	}
@@ -88,34 +101,66 @@ func runCuts(ctx context.Context, s *suite) (rows []row, err error) {
 	if err := upstream.rest(ctx); err != nil { // each call now needs a connection of its own
 		return nil, err
 	}
-	calls, partial, other := by(s, [3]int{300, 10_000, 100_000}), 0, map[string]int{}
-	var times []float64
+	var once, again broken
 	random := rand.New(rand.NewPCG(s.seed, 9))
-	for n := range calls {
+	for n := range by(s, [3]int{300, 10_000, 100_000}) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		ended.Store(0)
-		id := []string{"length", "chunks"}[random.IntN(2)]
-		text, err := callers[n%len(callers)].call("get_thing", 10+n, `{"id":"`+id+`"}`)
-		took := float64(time.Now().UnixNano()-ended.Load()) / 1e6
-		switch {
-		case err == nil || strings.Contains(text, "xxx"):
-			partial++
-		case !errors.Is(err, errTool):
-			other[fmt.Sprintf("%.100s", err)]++
-		case ended.Load() == 0:
-			other["isError without a cut: "+text]++
-		default:
-			times = append(times, took)
+		cut.Store(0)
+		id, api, of := []string{"length", "chunks"}[random.IntN(2)], "once", &once
+		if n/len(callers)%2 == 1 {
+			api, of = "again", &again
 		}
+		text, err := callers[n%len(callers)].call(api+"_get_thing", 10+n, `{"id":"`+id+`"}`)
+		of.note(text, err, int(cut.Load()), time.Duration(time.Now().UnixNano()-ended.Load()))
 	}
-	middle, _, most := median(times)
+	return brokenRows(s, &once, &again), nil
+}
+
+// broken is what came of calls of one API, each of whose answers was cut.
+type broken struct {
+	calls, repeated int // how many there were, and how many of them were sent more than once
+	partial         int
+	times           []float64 // ms from the first cut to the result with isError
+	other           map[string]int
+}
+
+// note takes in what a call gave, so long after the first of so many cuts.
+func (b *broken) note(text string, err error, cuts int, took time.Duration) {
+	if b.other == nil {
+		b.other = map[string]int{}
+	}
+	b.calls++
+	if cuts > 1 {
+		b.repeated++
+	}
+	switch {
+	case err == nil || strings.Contains(text, "xxx"):
+		b.partial++
+	case !errors.Is(err, errTool):
+		b.other[fmt.Sprintf("%.100s", err)]++
+	case cuts == 0:
+		b.other["isError without a cut: "+text]++
+	default:
+		b.times = append(b.times, float64(took)/1e6)
+	}
+}
+
+// brokenRows judges calls of an API that asks once, and of one that asks again for what was cut. Before it asks again it waits, so that it is the
+// first whose time to the result is judged.
+func brokenRows(s *suite, once, again *broken) []row {
+	calls, partial, refused := once.calls+again.calls, once.partial+again.partial, len(once.times)+len(again.times)
+	middle, _, most := median(once.times)
+	waited, _, longest := median(again.times)
 	return []row{
-		{"taken for whole, or shown in part", "0", fmt.Sprintf("%d of %d", partial, calls), verdictOf(partial == 0)},
-		{"results with isError", "all", fmt.Sprintf("%d of %d%s", len(times), calls, words(other)), verdictOf(len(times) == calls)},
-		{"from the cut to the result", "<= 50 ms", fmt.Sprintf("%.1f ms (median), %.1f ms (most)", middle, most), s.timed(most <= 50 && len(times) > 0)},
-	}, nil
+		{"taken for whole, or shown in part", "0", fmt.Sprintf("%d of %d", partial, calls), verdictOf(partial == 0 && once.calls > 0 && again.calls > 0)},
+		{"results with isError", "all", fmt.Sprintf("%d of %d%s", refused, calls, words(once.other)+words(again.other)), verdictOf(refused == calls)},
+		{"sent again", "some with retries, none without", fmt.Sprintf("%d of %d with, %d of %d without", again.repeated, again.calls, once.repeated, once.calls), verdictOf(again.repeated > 0 && once.repeated == 0)},
+		{"from the cut to the result, without retries", "<= 50 ms", fmt.Sprintf("%.1f ms (median), %.1f ms (most)", middle, most), s.timed(most <= 50 && len(once.times) > 0)},
+		{"from the first cut to the result, with retries", "", fmt.Sprintf("%.1f ms (median), %.1f ms (most)", waited, longest), shown},
+	}
 }
 
 // words tells of outcomes that should not be, if there are any.
