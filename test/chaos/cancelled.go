@@ -69,8 +69,18 @@ func runCancelled(ctx context.Context, s *suite) (rows []row, err error) {
 	defer g.stopInto(&err)
 	// The short size has a machine that does other things too.
 	limit := by(s, [3]time.Duration{time.Second, 50 * time.Millisecond, 50 * time.Millisecond})
+	const stay = 200 * time.Millisecond
 	calls, id := by(s, [3]int{10, 40, 400}), 100
+	last := 0 // calls that nobody left, and that went on
 	for _, revision := range revisions {
+		id++
+		stays, err := lasts(ctx, g.host, revision, id, w.call(strconv.Itoa(id)), stay)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", revision, err)
+		}
+		if stays {
+			last++
+		}
 		for _, way := range []string{"closed", "notified"} {
 			if way == "notified" && revision == wire.Modern {
 				continue // it has no such notification over HTTP: closing is how it cancels
@@ -97,31 +107,17 @@ func runCancelled(ctx context.Context, s *suite) (rows []row, err error) {
 				fmt.Sprintf("%d of %d, %.1f ms (median), %.1f ms (most)", in, calls, middle, most), verdictOf(in == calls)})
 		}
 	}
-	return rows, nil
+	return append(rows, row{"calls that nobody leaves go on", fmt.Sprintf("%d of %d after %s", len(revisions), len(revisions), stay), fmt.Sprintf("%d of %d", last, len(revisions)), verdictOf(last == len(revisions))}), nil
 }
 
-// abandon makes a call and goes away when the service has got it. The result is how long after that the service was told,
-// or -1 if it was not within two seconds.
+// abandon makes a call and goes away when the service has got it. The result is how long after that the service was told; it is
+// negative if it was not within two seconds, or was told before, and so of something else.
 func abandon(ctx context.Context, host, revision, way string, id int, w *waited) (time.Duration, error) {
-	c := &wire.Client{Host: host, Revision: revision}
-	if err := c.Connect(); err != nil {
-		return 0, err
-	}
-	conn, err := wire.Dial(host)
+	c, conn, err := begin(ctx, host, revision, id, w)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	if err := conn.Send([]byte(c.Call("get_thing", strconv.Itoa(id), fmt.Sprintf(`{"id":"%d"}`, id)))); err != nil {
-		return 0, err
-	}
-	select {
-	case <-w.come:
-	case <-time.After(10 * time.Second):
-		return 0, fmt.Errorf("call %d has not come to the service", id)
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
 	var left time.Time
 	if way == "closed" {
 		left = time.Now()
@@ -139,8 +135,51 @@ func abandon(ctx context.Context, host, revision, way string, id int, w *waited)
 	}
 	select {
 	case at := <-w.gone:
-		return max(0, at.Sub(left)), nil
+		return at.Sub(left), nil
 	case <-time.After(2 * time.Second):
 		return -1, nil
 	}
+}
+
+// lasts makes a call that nobody leaves, and tells whether the service still works for it so long after it has got it.
+func lasts(ctx context.Context, host, revision string, id int, w *waited, stay time.Duration) (bool, error) {
+	_, conn, err := begin(ctx, host, revision, id, w)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	select {
+	case <-w.gone:
+		return false, nil
+	case <-time.After(stay):
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// begin makes a call, and returns when the service has got it.
+func begin(ctx context.Context, host, revision string, id int, w *waited) (*wire.Client, *wire.Conn, error) {
+	c := &wire.Client{Host: host, Revision: revision}
+	if err := c.Connect(); err != nil {
+		return nil, nil, err
+	}
+	conn, err := wire.Dial(host)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := conn.Send([]byte(c.Call("get_thing", strconv.Itoa(id), fmt.Sprintf(`{"id":"%d"}`, id)))); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	select {
+	case <-w.come:
+		return c, conn, nil
+	case <-time.After(10 * time.Second):
+		err = fmt.Errorf("call %d has not come to the service", id)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	conn.Close()
+	return nil, nil, err
 }
