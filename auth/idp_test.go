@@ -96,6 +96,7 @@ type idp struct {
 	oauth    bool           // metadata by RFC 8414 only
 
 	asked    atomic.Int64      // introspections
+	drop     atomic.Bool       // the connection of the next one
 	answers  map[string]string // of introspection, by token; others are not active
 	askCode  int               // replaces 200 there
 	question string            // the last one: method, client authentication and form
@@ -162,6 +163,9 @@ func (i *idp) metadata(w http.ResponseWriter, r *http.Request, oauth bool) {
 
 func (i *idp) introspect(w http.ResponseWriter, r *http.Request) {
 	i.asked.Add(1)
+	if i.drop.Swap(false) {
+		panic(http.ErrAbortHandler)
+	}
 	r.ParseForm()
 	id, secret, _ := r.BasicAuth()
 	i.mu.Lock()

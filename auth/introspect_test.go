@@ -159,6 +159,20 @@ func TestIntrospectionQuestion(t *testing.T) {
 	}
 }
 
+// TestIntrospectionOfAClosedConnection: a question over a connection that is closed meanwhile is asked again.
+func TestIntrospectionOfAClosedConnection(t *testing.T) {
+	h := opaqueHouse(t, nil)
+	h.a.change(func() {
+		h.a.answers["first"], h.a.answers["second"] = h.activeAnswer(h.now, nil), h.activeAnswer(h.now, nil)
+	})
+	h.wantReason(t, "first", "")
+	h.a.drop.Store(true)
+	h.wantReason(t, "second", "")
+	if n := h.a.asked.Load(); n != 3 {
+		t.Errorf("asked %d times, want 3", n)
+	}
+}
+
 // TestIntrospectionOutage is what an issuer that can't answer makes of a token:
 // 503, since 401 would log its user out, and nothing is remembered (T16).
 func TestIntrospectionOutage(t *testing.T) {

@@ -433,6 +433,9 @@ func TestInheritedKeys(t *testing.T) {
 		after := newHouseNear(t, h, func(o *Options) {
 			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Earlier = Opaque, &Introspection{}, opaque.guard
 		})
+		if got, want := after.guard.Status()[0].Fetched, opaque.guard.Status()[0].Fetched; want.IsZero() || !got.Equal(want) {
+			t.Errorf("fetched %s, want %s", got, want)
+		}
 		run(t, after)
 		after.wantStatus("opaque token, asked where it was known to be", "good", http.StatusOK)
 	})
