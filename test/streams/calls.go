@@ -96,7 +96,7 @@ func (c *calls) call(worker int, list bool) (outcome, string) {
 		return o, words
 	}
 	a, err = c.exchange(worker, client.Call(versioned("changedN", n), "1", versioned(`{"vN":"x"}`, n)))
-	return called(a, err, n)
+	return called(a, err, n, c.world.written.Load())
 }
 
 // exchange sends a request on the worker's connection.
@@ -150,9 +150,13 @@ func listed(a wire.Answer, err error, least, most int64) (o outcome, n int64, wo
 	return good, n, ""
 }
 
-// called tells whether the call of the tool of version n has come to its path.
-func called(a wire.Answer, err error, n int64) (outcome, string) {
+// called tells whether the call of the tool of version n has come to its path. The tool may have gone since it was listed, but only if a newer version
+// was written by the time of the answer.
+func called(a wire.Answer, err error, n, newest int64) (outcome, string) {
 	if err == nil && bytes.Contains(a.Body, []byte(versioned(`unknown tool \"changedN\"`, n))) {
+		if n == newest {
+			return mixed, fmt.Sprintf("the tool of version %d, which is the newest, is listed and not known", n)
+		}
 		return gone, ""
 	}
 	if o, words := answered(a, err); o != good {

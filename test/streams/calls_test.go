@@ -24,7 +24,10 @@ func TestSnapshots(t *testing.T) {
 		return o, words
 	}
 	looked := func(a wire.Answer) (outcome, string) { return looked(a, nil, 5, 6) }
-	called := func(a wire.Answer) (outcome, string) { return called(a, nil, 5) }
+	until := func(newest int64) func(wire.Answer) (outcome, string) {
+		return func(a wire.Answer) (outcome, string) { return called(a, nil, 5, newest) }
+	}
+	called := until(6)
 	for _, c := range []struct {
 		name  string
 		judge func(wire.Answer) (outcome, string)
@@ -43,6 +46,7 @@ func TestSnapshots(t *testing.T) {
 		{"no list", listed, ok(`{"error":{"code":-32603}}`), failed},
 		{"call", called, ok(versioned(call, 5)), good},
 		{"call, gone", called, wire.Answer{Status: 400, Body: []byte(`{"error":{"message":"unknown tool \"changed5\": tools/list has the tools"}}`)}, gone},
+		{"call, unknown though the newest", until(5), wire.Answer{Status: 400, Body: []byte(`{"error":{"message":"unknown tool \"changed5\": tools/list has the tools"}}`)}, mixed},
 		{"call, another is unknown", called, wire.Answer{Status: 400, Body: []byte(`{"error":{"message":"unknown tool \"changed6\": tools/list has the tools"}}`)}, failed},
 		{"call at another", called, ok(versioned(call, 6)), mixed},
 		{"call at another's path", called, ok(strings.Replace(versioned(call, 5), "/v/5", "/v/6", 1)), mixed},
