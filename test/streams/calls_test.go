@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -64,6 +65,28 @@ func TestSnapshots(t *testing.T) {
 	}
 	if o, words := answered(ok(versioned(look, 5)), errors.New("reset")); o != failed || words != "reset" {
 		t.Errorf("without an answer: %d, %s", o, words)
+	}
+}
+
+// TestKnown: two notifications for one stream are none for the other.
+func TestKnown(t *testing.T) {
+	for _, c := range []struct {
+		told []int64
+		want bool
+	}{{[]int64{1, 1}, true}, {[]int64{2, 0}, false}, {[]int64{2, 2}, false}} {
+		l := &listeners{}
+		for _, n := range c.told {
+			one := &listener{}
+			one.told.Store(n)
+			l.told.Add(n)
+			l.all = append(l.all, one)
+		}
+		if err := l.await(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+		if f := known("", []time.Duration{time.Millisecond}, l.uneven(1)); f.Met != c.want {
+			t.Errorf("told %v: %s, met is %v", c.told, f.Measured, f.Met)
+		}
 	}
 }
 

@@ -108,12 +108,28 @@ func (w *world) byTurns(ctx context.Context) ([]turn, error) {
 			}
 			if r, err := f.stop(); err != nil {
 				return nil, err
-			} else if float64(r.Counts.all()) < 0.95*float64(r.Due) {
-				return nil, fmt.Errorf("beside good tokens %d requests of %d were made", r.Counts.all(), r.Due)
+			} else if err := r.stood(others); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return all, nil
+}
+
+// stood returns an error unless as many requests were made as there should have been, and each was refused as its kind is: what has found no connection
+// or got no answer stood beside nothing.
+func (r floodReport) stood(kind string) error {
+	refusals := []string{"401"}
+	if kind == unknownKeys {
+		refusals = append(refusals, "503+retry")
+	}
+	switch other, words := r.Counts.besides(refusals...); {
+	case other > 0:
+		return fmt.Errorf("beside good tokens %d requests of %d were not refused:%s", other, r.Counts.all(), words)
+	case r.Counts.all() == 0 || float64(r.Counts.all()) < 0.95*float64(r.Due):
+		return fmt.Errorf("beside good tokens %d requests of %d were made", r.Counts.all(), r.Due)
+	}
+	return nil
 }
 
 // judgeTimes holds windows beside the flood against those without, and against those beside as many requests that are refused for want of a token: what

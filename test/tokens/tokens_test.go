@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,36 @@ func TestFloods(t *testing.T) {
 	} {
 		if got := strings.Join(missed(judgeFlood(c.r, 1000)), " "); got != c.want {
 			t.Errorf("%s: missed are %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestWindowsBesideFloods: requests that came to nothing stood beside nobody.
+func TestWindowsBesideFloods(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		r    floodReport
+		want string
+	}{
+		{unknownKeys, floodReport{100, outcomes{"401": 5, "503+retry": 90}}, "<nil>"},
+		{noToken, floodReport{100, outcomes{"401": 95}}, "<nil>"},
+		{noToken, floodReport{100, outcomes{"401": 99, "503+retry": 1}}, "beside good tokens 1 requests of 100 were not refused: 503+retry: 1"},
+		{unknownKeys, floodReport{100, outcomes{"no connection": 100}}, "beside good tokens 100 requests of 100 were not refused: no connection: 100"},
+		{unknownKeys, floodReport{100, outcomes{"503+retry": 99, "no answer": 1}}, "beside good tokens 1 requests of 100 were not refused: no answer: 1"},
+		{noToken, floodReport{100, outcomes{"401": 94}}, "beside good tokens 94 requests of 100 were made"},
+		{noToken, floodReport{0, outcomes{}}, "beside good tokens 0 requests of 0 were made"},
+	} {
+		if got := fmt.Sprint(c.r.stood(c.kind)); got != c.want {
+			t.Errorf("%s, %v: %s, want %s", c.kind, c.r, got, c.want)
+		}
+	}
+}
+
+// TestFetches: keys that were not fetched after each rotation can't be those that were judged by.
+func TestFetches(t *testing.T) {
+	for fetches, want := range map[int]bool{0: false, 3: false, 4: true, 5: true, 6: false} {
+		if f := judgeFetches(fetches, 4, 1); f.Met != want {
+			t.Errorf("%d fetches, %s: met is %v", fetches, f.Goal, f.Met)
 		}
 	}
 }
