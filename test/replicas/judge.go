@@ -53,11 +53,14 @@ func (c *cluster) judge(l *load, parts []part) []figures.Figure {
 		c.offered(l, parts),
 	}
 	before := within(l.plain, parts[0].began, parts[0].ended)
-	for _, p := range parts {
+	last := within(before, parts[0].ended.Add(-time.Second), parts[0].ended)
+	late := share(before, .99) + most
+	control := tenths(before, parts[0].began.Add(time.Second), late)
+	for i, p := range parts {
 		calls := within(l.plain, p.began, p.ended)
 		first := within(l.plain, p.began, p.began.Add(time.Second))
-		slow := share(first, 1) - share(before, 1)
-		f := figures.New("slowest call in the first second of: "+p.name, "+20 ms at most", fmt.Sprintf("%+.1f ms (%.1f ms)", ms(slow), ms(share(first, 1))), len(first) > 0 && slow <= 20*time.Millisecond)
+		slow := share(first, 1) - share(last, 1)
+		f := figures.New("slowest call in the first second of: "+p.name, "+20 ms at most", fmt.Sprintf("%+.1f ms (%.1f ms)", ms(slow), ms(share(first, 1))), len(first) > 0 && len(last) > 0 && slow <= most)
 		if !p.up {
 			all = append(all, f)
 		}
@@ -71,12 +74,38 @@ func (c *cluster) judge(l *load, parts []part) []figures.Figure {
 		times := float64(allowed) / (float64(c.limit) * (p.ended.Sub(p.began).Seconds() + 1)) // the burst is a second of it
 		all = append(all,
 			figures.New("calls of a limited API: "+p.name, "0.5 × to 2.0 ×", fmt.Sprintf("%.2f × (%d of %d tried)", times, allowed, len(limited)), times >= 0.5 && times <= 2),
-			figures.New("99 of 100 calls: "+p.name, "+20 ms at most", fmt.Sprintf("%.1f ms (%d calls)", ms(share(calls, .99)), len(calls)), len(calls) > 0 && share(calls, .99) <= share(before, .99)+20*time.Millisecond))
+			figures.New("99 of 100 calls: "+p.name, "+20 ms at most", fmt.Sprintf("%.1f ms (%d calls)", ms(share(calls, .99)), len(calls)), len(calls) > 0 && share(calls, .99) <= late))
+		if i > 0 {
+			all = append(all, spread(p, tenths(calls, p.began.Add(time.Second), late), control))
+		}
 		if p.begin != nil {
 			all = append(all, figures.New("until all replicas have noticed: "+p.name, "2.5 s at most", fmt.Sprintf("%.2f s", p.noticed.Seconds()), p.noticed <= 2500*time.Millisecond))
 		}
 	}
 	return all
+}
+
+// most is how much longer a call may take than before.
+const most = 20 * time.Millisecond
+
+// tenths counts the tenths of a second after a moment in which a call was due that took longer than that.
+func tenths(all []made, after time.Time, late time.Duration) int {
+	seen := map[time.Duration]bool{}
+	for _, m := range all {
+		if since := m.at.Sub(after); since >= 0 && m.took > late {
+			seen[since/(100*time.Millisecond)] = true
+		}
+	}
+	return len(seen)
+}
+
+// spread holds the tenths of a second with a late call in a phase, behind its first second, against those of the first phase, which is as long. What waits
+// for Redis time and again comes in many of them; when the machine pauses many calls are late in one or two.
+func spread(p part, late, control int) figures.Figure {
+	of := int((p.ended.Sub(p.began) - time.Second) / (100 * time.Millisecond))
+	more := max(2, of/100)
+	return figures.New("tenths of a second with a call that is 20 ms late: "+p.name, fmt.Sprintf("%d more than before at most", more),
+		fmt.Sprintf("%d of %d, %d before", late, of, control), late <= control+more)
 }
 
 // failed is 1 for a call that should have come to something else. That it is refused is right where the API has a limit.

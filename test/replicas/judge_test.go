@@ -70,6 +70,60 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudgeWaits: calls that wait for Redis miss a goal, whatever one call took long before, and a machine that pauses misses none.
+func TestJudgeWaits(t *testing.T) {
+	const first, spread = "slowest call in the first second of: killed", "tenths of a second with a call that is 20 ms late: killed"
+	long := func(from, to, every time.Duration, took time.Duration) func([]made, time.Time) {
+		return func(all []made, began time.Time) {
+			next := from
+			for i := range all {
+				if since := all[i].at.Sub(began); since >= next && since < to {
+					all[i].took, next = took, next+every
+				}
+			}
+		}
+	}
+	none := func([]made, time.Time) {}
+	const at, end = 500 * time.Millisecond, 20 * time.Second
+	for name, c := range map[string]struct {
+		before, after func([]made, time.Time)
+		missed        string
+	}{
+		"none":                          {none, none, ""},
+		"one, and one long before":      {long(at, end, end, 300*time.Millisecond), long(at, end, end, 310*time.Millisecond), first},
+		"one, and one just before":      {long(end-at, end, end, 300*time.Millisecond), long(at, end, end, 310*time.Millisecond), ""},
+		"one a second":                  {none, long(1500*time.Millisecond, end, time.Second, 300*time.Millisecond), spread},
+		"one a second, as it was":       {long(at, end, time.Second, 300*time.Millisecond), long(1500*time.Millisecond, end, time.Second, 300*time.Millisecond), ""},
+		"one in five seconds":           {none, long(6*time.Second, end, 5*time.Second, 300*time.Millisecond), spread},
+		"a pause of 150 ms":             {none, long(5*time.Second, 5150*time.Millisecond, 0, 100*time.Millisecond), ""},
+		"no longer than what is let be": {none, long(at, end, time.Second, 21*time.Millisecond), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			good := wire.Answer{Status: 200, Body: []byte(`{"result":{"content":[{"type":"text","text":"{\"done\":true}"}]}}`)}
+			cluster := &cluster{options: options{rps: 200, limit: 10}}
+			l := &load{}
+			var parts []part
+			at := time.Unix(0, 0)
+			for i, p := range phases[:2] {
+				part := part{phase: p, began: at, ended: at.Add(end)}
+				parts, at = append(parts, part), part.ended
+				calls := part.calls(cluster.rps, false, func(int) wire.Answer { return good })
+				[]func([]made, time.Time){c.before, c.after}[i](calls, part.began)
+				l.plain = append(l.plain, calls...)
+			}
+			var missed []string
+			for _, f := range cluster.judge(l, parts) {
+				if !f.Met && !strings.HasPrefix(f.Name, "calls ") { // of the limited API none are made
+					missed = append(missed, f.Name)
+				}
+			}
+			if got := strings.Join(missed, ", "); got != c.missed {
+				t.Errorf("missed are %q, want %q", got, c.missed)
+			}
+		})
+	}
+}
+
 // calls are those of the phase at a rate; nil: none.
 func (p part) calls(rate int, limited bool, answers func(n int) wire.Answer) (all []made) {
 	if answers == nil {
