@@ -198,6 +198,8 @@ func TestRacesAreLookedFor(t *testing.T) {
 		{"Makefile", "run $(GOVULNCHECK) ./cmd/drawbridge", "version", vulnerabilities},
 		{".ci/run", "\tmake --no-print-directory vuln\n", "", vulnerabilities},
 		{".ci/run", "\nstep vulnerabilities", "\n# step vulnerabilities", vulnerabilities},
+		{".ci/run", "\nvulnerabilities() {\n", "\nvulnerabilities() {\n\treturn 0\n", vulnerabilities},
+		{".ci/run", "\t\texit \"$absent\"\n", "\t\treturn 0\n", vulnerabilities},
 	} {
 		changed := map[string]string{"Makefile": makefile, ".ci/run": ci}
 		if !strings.Contains(changed[test.file], test.line) {

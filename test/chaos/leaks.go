@@ -49,10 +49,19 @@ func lookedFor(makefile, ci string) []row {
 		}
 		return row{what, goal, measured, verdictOf(len(lacking) == 0)}
 	}
-	inCI := regexp.MustCompile(`(?m)^vulnerabilities\(\) \{\n([\t#].*\n)*\tmake .*\bvuln\n\}`)
+	// As it stands, since whatever else is done in it may be a way around the check. That the database is away ends the step as not run.
+	const inCI = `
+vulnerabilities() {
+	if ! curl -sS --max-time 10 -o /dev/null https://vuln.go.dev/index/db.json; then
+		echo "not run: vuln.go.dev can't be reached from here, so no vulnerability was looked for"
+		exit "$absent"
+	fi
+	make --no-print-directory vuln
+}
+`
 	return []row{
 		result("the race detector is on", "for every package", "make test", ".ci/run", race.MatchString(recipe(makefile, "test")), steps("test")),
-		result("known vulnerabilities are looked for", "by .ci/run", "make vuln", ".ci/run", govulncheck.MatchString(recipe(makefile, "vuln")), steps("vulnerabilities") && inCI.MatchString(ci)),
+		result("known vulnerabilities are looked for", "by .ci/run", "make vuln", ".ci/run", govulncheck.MatchString(recipe(makefile, "vuln")), steps("vulnerabilities") && strings.Contains(ci, inCI)),
 	}
 }
 
