@@ -21,6 +21,10 @@ func TestCleanPanics(t *testing.T) {
 	if len(told) != 1 || told[0] != "injected" {
 		t.Errorf("told of %v, want one panic", told)
 	}
+	delete(c.idle, "host")
+	if c.clean(); len(told) != 1 {
+		t.Errorf("told of %v without a panic", told[1:])
+	}
 	c.put(&cleartextConn{Conn: unclosable{}, pool: c, host: "other"})
 	if c.sweep == nil || !c.sweep.Stop() {
 		t.Error("nobody looks again")

@@ -96,7 +96,7 @@ func TestFaultMatrix(t *testing.T) {
 					req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("body")), nil }
 				}
 				hits.Store(0)
-				resp, _, err := client.Send(req, kind.repeat)
+				resp, requests, err := client.Send(req, kind.repeat)
 				got := ""
 				if err == nil {
 					got = fmt.Sprint(resp.StatusCode)
@@ -113,8 +113,8 @@ func TestFaultMatrix(t *testing.T) {
 				if kind.safe {
 					want = fault.hits
 				}
-				if n := int(hits.Load()); n != want || got != fault.want {
-					t.Errorf("%s, %d: %d hits, want %d; %s, want %s", kind.method, kind.repeat, n, want, got, fault.want)
+				if n := int(hits.Load()); n != want || requests != want || got != fault.want {
+					t.Errorf("%s, %d: %d hits, of which it tells %d, want %d; %s, want %s", kind.method, kind.repeat, n, requests, want, got, fault.want)
 				}
 				for reason, n := range client.Retried() {
 					if n > 0 != (reason == fault.reason && want > 1) || n > 0 && int(n) != want-1 {
@@ -150,13 +150,16 @@ func TestNotSent(t *testing.T) {
 				})}))
 			req := get(t, parse(t, "http://orders.internal/"))
 			req.Method = c.method
-			_, _, err := client.Send(req, c.repeat)
-			want := 1
-			if kind == Connect {
+			_, requests, err := client.Send(req, c.repeat)
+			want, sent := 1, 0
+			switch kind {
+			case Connect:
 				want = c.want
+			case Timeout, Canceled, Protocol:
+				sent = 1
 			}
-			if e := (*Error)(nil); !errors.As(err, &e) || e.Kind != kind || dials != want {
-				t.Errorf("%s, %s: %d attempts, %v", c.method, kind, dials, err)
+			if e := (*Error)(nil); !errors.As(err, &e) || e.Kind != kind || dials != want || requests != sent {
+				t.Errorf("%s, %s: %d attempts, of which the service may have got %d, %v", c.method, kind, dials, requests, err)
 			}
 			client.Close()
 		}
