@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,11 @@ func TestCompose(t *testing.T) {
 		t.Fatalf("the configuration can't be used, or not without a warning: %v", problems)
 	}
 	gateway := file.Services["gateway"]
+	mebibytes, err := strconv.Atoi(strings.TrimSuffix(gateway.Environment["GOMEMLIMIT"], "MiB"))
+	if err != nil {
+		t.Fatalf("GOMEMLIMIT is %q", gateway.Environment["GOMEMLIMIT"])
+	}
+	fits(t, c.Limits, mebibytes<<20)
 	// What is in server.state_dir outlives its container.
 	kept := slices.IndexFunc(gateway.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/var/lib/drawbridge") })
 	if kept < 0 {

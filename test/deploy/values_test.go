@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/config"
 )
 
 // TestTrusted: nobody is believed by default when it says who called, and the chart says so of networks that are not a proxy's own.
@@ -76,12 +78,20 @@ const (
 	needsConnection = 16
 )
 
-// TestMemoryFits: with as many calls, streams and connections as the chart allows at once the gateway needs less than the share of its
-// memory from which on it refuses calls, and has a quarter of that left for large answers and for documents while they are read.
+// fits: with as many calls, streams and connections as are allowed at once the gateway needs less than the share of its memory from which on it
+// refuses calls, and has a quarter of that left for large answers and for documents while they are read. limit is GOMEMLIMIT in bytes.
+func fits(t *testing.T, l config.Limits, limit int) {
+	t.Helper()
+	needs := needsProgram + needsTools + needsCall*l.MaxCalls + needsStream*l.MaxStreams + needsConnection*l.MaxConnections + int(l.Cache>>10)
+	if room := limit / 1024 * 85 / 100; needs > room*3/4 {
+		t.Errorf("what is allowed needs %d MiB, and calls are refused above %d", needs>>10, room>>10)
+	}
+}
+
+// TestMemoryFits is what the chart allows; TestCompose has the compose file.
 func TestMemoryFits(t *testing.T) {
 	all := parse(t, render(t, tool(t, "HELM"), "testdata/values/defaults.yaml"))
 	l := load(t, all).Limits
-	needs := needsProgram + needsTools + needsCall*l.MaxCalls + needsStream*l.MaxStreams + needsConnection*l.MaxConnections + int(l.Cache>>10)
 	for _, o := range all {
 		if o.Kind != "Deployment" {
 			continue
@@ -94,9 +104,7 @@ func TestMemoryFits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if room := limit / 1024 * 85 / 100; needs > room*3/4 {
-				t.Errorf("what the chart allows needs %d MiB, and calls are refused above %d", needs>>10, room>>10)
-			}
+			fits(t, l, limit)
 			return
 		}
 	}
