@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"context"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReloadOfAuth changes who is trusted while clients are connected: a token that was good, and is in the cache,
@@ -99,4 +102,68 @@ func TestReloadDuringAnOutage(t *testing.T) {
 	}
 	change(cfg("", fmt.Sprintf("{issuer: %q, ca_file: ca.pem}", down.URL)))
 	call("another authority", down, cached, 503)
+}
+
+// TestStreamAfterAReloadOfAuth: a request whose token was good when its head came, and that asks for a stream when the issuer has been removed, gets
+// none: no reload would end it.
+func TestStreamAfterAReloadOfAuth(t *testing.T) {
+	stays, goes := newIDP(t), newIDP(t)
+	cfg := func(list ...*idp) map[string]string {
+		text := fmt.Sprintf(protectedConfig, issuers(list...))
+		return map[string]string{"drawbridge.yaml": strings.NewReplacer("$SPEC", "a.yaml", "$BASE", "http://127.0.0.1:1").Replace(text)}
+	}
+	for _, tt := range []struct{ method, body string }{
+		{"subscriptions/listen", listenBody},
+		{"resources/subscribe", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"http://127.0.0.1:1/list"}}`},
+	} {
+		t.Run(tt.method, func(t *testing.T) {
+			files := cfg(stays, goes)
+			files["a.yaml"] = document("A", "list", "purge")
+			r := run(t, files)
+			r.served()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			body := &lateBody{Reader: strings.NewReader(tt.body), begun: make(chan struct{}), end: make(chan struct{})}
+			q := httptest.NewRequestWithContext(ctx, http.MethodPost, resource, body)
+			q.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+				"Authorization": {"Bearer " + goes.token(t, nil)}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {tt.method}}
+			if tt.method == "resources/subscribe" {
+				c := newClient(t, r.Handler(), "2025-11-25", goes.token(t, nil))
+				c.send("ping", "", "") // after which it has a session
+				q.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+				q.Header.Set("Mcp-Session-Id", c.session)
+				q.Header.Del("Mcp-Method")
+			}
+			w, ended := httptest.NewRecorder(), make(chan struct{})
+			go func() {
+				defer close(ended)
+				r.Handler().ServeHTTP(w, q)
+			}()
+			<-body.begun
+			r.write(cfg(stays))
+			if err := r.Reload(t.Context()); err != nil {
+				t.Error(err)
+			}
+			close(body.end)
+			<-ended
+			if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%v, %d %v %s", ctx.Err(), w.Code, w.Header(), w.Body)
+			}
+			if n := r.speakers.streams(); n != 0 {
+				t.Errorf("%d streams are open", n)
+			}
+		})
+	}
+}
+
+// lateBody is a body that comes when it is told to.
+type lateBody struct {
+	io.Reader
+	begun, end chan struct{}
+}
+
+func (b *lateBody) Read(p []byte) (int, error) {
+	closeOnce(b.begun)
+	<-b.end
+	return b.Reader.Read(p)
 }

@@ -98,7 +98,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	o.Title, o.Instructions = titleOf(title), instructions
 	var hub *mcp.Hub
 	hub = mcp.NewHub(mcp.HubOptions{
-		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Listeners: &s.listeners,
+		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Outdated: g.outdated, Listeners: &s.listeners,
 		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked,
 		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
 			return g.watches.begin(ctx, hub, v, uri)
@@ -279,4 +279,11 @@ func expiry(ctx context.Context) time.Time {
 		return p.Until()
 	}
 	return time.Time{}
+}
+
+// outdated tells whether the guard that let a request in is no longer the one in use. publish ends what is open after the new one is: a
+// stream that comes later is found here.
+func (g *Gateway) outdated(ctx context.Context) bool {
+	gen, e := g.current.Load(), endpointFrom(ctx)
+	return gen != nil && e != nil && e.gen.whole.guard != gen.whole.guard
 }

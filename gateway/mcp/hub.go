@@ -74,6 +74,9 @@ type HubOptions struct {
 	// Until tells when the caller's right to listen ends; the stream ends then, and a
 	// client that comes again brings a fresh token. The zero time, and nil: never.
 	Until func(ctx context.Context) time.Time
+	// Outdated tells whether those who may listen were others when the request was let in: then there is a 503. Who makes it so calls
+	// [Hub.Restart] afterwards, so that one of the two finds each stream. nil: it never is.
+	Outdated func(ctx context.Context) bool
 
 	// Address names where an anonymous caller comes from, for bounds alone; "" if that is not
 	// to be counted. It must not look like a principal. nil: it never is.
@@ -236,7 +239,27 @@ func (h *Hub) enter(l *listener, req *Request) *Error {
 	}
 	refused, full := h.admit(l)
 	h.tellFull(req, refused, full)
+	if refused != nil {
+		return refused
+	}
+	entered := false
+	defer func() {
+		if !entered {
+			h.leave(l)
+		}
+	}()
+	if refused = h.outdated(req); refused == nil {
+		entered = true
+	}
 	return refused
+}
+
+// outdated refuses a request that was let in by rules that are gone. It is asked after a restart would find what the request has begun.
+func (h *Hub) outdated(req *Request) *Error {
+	if h.o.Outdated != nil && h.o.Outdated(req.HTTP.Context()) {
+		return Later(http.StatusServiceUnavailable, time.Second, "the configuration has changed meanwhile: ask again")
+	}
+	return nil
 }
 
 // fullness is of what there is too much.

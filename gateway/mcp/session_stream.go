@@ -77,6 +77,9 @@ func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) err
 		if fault != nil {
 			return fault
 		}
+		if fault := h.o.Hub.outdated(req); fault != nil {
+			return fault
+		}
 		err = h.o.Hub.watch(ctx, w, req.URI) // the stream may end meanwhile, and what the session had with it
 	}
 	if err != nil {
