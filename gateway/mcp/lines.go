@@ -54,7 +54,14 @@ func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		h: h, o: o, ctx: ctx, out: &lineOutput{w: out, broken: cancel}, slots: make(chan struct{}, o.MaxRequests),
 		active: make(map[callKey]*activeLine), ending: make(chan struct{}), changes: func() {},
 	}
-	err := c.read(in, o.Stop)
+	read := make(chan error, 1)
+	c.running.Go(func() { read <- c.read(in, o.Stop) }) // which answers some lines itself, and who takes the answer may be gone
+	var err error
+	select {
+	case err = <-read:
+	case <-o.Stop:
+	case <-ctx.Done():
+	}
 	close(c.ending)
 	if o.Drain != nil {
 		defer time.AfterFunc(o.Drain(), func() { cancel(ErrDrain) }).Stop()
@@ -89,8 +96,8 @@ func (c *conversation) wait() {
 	}
 }
 
-// conversation is the connection to a client that writes lines. Its methods are called by the goroutine of ServeLines,
-// but for answer and forget.
+// conversation is the connection to a client that writes lines. Its methods are called by the goroutine that reads,
+// but for wait, which is called by that of ServeLines.
 type conversation struct {
 	h       *Handler
 	o       LineOptions
