@@ -186,8 +186,8 @@ func (s *server) run(ctx context.Context) error {
 	}
 	s.log.Info("listening", "mcp", s.config.Server.Scheme()+"://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
 	group.Go(func() error {
-		s.await(groupCtx)
-		s.drain(public, admin, func() { cancelCalls(gateway.ErrEnding) })
+		sig := s.await(groupCtx)
+		s.drain(sig, public, admin, func() { cancelCalls(gateway.ErrEnding) })
 		letGo()
 		cancelCalls(nil)
 		cancel(nil)
@@ -196,18 +196,15 @@ func (s *server) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// await returns when the program is told to stop.
-func (s *server) await(ctx context.Context) {
+// await returns when the program is told to stop, with the signal that told it, if one did.
+func (s *server) await(ctx context.Context) os.Signal {
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case sig := <-s.signals:
 			if sig != syscall.SIGHUP {
-				c := s.gateway.Config()
-				s.log.Info("draining", "signal", sig.String(), "shutdown_delay", time.Duration(c.Server.ShutdownDelay).String(),
-					"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
-				return
+				return sig
 			}
 			s.audits.reopen()
 			s.gateway.RequestReload()
@@ -217,8 +214,8 @@ func (s *server) await(ctx context.Context) {
 
 // drain ends service without losing a call (O5): load balancers get the time to notice, then the listeners are
 // closed, then running calls get the time to end; those that don't are cancelled, and their callers told. Another signal ends all
-// at once.
-func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
+// at once, also when nobody reads the log. because is the first; nil: there was none.
+func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCalls func()) {
 	c := s.gateway.Config() // what reloads have made of it
 	s.gateway.Drain()
 	ctx, stop := context.WithCancel(context.Background())
@@ -232,14 +229,19 @@ func (s *server) drain(public, admin *http.Server, cancelCalls func()) {
 			select {
 			case sig := <-s.signals:
 				if sig != syscall.SIGHUP {
-					s.log.Warn("ending at once", "signal", sig.String())
+					letGo()
 					stop()
+					s.log.Warn("ending at once", "signal", sig.String())
 				}
 			case <-ended:
 				return
 			}
 		}
 	})
+	if because != nil {
+		s.log.Info("draining", "signal", because.String(), "shutdown_delay", time.Duration(c.Server.ShutdownDelay).String(),
+			"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
+	}
 	if !s.quick {
 		select {
 		case <-time.After(time.Duration(c.Server.ShutdownDelay)):

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -110,6 +111,8 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 // awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
 // of ctx closes stop too.
 func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, stop chan<- struct{}, cut func()) {
+	var said sync.WaitGroup // a line of the log waits for who reads it; the next signal must not
+	defer said.Wait()
 	defer letGo()
 	for signals := 0; ; {
 		select {
@@ -125,11 +128,12 @@ func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *audi
 				g.RequestReload()
 				continue
 			case signals == 0:
-				log.Info("draining", "signal", sig.String())
 				close(stop)
+				said.Go(func() { log.Info("draining", "signal", sig.String()) })
 			default:
-				log.Warn("ending at once", "signal", sig.String())
+				letGo()
 				cut()
+				said.Go(func() { log.Warn("ending at once", "signal", sig.String()) })
 			}
 			signals++
 		}
