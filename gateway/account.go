@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
@@ -142,10 +144,8 @@ func (g *Gateway) write(c *call, a *account) {
 	if p := c.caller; p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
-	if c.span != nil {
-		if id := c.span.SpanContext().TraceID(); id.IsValid() {
-			line.Trace = id.String()
-		}
+	if id := trace.SpanContextFromContext(c.ctx).TraceID(); id.IsValid() {
+		line.Trace = id.String()
 	}
 	line.Arguments = c.args
 	if line.Arguments == nil {

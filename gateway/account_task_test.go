@@ -15,9 +15,8 @@ import (
 	"drawbridge/gateway/audit"
 )
 
-// outcomesIn runs what writes to an audit log, and returns of each line how the request came about, how it ended, the last status and how many
-// requests it made, or what a request got that was refused before it was a call.
-func outcomesIn(t *testing.T, g *Gateway, run func()) (told []string) {
+// auditOf is what the audit log tells of what runs.
+func auditOf(t *testing.T, g *Gateway, run func()) string {
 	t.Helper()
 	out := &sink{}
 	log, err := audit.New(audit.Options{Output: out})
@@ -33,7 +32,14 @@ func outcomesIn(t *testing.T, g *Gateway, run func()) (told []string) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	for line := range strings.Lines(out.String()) {
+	return out.String()
+}
+
+// outcomesIn runs what writes to an audit log, and returns of each line how the request came about, how it ended, the last status and how many
+// requests it made, or what a request got that was refused before it was a call.
+func outcomesIn(t *testing.T, g *Gateway, run func()) (told []string) {
+	t.Helper()
+	for line := range strings.Lines(auditOf(t, g, run)) {
 		var l struct {
 			RPC, Decision, Outcome string
 			Status, Requests       int

@@ -372,7 +372,7 @@ func TestCallerTokenStaysHere(t *testing.T) {
 		if len(requests) != 1 {
 			t.Fatalf("%d requests", len(requests))
 		}
-		want := http.Header{"Accept": {"application/json"}, "X-Key": {"upstream-key"}}
+		want := http.Header{"Accept": {"application/json"}, "X-Key": {"upstream-key"}, "Traceparent": c.header["Traceparent"]}
 		got := requests[0].Header.Clone()
 		got.Del("User-Agent")
 		got.Del("Accept-Encoding")

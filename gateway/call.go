@@ -134,9 +134,7 @@ func (c *call) begin() (end func(), err error) {
 	if p.Timeout > silence {
 		c.reply.KeepAlive(silence)
 	}
-	if c.g.tracer != nil {
-		c.startSpan()
-	}
+	c.startTrace()
 	return func() {
 		if c.body != nil {
 			_ = c.body.Close() // again, if there was no panic; it has a place in the room of the API until then

@@ -39,6 +39,18 @@ func carry(parent, state string) propagation.MapCarrier {
 	return propagation.MapCarrier{"traceparent": parent, "tracestate": state}
 }
 
+// startTrace begins the span of the call. Where nobody takes spans the caller's trace context goes on to the service as it came, so that the gateway
+// is no gap in a trace.
+func (c *call) startTrace() {
+	if c.g.tracer != nil {
+		c.startSpan()
+		return
+	}
+	if parent := c.traceParent(); parent != nil {
+		c.ctx = propagation.TraceContext{}.Extract(c.ctx, parent)
+	}
+}
+
 // startSpan begins the span of the call. Its names are those of the semantic conventions for MCP servers; arguments, and URIs,
 // which hold some, are in none of them.
 func (c *call) startSpan() {

@@ -194,13 +194,32 @@ func TestUnsampledCaller(t *testing.T) {
 	}
 }
 
-// TestNoTracing sends no trace context of the caller's: without tracing there is no span that it could belong to.
+// TestNoTracing: where nobody takes spans the caller's trace context goes on as it came, and the audit log has its trace.
 func TestNoTracing(t *testing.T) {
-	service := newRecordingService(t)
-	g := start(t, canaryDocument, "", service.URL)
-	tracedCall(t, g, http.Header{"Traceparent": {parentHeader}, "Baggage": {"a=b"}}, `"traceparent":"`+parentMeta+`",`, `{"id":"x"}`)
-	h := service.taken()[0].Header
-	if h.Get("Traceparent") != "" || h.Get("Baggage") != "" {
-		t.Errorf("the service got %v", h)
+	for _, tt := range []struct {
+		name, meta           string
+		header               http.Header
+		parent, state, trace string
+	}{
+		{name: "none", header: http.Header{"Tracestate": {"a=1"}, "Baggage": {"a=b"}}},
+		{name: "header", header: http.Header{"Traceparent": {parentHeader}, "Tracestate": {"a=1"}, "Baggage": {"a=b"}}, parent: parentHeader, state: "a=1", trace: traceOfHeader},
+		{name: "meta", header: http.Header{"Traceparent": {parentHeader}, "Tracestate": {"a=1"}}, meta: `"traceparent":"` + parentMeta + `","tracestate":"b=2",`,
+			parent: parentMeta, state: "b=2", trace: traceOfMeta},
+		{name: "two", header: http.Header{"Traceparent": {parentHeader, parentMeta}}},
+		{name: "no W3C syntax", header: http.Header{"Traceparent": {"00-x-y-01"}}},
+		{name: "not sampled", header: http.Header{"Traceparent": {strings.TrimSuffix(parentHeader, "1") + "0"}}, parent: strings.TrimSuffix(parentHeader, "1") + "0", trace: traceOfHeader},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			service := newRecordingService(t)
+			g := start(t, canaryDocument, "", service.URL)
+			line := auditOf(t, g, func() { tracedCall(t, g, tt.header, tt.meta, `{"id":"x"}`) })
+			h := service.taken()[0].Header
+			if h.Get("Traceparent") != tt.parent || h.Get("Tracestate") != tt.state || h.Get("Baggage") != "" {
+				t.Errorf("the service got %v", h)
+			}
+			if told := strings.Contains(line, `"trace":`); told != (tt.trace != "") || !strings.Contains(line, tt.trace) {
+				t.Errorf("the audit log has %s", line)
+			}
+		})
 	}
 }

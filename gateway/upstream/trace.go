@@ -41,6 +41,14 @@ func newTraced(p trace.TracerProvider, name string, next http.RoundTripper) trac
 	)}
 }
 
+// propagate sends the trace context of a request's context with it, if there is
+// one (W3C Trace Context section 4). It writes to req.Header.
+func propagate(req *http.Request) {
+	if ctx := req.Context(); trace.SpanContextFromContext(ctx).IsValid() {
+		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
+	}
+}
+
 // RoundTrip implements [http.RoundTripper].
 func (t traced) RoundTrip(req *http.Request) (*http.Response, error) {
 	shown := req.WithContext(context.WithValue(req.Context(), targetKey{}, req.URL))

@@ -105,6 +105,7 @@ type Client struct {
 	guard     *guard
 	pool      *pool
 	chain     http.RoundTripper // tracing, then credential, then pool
+	traced    bool              // chain sends the trace context
 	decoders  decoderPool
 
 	baseHost string   // Host of BaseURL
@@ -146,7 +147,7 @@ func NewClient(o Options) *Client {
 	if o.Wrap != nil {
 		c.chain = o.Wrap(c.chain)
 	}
-	if o.TracerProvider != nil {
+	if c.traced = o.TracerProvider != nil; c.traced {
 		c.chain = newTraced(o.TracerProvider, o.Name, c.chain)
 	}
 	return c
@@ -173,6 +174,9 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 func (c *Client) Send(req *http.Request, repeat Repeat) (resp *http.Response, requests int, err error) {
 	if req.Header == nil {
 		req.Header = make(http.Header)
+	}
+	if !c.traced {
+		propagate(req)
 	}
 	return c.do(req, c.limits, repeat)
 }
