@@ -113,10 +113,14 @@ func TestMadeIsBounded(t *testing.T) {
 		times       float64 // its size, above what it takes to hold it
 		refused     bool
 	}{
-		{"text/event-stream", "\x01", 0, true}, {"text/event-stream", "\x1b[0m text", 2.5, false}, {"text/event-stream", `"`, 2.5, false},
+		{"text/event-stream", "\x01", 0, true}, {"text/event-stream event", "\x01", 0, true}, {"text/event-stream id", "\x01", 0, true}, {"text/event-stream", "\x1b[0m text", 2.5, false}, {"text/event-stream", `"`, 2.5, false},
 		{"text/plain; charset=utf-16", "\x20\xac", 1.6, false}, {"text/plain; charset=windows-1252", "\x80", 3.1, false}, {"text/plain; charset=latin1", "\xe9", 2.1, false},
 	} {
-		answer := []byte("data: " + strings.Repeat(c.text, size/len(c.text)) + "\n\n")
+		field, rest := "data: ", ""
+		if name, named := strings.CutPrefix(c.media, "text/event-stream "); named { // the field that holds it, of an event whose data are JSON
+			c.media, field, rest = "text/event-stream", name+": ", "\ndata: 1"
+		}
+		answer := []byte(field + strings.Repeat(c.text, size/len(c.text)) + rest + "\n\n")
 		resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {c.media}}, ContentLength: int64(len(answer)), Body: io.NopCloser(bytes.NewReader(answer))}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

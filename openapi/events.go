@@ -41,8 +41,8 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 		}
 	}
 	size := len(data) + len("[]")
-	if !asJSON {
-		if size = sizeOfTexts(events(data, !e.cut), asObjects); size > max(maxMade, 2*len(e.data)) {
+	if !asJSON || asObjects { // names and ids are texts, too
+		if size = sizeOfEvents(events(data, !e.cut), asJSON, asObjects); size > max(maxMade, 2*len(e.data)) {
 			return Part{}, false, &AnswerError{MediaType: e.media, Reason: "holds mostly control characters, and would be several times as large as it is as JSON"}
 		}
 		size += escapeRoom
@@ -95,11 +95,15 @@ const maxMade = 1 << 20
 // escapeRoom is what [jsonscan.AppendEscaped] wants to have beside what it writes.
 const escapeRoom = 9 << 10
 
-// sizeOfTexts is how many bytes events have in JSON, as strings.
-func sizeOfTexts(all iter.Seq[event], asObjects bool) int {
+// sizeOfEvents is how many bytes events have in JSON, at most: their data as they are, if they are JSON, or as strings.
+func sizeOfEvents(all iter.Seq[event], asJSON, asObjects bool) int {
 	size := len("[]")
 	for ev := range all {
-		size += jsonscan.EscapedLen(ev.data) + len(`"",`)
+		if asJSON {
+			size += len(ev.data) + len(",")
+		} else {
+			size += jsonscan.EscapedLen(ev.data) + len(`"",`)
+		}
 		if asObjects {
 			size += len(`{"data":}`)
 			if ev.name != nil {
