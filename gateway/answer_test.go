@@ -216,6 +216,7 @@ func TestEchoInError(t *testing.T) {
 		{"canary&4711<x>", xml, `<e>canary&amp;4711&lt;x&gt; </e>`, `<e>[redacted] </e>`},
 		{"canary&4711<x>", xml, `<e>canary&amp;4711&lt;x> </e>`, `<e>[redacted] </e>`},
 		{"canary'4711", xml, `<e a="canary&apos;4711" b="canary&#39;4711" c="canary&#039;4711"/>`, `<e a="[redacted]" b="[redacted]" c="[redacted]"/>`},
+		{"canary'4711", xml, "<e>canary&#x27;4711</e>", "<e>[redacted]</e>"},
 	} {
 		media, body = c.media, c.body
 		g := start(t, answerDocument, "apis: [{name: answers, spec: $SPEC, base_url: $BASE, credential: {type: bearer, token: \"${K:-"+c.secret+"}\"}}]", service.URL)

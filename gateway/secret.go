@@ -52,7 +52,7 @@ func spellings(secret string) []string {
 	if strings.ContainsAny(secret, `&<>"'`) {
 		text := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(secret)
 		all, text = append(all, text), strings.ReplaceAll(text, ">", "&gt;")
-		for _, apostrophe := range []string{"'", "&apos;", "&#39;", "&#039;"} {
+		for _, apostrophe := range []string{"'", "&apos;", "&#39;", "&#039;", "&#x27;"} {
 			single := strings.ReplaceAll(text, "'", apostrophe)
 			all = append(all, single, strings.ReplaceAll(single, `"`, "&quot;"), strings.ReplaceAll(single, `"`, "&#34;"))
 		}
