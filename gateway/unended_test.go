@@ -15,7 +15,7 @@ func TestUnendedAnswers(t *testing.T) {
     get: {operationId: export, responses: {"200": {description: Rows.}}}`, 1)
 	g := start(t, document, `apis: [{name: shop, spec: $SPEC, base_url: $BASE, retries: off, breaker: off}]
 rules:
-  - {match: {operation: watch}, set: {resource: true}}
+  - {match: {operation: watch}, set: {resource: true, progress: {result: /result}}}
   - {match: {operation: export}, set: {job: {}}}
 prompts:
   - {name: rows, messages: [{tool: watch}]}
@@ -23,6 +23,8 @@ prompts:
 `, service.url)
 	bodies := maps.Clone(faultBodies)
 	bodies["text/csv"] = ""
+	const snapshots = "text/event-stream; of=snapshots"
+	bodies[snapshots] = "data: {\"result\":\"a\"}\n\ndata: {\"result\":\"ab\"}\n\n"
 	for form, write := range faultForms {
 		for media, body := range bodies {
 			for _, c := range []struct{ status, method, name, params string }{
