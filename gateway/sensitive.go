@@ -71,11 +71,16 @@ func (s *sensitive) apply(p *openapi.Part) {
 	switch p.Kind {
 	case openapi.JSON:
 		p.Data = s.filter.Apply(p.Data)
+		said := false
 		p.ReplaceTexts(func(text []byte) []byte {
-			if s.filter.Mentions(text) {
-				return []byte(withheld)
+			if !s.filter.Mentions(text) {
+				return text
 			}
-			return text
+			if said { // in full for one event: thousands of short ones would make an answer twelve times as large
+				return []byte("[hidden]")
+			}
+			said = true
+			return []byte(withheld)
 		})
 		return
 	case openapi.Text, openapi.Binary:

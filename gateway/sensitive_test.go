@@ -28,3 +28,24 @@ func TestSensitiveEvents(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// TestManyWithheldEvents: to hide many short events makes an answer little larger than it came.
+func TestManyWithheldEvents(t *testing.T) {
+	const came = "data:id\n\n"
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, strings.Repeat(came, 100_000))
+	}))
+	defer service.Close()
+	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"+
+		`rules: [{match: {method: GET}, set: {sensitive_fields: [id]}}]`+"\n", service.URL)
+	_, answer := ask(t, g.Handler(), eras[0], "tools/call", "list", `"name":"list","arguments":{}`)
+	text := string(answer)
+	if strings.Count(text, "withheld by the gateway") < 1 || strings.Contains(text, `"id\"`) {
+		t.Errorf("%.300s", text)
+	}
+	// It is in the answer twice, once with its quotation marks escaped.
+	if most := 2 * 2 * len(came) * 100_000; len(text) > most {
+		t.Errorf("%d bytes of %d, want %d at most", len(text), len(came)*100_000, most)
+	}
+}
