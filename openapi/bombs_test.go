@@ -22,6 +22,8 @@ import (
 // The caps of S3 hold on a quiet machine; elsewhere a test must not fail because of its neighbours.
 var hardCaps = flag.Bool("bombs", false, "hold the caps of S3, 2 s and 256 MiB, and print the table of bombs")
 
+var bombsTo = flag.String("bombs-to", "", "a `folder` that TestWriteBombs writes the bombs into")
+
 func timeCap() time.Duration {
 	if *hardCaps {
 		return 2 * time.Second
@@ -214,12 +216,9 @@ func TestBombCorpus(t *testing.T) {
 	fmt.Fprintln(table, "bomb\tKiB\tms\tCPU ms\tMiB\t")
 	eachCase(t, "bombs", func(t *testing.T, a *txtar.Archive) map[string]string {
 		name := strings.TrimPrefix(t.Name(), "TestBombCorpus/")
-		text, file := file(a, "spec.json"), "spec.json"
+		text, file := bombText(a, name), "spec.json"
 		if index(a, "spec.yaml") >= 0 {
-			text, file = string(a.Files[index(a, "spec.yaml")].Data), "spec.yaml"
-		}
-		if f := made()[name]; f != nil {
-			text = f()
+			file = "spec.yaml"
 		}
 		path := write(t, t.TempDir(), file, text)
 		e := explode(t, path)
@@ -241,6 +240,39 @@ func TestBombCorpus(t *testing.T) {
 		table.Flush()
 		t.Log("\n" + b.String())
 	}
+}
+
+// TestWriteBombs writes the bombs into a folder, for those who want to see what a whole gateway makes of them.
+func TestWriteBombs(t *testing.T) {
+	if *bombsTo == "" {
+		t.Skip("without -bombs-to nobody wants them")
+	}
+	archives, err := filepath.Glob(filepath.Join("testdata", "bombs", "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("%d archives, %v", len(archives), err)
+	}
+	for _, path := range archives {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		text := bombText(a, name)
+		if err := os.WriteFile(filepath.Join(*bombsTo, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// bombText is the document of a bomb's case.
+func bombText(a *txtar.Archive, name string) string {
+	if f := made()[name]; f != nil {
+		return f()
+	}
+	if i := index(a, "spec.yaml"); i >= 0 {
+		return string(a.Files[i].Data)
+	}
+	return file(a, "spec.json")
 }
 
 // explode loads a document in another process.

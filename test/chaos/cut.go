@@ -18,11 +18,18 @@ import (
 var cuts = figure{
 	number: 9, name: "answers cut mid-way",
 	conditions: [3]string{
-		"300 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions",
-		"10,000 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions",
-		"100,000 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions",
+		"300 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions; answers delayed, sliced, slow, stalled, corrupted and refused",
+		"10,000 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions; answers delayed, sliced, slow, stalled, corrupted and refused",
+		"100,000 answers, cut by RST, FIN and FIN of one half at a random byte, with and without a length, in 5 revisions; answers delayed, sliced, slow, stalled, corrupted and refused",
 	},
-	run: runCuts,
+	run: func(ctx context.Context, s *suite) ([]row, error) {
+		rows, err := runCuts(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		more, err := runFaults(ctx, s)
+		return append(rows, more...), err
+	},
 }
 
 // runCuts lets a relay cut each answer somewhere between its first and its last byte. Calls are made one after the other, so

@@ -64,7 +64,7 @@ func allFigures() []figure {
 		tokens(5, "tokens that name unknown keys", "keys"),
 		tokens(6, "an authorization server that hangs", "outage"),
 		badDocuments,
-		proven(8, "hostile documents", "make bombs: each within 2 s and 256 MiB", "^(TestBombCorpus|TestBombs)$", "-p", "1", "./openapi", "./openapi/tree", "-args", "-bombs"),
+		hostile,
 		cuts,
 		gzipBomb,
 		bulkhead,

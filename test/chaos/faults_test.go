@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFaultsAreJudged: no wrong answer is forgiven, and calls that met no fault say nothing.
+func TestFaultsAreJudged(t *testing.T) {
+	body := strings.Repeat("0123456789", 20)
+	for _, test := range []struct {
+		want fate
+		text string
+		err  error
+		took time.Duration
+		met  int
+		v    verdict
+	}{
+		{exact, body, nil, 0, 1, ok},
+		{failed, body, nil, 0, 1, missed},
+		{either, body, nil, 0, 1, ok},
+		{exact, "broke off", errTool, 0, 1, missed},
+		{failed, "broke off", errTool, 0, 1, ok},
+		{either, "broke off", errTool, 0, 1, ok},
+		{either, body[1:], nil, 0, 1, missed},
+		{failed, body[:130], errTool, 0, 1, missed},
+		{failed, "", errors.New("status 500"), 0, 1, missed},
+		{failed, "broke off", errTool, 2 * time.Second, 1, missed},
+		{exact, body, nil, 0, 0, missed},
+	} {
+		var o outcomes
+		o.note(body, test.text, test.err, test.took)
+		if got := o.row(&suite{size: scaled}, fault{want: test.want}, 1, test.met); got.verdict != test.v {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+}
+
+// TestBesideBombs: a window into which no bomb came is missed, and a failed call too.
+func TestBesideBombs(t *testing.T) {
+	calm := tally{made: 1, due: 1, times: []time.Duration{time.Millisecond}}
+	slow := tally{made: 1, due: 1, times: []time.Duration{2 * time.Millisecond}}
+	for _, test := range []struct {
+		read      int
+		meanwhile tally
+		want      string
+	}{
+		{3, calm, "ok ok ok ok "},
+		{0, calm, "MISSED ok ok ok "},
+		{3, tally{made: 2, due: 2, failed: 1, times: calm.times}, "ok MISSED ok ok "},
+		{3, tally{made: 1, due: 2, times: calm.times}, "ok ok MISSED ok "},
+		{3, slow, "ok ok ok MISSED "},
+	} {
+		var b besides
+		b.add(test.read, &calm, &test.meanwhile, &calm, &calm)
+		got := ""
+		for _, r := range b.rows(&suite{size: scaled}, 100)[:4] {
+			got += string(r.verdict) + " "
+		}
+		if got != test.want {
+			t.Errorf("%+v: %s, want %s", test, got, test.want)
+		}
+	}
+}
