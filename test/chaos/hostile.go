@@ -21,7 +21,7 @@ import (
 var hostile = figure{
 	number: 8, name: "hostile documents",
 	conditions: [3]string{
-		scaled: "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 5 windows of 2 s by turns with 5 of 2 s in which one of them after the other is read, with GOMEMLIMIT=230MiB",
+		scaled: "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 4 windows of 1.5 s by turns with 4 of 1.5 s in which one of them after the other is read, with GOMEMLIMIT=230MiB",
 		full:   "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 30 windows of 5 s by turns with 30 of 5 s in which one of them after the other is read, with GOMEMLIMIT=230MiB",
 	},
 	run: runHostile,
@@ -106,7 +106,7 @@ func runBeside(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 	if err := g.until(ctx, "good_get_thing"); err != nil {
 		return nil, err
 	}
-	length := by(s, [3]time.Duration{0, 2 * time.Second, 5 * time.Second})
+	length := by(s, [3]time.Duration{0, 1500 * time.Millisecond, 5 * time.Second})
 	b := &besides{}
 	if _, _, err := goodCalls(ctx, g.host, upstream.host, length); err != nil { // all is warm
 		return nil, err
@@ -114,7 +114,7 @@ func runBeside(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 	if err := process.ClearPeak(g.child.PID()); err != nil {
 		return nil, err
 	}
-	for range by(s, [3]int{0, 5, 30}) {
+	for range by(s, [3]int{0, 4, 30}) {
 		calm, calmStraight, err := goodCalls(ctx, g.host, upstream.host, length)
 		if err != nil {
 			return nil, err

@@ -100,13 +100,13 @@ func runLarge(ctx context.Context, s *suite) (rows []row, err error) {
 		_, err := straight(ctx, client, little.host)
 		return err
 	})
-	openload.Pause(ctx, by(s, [3]time.Duration{0, 8 * time.Second, 5 * time.Minute}))
+	openload.Pause(ctx, by(s, [3]time.Duration{0, 4 * time.Second, 5 * time.Minute}))
 	second.cancel()
 	usage, usageErr := g.child.Usage()
 	itself := third.stop()
 	much, few := first.stop(), second.wait()
 	after := openLoad(ctx, 50, len(modest), calls(modest, "little_get_thing", small))
-	openload.Pause(ctx, 2*time.Second)
+	openload.Pause(ctx, time.Second)
 	later := after.stop()
 	if err := errors.Join(usageErr, ctx.Err()); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 var overload = figure{
 	number: 12, name: "five times as many calls as there is room for",
 	conditions: [3]string{
-		scaled: "a service that takes 40 calls at a time, 200 ms and 64 KiB each, and max_in_flight: 40; 5 × its capacity for 15 s with GOMEMLIMIT=230MiB; then 100 callers of 4 MiB at once for 8 s",
+		scaled: "a service that takes 40 calls at a time, 200 ms and 64 KiB each, and max_in_flight: 40; 5 × its capacity for 15 s with GOMEMLIMIT=230MiB; then 100 callers of 4 MiB at once for 4 s",
 		full:   "a service that takes 40 calls at a time, 200 ms and 64 KiB each, and max_in_flight: 40; 5 × its capacity for 5 min with GOMEMLIMIT=230MiB; then 100 callers of 4 MiB at once for 5 min",
 	},
 	run: func(ctx context.Context, s *suite) ([]row, error) {
