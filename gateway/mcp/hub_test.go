@@ -234,6 +234,25 @@ func TestOneForEachChange(t *testing.T) {
 	})
 }
 
+// TestKeepAliveAtTheEnd: a comment that is due at the moment at which its stream ends leaves the last message to whoever writes it.
+func TestKeepAliveAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for range 50 { // which of both is first is chance
+		synctest.Test(t, func(t *testing.T) {
+			w := newWhole(mcp.HubOptions{Until: func(context.Context) time.Time { return time.Now().Add(time.Minute) }})
+			h := newEndpoint(t, nil, mcp.Options{Hub: w.hub, KeepAlive: time.Minute})
+			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
+				"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+			k := &talk{header: http.Header{}}
+			h.ServeHTTP(k, r)
+			synctest.Wait()
+			if got := k.body.String(); !strings.HasSuffix(got, "}}}\n\n") || !strings.Contains(got, `"resultType":"complete"`) {
+				t.Errorf("the stream ends with %q", got)
+			}
+		})
+	}
+}
+
 // TestDrainGivesUp: a drain waits no longer than it may.
 func TestDrainGivesUp(t *testing.T) {
 	t.Parallel()

@@ -88,33 +88,36 @@ func (s *stream) sealed() {
 var errBroken = errors.New("panic while the stream was kept alive")
 
 // wake is the timer's.
-func (s *stream) wake() { s.guard(s.beat) }
+func (s *stream) wake() { s.guard(func() { s.beat() }) }
 
 // guard calls f for a timer, which has nobody above it.
 func (s *stream) guard(f func()) {
 	defer func() {
-		v := recover()
-		if v == nil {
-			return
-		}
-		s.h.o.Panicked("a stream was kept alive", v)
-		s.live.mu.Lock()
-		defer s.live.mu.Unlock()
-		if s.err == nil {
-			s.err = errBroken
+		if v := recover(); v != nil {
+			s.h.o.Panicked("a stream was kept alive", v)
 		}
 	}()
 	f()
 }
 
-// beat writes a keepAlive if the stream was silent for a period. An error is kept, and
-// found by whoever writes next; net/http ends the request's context with it.
-func (s *stream) beat() {
+// beat writes a keepAlive if the stream was silent for a period, and tells whether the stream lives on. An error is kept, and
+// found by whoever writes next; net/http ends the request's context with it. What is over is looked at no more: its error is
+// the answer's, which is written without the lock.
+func (s *stream) beat() (lives bool) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
-	if !s.live.over && s.err == nil {
-		_ = s.comment()
+	if s.live.over || s.err != nil {
+		return false
 	}
+	panicked := true
+	defer func() {
+		if panicked && s.err == nil {
+			s.err = errBroken
+		}
+	}()
+	err := s.comment()
+	panicked = false
+	return err == nil
 }
 
 // intact tells whether all that was written has gone out.
@@ -124,7 +127,8 @@ func (s *stream) intact() bool {
 	return s.err == nil
 }
 
-// watch has alive called after each keepAlive, and broken when one finds that nobody reads the stream any more.
+// watch has alive called after each keepAlive, and broken when one finds that nobody reads the stream any more, that it is
+// over, or that alive panics.
 func (s *stream) watch(alive, broken func()) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
@@ -133,12 +137,14 @@ func (s *stream) watch(alive, broken func()) {
 	}
 	s.live.timer.Stop()
 	s.live.timer = time.AfterFunc(s.live.period, func() {
+		lives := false
 		s.guard(func() {
-			if s.beat(); s.intact() {
+			if s.beat() {
 				alive()
+				lives = true
 			}
 		})
-		if !s.intact() {
+		if !lives {
 			broken()
 		}
 	})
