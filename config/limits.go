@@ -11,6 +11,9 @@ type Limits struct {
 	// The most of these streams of one caller: of a principal, or, without a token, of an address that is not loopback. More are refused with
 	// 429.
 	MaxStreamsPerCaller int `yaml:"max_streams_per_caller" default:"64" min:"1" max:"100000"`
+	// How old such a stream may become, a tenth more or less by chance; then it ends, and its client opens another. Answers to calls are not
+	// such streams. 0s for any age.
+	MaxStreamAge Duration `yaml:"max_stream_age" default:"1h" min:"1s" max:"24h" zero:"any"`
 	// The most open connections of clients, and requests under way over HTTP/2. More connections are closed at once, more requests are refused
 	// with 503; lower it if the process may have fewer descriptors.
 	MaxConnections int `yaml:"max_connections" default:"20000" min:"1" max:"1000000"`

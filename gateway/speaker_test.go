@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"weak"
+
+	"drawbridge/config"
 )
 
 // listening is a client that waits for changes.
@@ -165,6 +167,31 @@ func TestStreamsEnd(t *testing.T) {
 	if w.Code != 503 {
 		t.Errorf("a new stream = %d %s", w.Code, w.Body)
 	}
+}
+
+// TestStreamsAge: limits.max_stream_age ends streams, those that are opened after it was changed.
+func TestStreamsAge(t *testing.T) {
+	const apis = "apis: [{spec: a.yaml, name: a}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": apis, "a.yaml": document("A", "list")})
+	r.served()
+	server := httptest.NewServer(r.Handler())
+	defer server.Close()
+	stays := listen(t, server, "/mcp", "2026-07-28", "")
+	r.write(map[string]string{"drawbridge.yaml": apis + "limits: {max_stream_age: 1s}\n"})
+	r.eventually("the change", func() bool { return r.current.Load().config.Limits.MaxStreamAge == config.Duration(time.Second) })
+	began := time.Now()
+	modern, old := listen(t, server, "/mcp", "2026-07-28", ""), listen(t, server, "/mcp", "2025-06-18", "")
+	modern.want("result")
+	modern.want("end")
+	old.want("end")
+	if after := time.Since(began); after < 900*time.Millisecond {
+		t.Errorf("the streams ended after %s", after)
+	}
+	r.eventually("one stream", func() bool { return r.speakers.streams() == 1 })
+	if err := r.EndStreams(t.Context()); err != nil {
+		t.Error(err)
+	}
+	stays.want("result")
 }
 
 // TestStreamEndsWithItsToken is H9: nobody listens longer than its token is accepted, nor shorter: who is cut off before

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync"
@@ -304,7 +305,7 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 	}()
 	l.meta = append([]byte(`"`+keySubscription+`":`), id...)
 	ack := l.acknowledge(ctx, h, &f)
-	until := hub.until(ctx)
+	until := x.until(ctx)
 	x.req.ID, x.req.Params, x.req.Meta = id, nil, Meta{} // the body is not needed any more
 	x.reply.answered = true
 	x.listens = &streaming{
@@ -395,6 +396,24 @@ func (h *Hub) until(ctx context.Context) time.Time {
 		return time.Time{}
 	}
 	return h.o.Until(ctx)
+}
+
+// until returns when a stream that is opened now ends at the latest: with the caller's right to listen, or of age. Ages differ, so that streams
+// that were opened together, as after a restart, do not come again together. The zero time: never.
+func (x *exchange) until(ctx context.Context) time.Time {
+	until, age := x.h.o.Hub.until(ctx), x.h.tuning.Load().MaxStreamAge
+	if age <= 0 || x.ending != nil { // lines: a legacy client opens no other stream
+		return until
+	}
+	return earlier(until, x.h.now().Add(age-age/10+rand.N(age/5+1))) //nolint:gosec // no secret
+}
+
+// earlier is the earlier of two times of which the zero one is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // viewer is the caller of a request.

@@ -94,7 +94,7 @@ func (t *OldTransport) get(x *exchange) *Error {
 	}
 	l.hear(x.h.changing())
 	l.look(r.Context())
-	until := hub.until(r.Context())
+	until := x.until(r.Context())
 	x.listens = &streaming{run: func(ctx context.Context) {
 		defer hub.leave(l)
 		defer x.h.forget(ss.id)

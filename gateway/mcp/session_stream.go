@@ -50,9 +50,7 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 	}
 	l.hear(x.h.changing())
 	l.look(ctx)
-	if u := hub.until(ctx); !u.IsZero() && (until.IsZero() || u.Before(until)) {
-		until = u
-	}
+	until = earlier(until, x.until(ctx))
 	x.listens = &streaming{
 		begin: x.out.quiet,
 		run: func(ctx context.Context) {

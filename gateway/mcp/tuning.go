@@ -10,6 +10,8 @@ type Tuning struct {
 	MaxBody   int64         // see [Options]
 	MaxDepth  int           // see [Options]
 	KeepAlive time.Duration // see [Options]; streams that are open keep theirs
+	// MaxStreamAge: see [Options]; streams that are open keep theirs.
+	MaxStreamAge time.Duration
 	// SealKeys are the keys from now on. What was sealed with a key that is still among them goes on to open. None: the
 	// keys stay as they are.
 	SealKeys [][]byte

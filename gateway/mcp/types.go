@@ -94,6 +94,9 @@ type Options struct {
 	// KeepAlive is after how much silence an event stream gets a comment, so that
 	// nobody between client and server takes it for dead. 0: 20 seconds; below 0: never.
 	KeepAlive time.Duration
+	// MaxStreamAge is how old a stream of changes may become, a tenth more or less by chance; it ends then as in
+	// [Hub.Drain]. One of a conversation over lines has no age: there nobody opens it again. 0: any age.
+	MaxStreamAge time.Duration
 
 	// Logger gets panics and internal errors; nil: none. Arguments and bodies
 	// are never logged.
