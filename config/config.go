@@ -270,8 +270,8 @@ type API struct {
 	// The path parameters whose values may hold slashes, such as a path in a repository; each slash is then sent as it
 	// is. Segments . and .. are refused all the same.
 	SlashParameters []string `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
-	// The time that a call may take in all. A rule's timeout wins.
-	Timeout Duration `yaml:"timeout" min:"1ms" max:"1h" absent:"limits.timeout"`
+	// The time that a call may take in all, and so the head of its answer, whatever limits.first_byte_timeout says. A rule's timeout wins.
+	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"limits.timeout"`
 	// The most calls at the same time.
 	MaxInFlight int `yaml:"max_in_flight" min:"1" max:"100000" absent:"limits.max_in_flight"`
 	// How many more calls may wait.
@@ -368,7 +368,7 @@ type Settings struct {
 	// What a call asks the user, or the client, before it is made, in the order of the steps. The tool then does not demand
 	// the arguments that are asked for. [] takes back what earlier rules and the document say.
 	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing"`
-	// The time that a call may take in all.
+	// The time that a call may take in all, and so the head of its answer, whatever limits.first_byte_timeout says.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 	// Whether a request may be sent again when nobody knows what became of the first. A request of which it is certain that the
 	// service has not seen it is sent again in any case.

@@ -37,7 +37,8 @@ type Limits struct {
 	ConnectTimeout Duration `yaml:"connect_timeout" default:"2s" min:"1ms" max:"5m"`
 	// The time for the TLS handshake with an upstream service.
 	TLSTimeout Duration `yaml:"tls_timeout" default:"2s" min:"1ms" max:"5m"`
-	// The time from the last byte of an upstream request to the first byte of its answer.
+	// The time from the last byte of an upstream request to the head of its answer. A timeout of the API or of a rule wins, longer or
+	// shorter.
 	FirstByteTimeout Duration `yaml:"first_byte_timeout" default:"15s" min:"1ms" max:"1h"`
 	// The most calls to one API at the same time, until their answers have ended.
 	MaxInFlight int `yaml:"max_in_flight" default:"64" min:"1" max:"100000"`

@@ -210,9 +210,6 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 func (l *loader) derive(cfg *Config) {
 	for i := range cfg.APIs {
 		api := &cfg.APIs[i]
-		if api.Timeout == 0 {
-			api.Timeout = cfg.Limits.Timeout
-		}
 		if api.MaxAnswer == 0 {
 			api.MaxAnswer = cfg.Limits.MaxAnswer
 		}

@@ -183,7 +183,7 @@ func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 
 // transmit sends the request to the service.
 func (c *call) transmit(req *http.Request) (*http.Response, error) {
-	resp, requests, err := c.plan.client.Send(req, c.plan.repeat)
+	resp, requests, err := c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
 	c.exchanged(req, resp, requests)
 	return resp, err
 }

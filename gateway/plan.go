@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -44,11 +45,12 @@ type Plan struct {
 	maxAnswer int64      // bytes of an answer
 	rates     []*rate    // that its calls count against; nil: there are none
 
-	client *upstream.Client
-	key    *requestKey       // by which the service knows a request that it has seen; nil: there is none
-	repeat upstream.Repeat   // whether a request may reach the service twice
-	redact *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
-	echoes *echoes           // finds them in answers; nil: there are none
+	client   *upstream.Client
+	key      *requestKey       // by which the service knows a request that it has seen; nil: there is none
+	repeat   upstream.Repeat   // whether a request may reach the service twice
+	patience upstream.Patience // whether the head of an answer may take as long as the call
+	redact   *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
+	echoes   *echoes           // finds them in answers; nil: there are none
 	// longestSecret is the length of the longest form of a secret that redact knows.
 	longestSecret int
 	choice        *credential.Choice // what authenticates the call; nil: the API's default does
@@ -68,7 +70,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 	p := &Plan{
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
-		Timeout: time.Duration(s.config.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
+		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured,
 		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
@@ -79,8 +81,8 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		p.clean = *set.Clean
 	}
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
-	if set.Timeout > 0 {
-		p.Timeout = time.Duration(set.Timeout)
+	if own := cmp.Or(set.Timeout, s.config.Timeout); own > 0 {
+		p.Timeout, p.patience = time.Duration(own), upstream.Patient // that the service may think for so long is why it is set
 	}
 	return p
 }

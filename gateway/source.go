@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/x509"
@@ -150,7 +151,7 @@ func originOf(u *url.URL) string {
 func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstream.Options {
 	l := s.limits
 	o := upstream.Options{
-		Name: name, NamedHosts: s.namedHosts(), Timeout: time.Duration(s.config.Timeout), Connect: time.Duration(l.ConnectTimeout),
+		Name: name, NamedHosts: s.namedHosts(), Timeout: time.Duration(cmp.Or(s.config.Timeout, l.Timeout)), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TLS: tls, TracerProvider: s.g.o.TracerProvider,
 		AllowedAddresses: prefixes(s.config.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + s.g.o.Version,

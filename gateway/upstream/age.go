@@ -15,7 +15,7 @@ import (
 // then exceeds: calls under way end on those that they have, new ones make new
 // ones, and each of these asks for the addresses again (L7).
 type pool struct {
-	make   func() (*cleartext, *http.Transport)
+	make   func() *connections // but for until
 	spoken *protocols
 	age    time.Duration // 0: connections live as long as they are used
 	now    func() time.Time
@@ -29,16 +29,18 @@ type pool struct {
 type connections struct {
 	cleartext *cleartext
 	transport *http.Transport // all that cleartext does not take
+	patient   *http.Transport // the same for calls that are Patient
 	until     time.Time
 }
 
 func (c *connections) close() {
 	c.cleartext.close()
+	c.patient.CloseIdleConnections()
 	c.transport.CloseIdleConnections() // those in use too, when their calls end: net/http keeps none after this
 }
 
-func newPool(age time.Duration, spoken *protocols, makeBoth func() (*cleartext, *http.Transport)) *pool {
-	p := &pool{make: makeBoth, spoken: spoken, age: age, now: time.Now}
+func newPool(age time.Duration, spoken *protocols, connect func() *connections) *pool {
+	p := &pool{make: connect, spoken: spoken, age: age, now: time.Now}
 	p.current.Store(p.fresh())
 	return p
 }
@@ -46,8 +48,7 @@ func newPool(age time.Duration, spoken *protocols, makeBoth func() (*cleartext, 
 // fresh makes connections that live up to a tenth less than they may, so that
 // not all gateways of a kind connect anew at the same moment.
 func (p *pool) fresh() *connections {
-	c := &connections{}
-	c.cleartext, c.transport = p.make()
+	c := p.make()
 	if p.age > 0 {
 		c.until = p.now().Add(p.age - time.Duration(rand.Int64N(int64(p.age)/10+1)))
 	}
@@ -55,15 +56,21 @@ func (p *pool) fresh() *connections {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) { return p.send(req, Brief) }
+
+func (p *pool) send(req *http.Request, patience Patience) (*http.Response, error) {
 	c := p.current.Load()
 	if p.age > 0 && !p.now().Before(c.until) {
 		c = p.renew(c)
 	}
-	if c.cleartext.takes(req) {
-		return c.cleartext.RoundTrip(req)
+	over, firstByte := c.transport, c.cleartext.firstByte
+	if patience == Patient {
+		over, firstByte = c.patient, 0
 	}
-	return c.transport.RoundTrip(p.spoken.once(req))
+	if c.cleartext.takes(req) {
+		return c.cleartext.send(req, firstByte)
+	}
+	return over.RoundTrip(p.spoken.once(req))
 }
 
 // maxRetired is how many of them are remembered for close. What is forgotten

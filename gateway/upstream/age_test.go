@@ -266,8 +266,8 @@ func TestAge(t *testing.T) {
 				return &counted{Conn: here, open: &open[n]}, nil
 			}
 		}
-		p := newPool(10*time.Second, &protocols{}, func() (*cleartext, *http.Transport) {
-			return newCleartext(dial(0), time.Minute, 9), &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}
+		p := newPool(10*time.Second, &protocols{}, func() *connections {
+			return &connections{cleartext: newCleartext(dial(0), time.Minute, 9), transport: &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}, patient: &http.Transport{}}
 		})
 		call := func(long bool) io.ReadCloser {
 			req := get(t, parse(t, "http://service.example/"))
@@ -323,7 +323,7 @@ func TestAge(t *testing.T) {
 		p.close()
 		check("closed", maxRetired+5, 0)
 	})
-	p := newPool(0, &protocols{}, func() (*cleartext, *http.Transport) { return nil, nil })
+	p := newPool(0, &protocols{}, func() *connections { return &connections{} })
 	if !p.current.Load().until.IsZero() {
 		t.Error("without an age there is an end")
 	}

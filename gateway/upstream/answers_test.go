@@ -56,7 +56,10 @@ func TestAnswers(t *testing.T) {
 
 // outcome makes a call and says what came of it.
 func outcome(c *Client, req *http.Request) string {
-	resp, err := c.Do(req)
+	return told(c.Do(req))
+}
+
+func told(resp *http.Response, err error) string {
 	var data []byte
 	if err == nil {
 		data, err = io.ReadAll(resp.Body)

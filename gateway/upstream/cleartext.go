@@ -78,11 +78,16 @@ func isASCII(s string) bool {
 	return true
 }
 
-// RoundTrip implements [http.RoundTripper]. A request that came to nothing because a connection that had been idle broke is sent
-// again as by net/http: if no byte of it was sent, or if it may be repeated (see mayRepeat) and no byte of an answer came.
+// RoundTrip implements [http.RoundTripper].
 func (c *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
+	return c.send(req, c.firstByte)
+}
+
+// send is RoundTrip with a time of its own for the head; 0: as long as the call takes. A request that came to nothing because a connection that had been idle broke is sent
+// again as by net/http: if no byte of it was sent, or if it may be repeated (see mayRepeat) and no byte of an answer came.
+func (c *cleartext) send(req *http.Request, firstByte time.Duration) (*http.Response, error) {
 	for {
-		conn, err := c.take(req)
+		conn, err := c.take(req, firstByte)
 		if err != nil {
 			if req.Body != nil {
 				req.Body.Close()
@@ -126,15 +131,15 @@ func mayRepeat(req *http.Request) bool {
 	return false
 }
 
-// take returns an idle connection that is alive, or a new one, from which the head of an answer must come within firstByte. A call
+// take returns an idle connection that is alive, or a new one, from which the head of an answer must come within firstByte (see send). A call
 // that has ended gets none: nothing of it may be sent.
-func (c *cleartext) take(req *http.Request) (*cleartextConn, error) {
+func (c *cleartext) take(req *http.Request, firstByte time.Duration) (*cleartextConn, error) {
 	ctx := req.Context()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	conn := c.last(req.URL.Host)
-	for conn != nil && !conn.isAlive(time.Now().Add(c.firstByte)) {
+	for conn != nil && !conn.isAlive(within(firstByte)) {
 		conn.Close()
 		conn = c.last(req.URL.Host)
 	}
@@ -145,13 +150,21 @@ func (c *cleartext) take(req *http.Request) (*cleartextConn, error) {
 		if err != nil {
 			return nil, err
 		}
-		_ = raw.SetReadDeadline(time.Now().Add(c.firstByte))
+		_ = raw.SetReadDeadline(within(firstByte))
 		conn = newCleartextConn(c, raw, req.URL.Host)
 	}
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: conn.Conn, Reused: conn.used > 0})
 	}
 	return conn, nil
+}
+
+// within returns the time at which d has passed; none for 0.
+func within(d time.Duration) time.Time {
+	if d == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(d)
 }
 
 // last takes the connection out that was used last; nil: there is none.

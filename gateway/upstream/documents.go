@@ -44,7 +44,7 @@ func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	if own.Header == nil {
 		own.Header = make(http.Header)
 	}
-	resp, _, err := d.c.do(own, d.c.limits, ByMethod)
+	resp, _, err := d.c.do(own, d.c.limits, ByMethod, Brief)
 	if err != nil {
 		return nil, err
 	}

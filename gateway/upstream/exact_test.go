@@ -88,7 +88,7 @@ func testExact(t *testing.T, long []string) {
 			default:
 				req.Header.Set(c.key, "k1")
 			}
-			resp, _, err := client.Send(req, c.repeat)
+			resp, _, err := client.Send(req, c.repeat, Brief)
 			if err == nil {
 				resp.Body.Close()
 			}
@@ -128,7 +128,7 @@ func TestExactHTTP2(t *testing.T) {
 		}
 		req := get(t, parse(t, server.URL))
 		req.Method = method
-		resp, _, err := client.Send(req, Never)
+		resp, _, err := client.Send(req, Never, Brief)
 		if err == nil {
 			resp.Body.Close()
 		}

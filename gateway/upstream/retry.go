@@ -187,7 +187,7 @@ func (p *passage) count(err *Error) {
 // policy goes. What it returns is the outcome of the last attempt. A call that
 // waits to be sent again has no place meanwhile, and gets one like all others
 // do, by the queue.
-func (c *Client) send(req *http.Request, repeat Repeat, at *passage) (*http.Response, judged, *Error) {
+func (c *Client) send(req *http.Request, over http.RoundTripper, repeat Repeat, at *passage) (*http.Response, judged, *Error) {
 	var b *breaker
 	if c.health != nil {
 		b = c.health.of(req.URL.Host)
@@ -198,7 +198,7 @@ func (c *Client) send(req *http.Request, repeat Repeat, at *passage) (*http.Resp
 	}
 	req = exact(req, repeat)
 	if c.retries == nil || repeat == Once {
-		resp, call, err := c.try(req, judged{b, turn})
+		resp, call, err := c.try(req, over, judged{b, turn})
 		at.count(err)
 		return resp, call, err
 	}
@@ -208,7 +208,7 @@ func (c *Client) send(req *http.Request, repeat Repeat, at *passage) (*http.Resp
 	repeatable, seen := repeat.may(req.Method), false
 	for n, request := 1, req; ; n++ {
 		start := time.Now()
-		resp, call, err := c.try(request, judged{b, turn})
+		resp, call, err := c.try(request, over, judged{b, turn})
 		at.count(err)
 		if err != nil {
 			err.seen = seen
@@ -248,8 +248,8 @@ func (c *Client) send(req *http.Request, repeat Repeat, at *passage) (*http.Resp
 }
 
 // try sends a request once.
-func (c *Client) try(req *http.Request, call judged) (*http.Response, judged, *Error) {
-	resp, err := c.chain.RoundTrip(req)
+func (c *Client) try(req *http.Request, over http.RoundTripper, call judged) (*http.Response, judged, *Error) {
+	resp, err := over.RoundTrip(req)
 	if err != nil {
 		e, ours := err.(*Error) //nolint:errorlint // as in headError: that of another client is not about this service
 		if ours {

@@ -96,7 +96,7 @@ func TestFaultMatrix(t *testing.T) {
 					req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("body")), nil }
 				}
 				hits.Store(0)
-				resp, requests, err := client.Send(req, kind.repeat)
+				resp, requests, err := client.Send(req, kind.repeat, Brief)
 				got := ""
 				if err == nil {
 					got = fmt.Sprint(resp.StatusCode)
@@ -150,7 +150,7 @@ func TestNotSent(t *testing.T) {
 				})}))
 			req := get(t, parse(t, "http://orders.internal/"))
 			req.Method = c.method
-			_, requests, err := client.Send(req, c.repeat)
+			_, requests, err := client.Send(req, c.repeat, Brief)
 			want, sent := 1, 0
 			switch kind {
 			case Connect:
@@ -173,7 +173,7 @@ func TestNotSent(t *testing.T) {
 	defer client.Close()
 	req := get(t, parse(t, "http://orders.internal/"))
 	req.Body = io.NopCloser(strings.NewReader("body"))
-	if _, _, err := client.Send(req, Always); err == nil || dials != 1 {
+	if _, _, err := client.Send(req, Always, Brief); err == nil || dials != 1 {
 		t.Errorf("a body that can't be had again: %d attempts, %v", dials, err)
 	}
 }

@@ -14,9 +14,12 @@ import (
 	"time"
 )
 
+// dialer connects to addr, "host:port".
+type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // newTransport returns the connection pool of one API. Proxies from the
 // environment are not used (E5), nothing is decompressed behind our back (P1).
-func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
+func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, // E6
 		RootCAs:    o.RootCAs,
@@ -25,7 +28,7 @@ func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
 	ping := cmp.Or(o.ping, 15*time.Second)
 	handshake := cmp.Or(o.TLSHandshake, 2*time.Second)
 	return &http.Transport{
-		DialContext: surviving(g.dial),
+		DialContext: surviving(dial),
 		// Our own, so that its errors can be told apart from all others.
 		DialTLSContext: surviving(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			own := config
@@ -35,7 +38,7 @@ func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
 					return nil, &dialError{kind: Credential, err: err}
 				}
 			}
-			return dialTLS(ctx, g, own, spoken, handshake, network, addr)
+			return dialTLS(ctx, dial, own, spoken, handshake, network, addr)
 		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
@@ -52,7 +55,7 @@ func newTransport(o Options, g *guard, spoken *protocols) *http.Transport {
 }
 
 // surviving makes a panic an error: net/http dials in goroutines of its own, where it would end the process.
-func surviving(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+func surviving(dial dialer) dialer {
 	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -63,8 +66,8 @@ func surviving(dial func(ctx context.Context, network, addr string) (net.Conn, e
 	}
 }
 
-func dialTLS(ctx context.Context, g *guard, config *tls.Config, spoken *protocols, limit time.Duration, network, addr string) (net.Conn, error) {
-	conn, err := g.dial(ctx, network, addr)
+func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *protocols, limit time.Duration, network, addr string) (net.Conn, error) {
+	conn, err := dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

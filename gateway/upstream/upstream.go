@@ -45,7 +45,8 @@ type Options struct {
 	Connect time.Duration
 	// TLSHandshake is the time for the TLS handshake. Default 2 s.
 	TLSHandshake time.Duration
-	// FirstByte is the time from the request's end to the answer's head. Default 15 s.
+	// FirstByte is the time from the request's end to the answer's head, but for
+	// calls that are [Patient]. Default 15 s.
 	FirstByte time.Duration
 
 	// MaxBytes is the size of the largest answer, decoded. Default 8 MiB.
@@ -77,14 +78,15 @@ type Options struct {
 	// base, or a changed copy of it. Its errors are of the kind Credential, and
 	// it is for the caller that they hold no secret. Nil: base.
 	TLS func(base *tls.Config, addr string) (*tls.Config, error)
-	// Wrap puts the credential around the transport. It is for the caller that
-	// its errors hold no secret. Nil: none.
+	// Wrap puts the credential around the transport, of which there are two. It
+	// is for the caller that its errors hold no secret. Nil: none.
 	Wrap func(http.RoundTripper) http.RoundTripper
 	// TracerProvider makes a span for each call and sends the trace context,
 	// but never baggage, to the service (O13). Nil: neither.
 	TracerProvider trace.TracerProvider
 
 	ping time.Duration // for tests: the silence after which an HTTP/2 connection is asked whether it lives; default 15 s
+	dial dialer        // for tests: connects instead of the guard; nil: it does
 }
 
 // maxHeaderBytes and maxHeaderLines limit the head of an answer (P1).
@@ -105,7 +107,8 @@ type Client struct {
 	guard     *guard
 	pool      *pool
 	chain     http.RoundTripper // tracing, then credential, then pool
-	traced    bool              // chain sends the trace context
+	patient   http.RoundTripper // the same for calls that are Patient
+	traced    bool              // both send the trace context
 	decoders  decoderPool
 
 	baseHost string   // Host of BaseURL
@@ -136,27 +139,40 @@ func NewClient(o Options) *Client {
 	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
 	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second))
 	c.guard = g
+	dial := g.dial
+	if o.dial != nil {
+		dial = o.dial
+	}
 	spoken := &protocols{}
-	c.pool = newPool(o.ConnectionAge, spoken, func() (*cleartext, *http.Transport) {
-		t := newTransport(o, g, spoken)
+	c.pool = newPool(o.ConnectionAge, spoken, func() *connections {
+		t := newTransport(o, dial, spoken)
 		plain := newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
 		plain.panicked = o.Panicked
-		return plain, t
+		patient := newTransport(o, dial, spoken)
+		patient.ResponseHeaderTimeout = 0
+		return &connections{cleartext: plain, transport: t, patient: patient}
 	})
-	c.chain = classifier{name: o.Name, next: c.pool}
-	if o.Wrap != nil {
-		c.chain = o.Wrap(c.chain)
-	}
-	if c.traced = o.TracerProvider != nil; c.traced {
-		c.chain = newTraced(o.TracerProvider, o.Name, c.chain)
-	}
+	c.traced = o.TracerProvider != nil
+	c.chain, c.patient = newChain(o, c.pool), newChain(o, patientPool{c.pool})
 	return c
+}
+
+// newChain puts around a pool what all calls pass.
+func newChain(o Options, pool http.RoundTripper) http.RoundTripper {
+	var chain http.RoundTripper = classifier{name: o.Name, next: pool}
+	if o.Wrap != nil {
+		chain = o.Wrap(chain)
+	}
+	if o.TracerProvider != nil {
+		chain = newTraced(o.TracerProvider, o.Name, chain)
+	}
+	return chain
 }
 
 // Do sends one request, and again as [Options.Retries] say if its method is
 // idempotent; see [Client.Send].
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
-	resp, _, err := c.Send(req, ByMethod)
+	resp, _, err := c.Send(req, ByMethod, Brief)
 	return resp, err
 }
 
@@ -171,14 +187,14 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // that the credential had to make again.
 //
 // A request with a body can only be sent again if it has GetBody.
-func (c *Client) Send(req *http.Request, repeat Repeat) (resp *http.Response, requests int, err error) {
+func (c *Client) Send(req *http.Request, repeat Repeat, patience Patience) (resp *http.Response, requests int, err error) {
 	if req.Header == nil {
 		req.Header = make(http.Header)
 	}
 	if !c.traced {
 		propagate(req)
 	}
-	return c.do(req, c.limits, repeat)
+	return c.do(req, c.limits, repeat, patience)
 }
 
 // State returns where the breaker of the host stands that stands worst.
@@ -199,7 +215,7 @@ func (c *Client) Close() { c.pool.close() }
 // do is Send with limits of the caller's choice; it may write to req.Header. A
 // request that brings its deadline is sent as it is: no context and no copy are
 // made. All that a call waits for is within that one deadline (L1).
-func (c *Client) do(req *http.Request, l limits, repeat Repeat) (_ *http.Response, requests int, _ error) {
+func (c *Client) do(req *http.Request, l limits, repeat Repeat, patience Patience) (_ *http.Response, requests int, _ error) {
 	sent, cancel := req, context.CancelFunc(func() {})
 	if _, limited := req.Context().Deadline(); !limited {
 		var ctx context.Context
@@ -221,7 +237,11 @@ func (c *Client) do(req *http.Request, l limits, repeat Repeat) (_ *http.Respons
 		}
 		cancel()
 	}()
-	resp, call, err := c.send(sent, repeat, &at)
+	over := c.chain
+	if patience == Patient {
+		over = c.patient
+	}
+	resp, call, err := c.send(sent, over, repeat, &at)
 	if err != nil {
 		return nil, at.requests, err
 	}
