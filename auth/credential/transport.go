@@ -46,17 +46,24 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.next.RoundTrip(own)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized && h.token != nil && replayable(req) && blamesToken(resp.Header) {
-		resp, err = t.again(own, h, resp)
+		resp, err = t.again(own, h, without(req, resp))
 	}
 	return without(req, resp), err
 }
 
 // without takes out of an answer the request with the credential: who logs the
-// URL of that, or follows it elsewhere, has the one that came in.
+// URL of that, or follows it elsewhere, has the one that came in. Whether it was
+// made again stays (see again).
 func without(req *http.Request, resp *http.Response) *http.Response {
-	if resp != nil {
-		resp.Request = req
+	if resp == nil {
+		return nil
 	}
+	if resp.Request != nil && resp.Request.Response != req.Response {
+		first := resp.Request.Response
+		req = req.WithContext(req.Context()) // a shallow copy
+		req.Response = first
+	}
+	resp.Request = req
 	return resp
 }
 
@@ -98,7 +105,8 @@ func withToken(req *http.Request, t *token) *http.Request {
 
 // again sends a request once more after a 401, if there is another token. A
 // service that answers 401 has not acted on the request, whatever its method
-// (RFC 9110 section 15.5.2).
+// (RFC 9110 section 15.5.2). The second request has the first answer, as one of
+// [http.Client] after a redirect has: by that it is known that two were sent.
 func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http.Response, error) {
 	other := h.cell.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
 	if other == nil {
@@ -113,7 +121,12 @@ func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http
 		second.Body = body
 	}
 	discard(resp)
-	return t.next.RoundTrip(second)
+	second.Response = resp
+	answer, err := t.next.RoundTrip(second)
+	if answer != nil {
+		answer.Request = second
+	}
+	return answer, err
 }
 
 // replayable reports whether the body of a request can be sent again.

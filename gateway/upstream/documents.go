@@ -40,6 +40,7 @@ type documents struct{ c *Client }
 // RoundTrip implements [http.RoundTripper].
 func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	own := req.WithContext(req.Context()) // a RoundTripper must not write to the request's header
+	own.Response = nil                    // of a redirect, which is no matter of the credential
 	own.Header = req.Header.Clone()
 	if own.Header == nil {
 		own.Header = make(http.Header)

@@ -84,8 +84,9 @@ type Error struct {
 	// RetryAfter is the time after which the same call may go well; 0: nobody knows.
 	RetryAfter time.Duration
 
-	unsent bool // the service says that it has not looked at the request
-	seen   bool // it may have looked at an earlier attempt of the same call
+	unsent  bool // the service says that it has not looked at the request
+	seen    bool // it may have looked at an earlier attempt of the same call
+	renewed bool // it has answered one with 401, and the credential has made it again
 }
 
 // Error returns the text for the log.
@@ -98,7 +99,8 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Timeout() bool { return e.Kind == Timeout }
 
 // NotSent reports whether it is certain that the service never saw the request,
-// so that repeating it is safe whatever its method.
+// or has refused it for its credential alone, so that repeating it is safe
+// whatever its method.
 func (e *Error) NotSent() bool { return (e.neverSent() || e.unsent) && !e.seen }
 
 // neverSent reports whether nothing was sent in the last attempt.
@@ -115,11 +117,17 @@ func (e *Error) neverSent() bool {
 // about it. It names the service as the configuration does, and nothing else (P7).
 func (e *Error) ToolMessage() string {
 	text := e.message()
-	if e.seen {
-		text = strings.Replace(text, "Nothing was sent to it.", "It may have got the same call a moment ago: if that changes data, look before you repeat it.", 1)
+	switch {
+	case e.seen:
+		text = strings.Replace(text, nothingSent, "It may have got the same call a moment ago: if that changes data, look before you repeat it.", 1)
+	case e.renewed:
+		text = strings.Replace(text, nothingSent, "It refused the call for its credential, and nothing was sent to it with a new one.", 1)
 	}
 	return text
 }
+
+// nothingSent stands in message for all kinds of which neverSent is true.
+const nothingSent = "Nothing was sent to it."
 
 // message is ToolMessage of a call that was sent once.
 func (e *Error) message() string {
@@ -180,7 +188,7 @@ func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	e := &Error{Kind: sendKind(req.Context(), err), API: c.name, Err: err}
-	e.unsent = e.Kind == Truncated && isUnprocessed(err)
+	e.unsent, e.renewed = e.Kind == Truncated && isUnprocessed(err), isRenewed(req)
 	return nil, e
 }
 

@@ -176,12 +176,19 @@ type passage struct {
 	requests int  // that the service got, or may have got
 }
 
-// count counts an attempt that ended with err.
-func (p *passage) count(err *Error) {
+// count counts what was sent in an attempt that ended with resp or err.
+func (p *passage) count(resp *http.Response, err *Error) {
 	if err == nil || !err.neverSent() {
 		p.requests++
 	}
+	if err == nil && isRenewed(resp.Request) || err != nil && err.renewed {
+		p.requests++
+	}
 }
+
+// isRenewed reports whether the credential has made a request again, with a new
+// token, after an answer of 401: that answer is with the request then.
+func isRenewed(req *http.Request) bool { return req != nil && req.Response != nil }
 
 // send sends a request within a place of the room, and again as far as the
 // policy goes. What it returns is the outcome of the last attempt. A call that
@@ -199,19 +206,20 @@ func (c *Client) send(req *http.Request, over http.RoundTripper, repeat Repeat, 
 	req = exact(req, repeat)
 	if c.retries == nil || repeat == Once {
 		resp, call, err := c.try(req, over, judged{b, turn})
-		at.count(err)
+		at.count(resp, err)
 		return resp, call, err
 	}
 	c.retries.earn()
 	ctx := req.Context()
 	deadline, _ := ctx.Deadline() // do has given it one
-	repeatable, seen := repeat.may(req.Method), false
+	repeatable, seen, renewed := repeat.may(req.Method), false, false
 	for n, request := 1, req; ; n++ {
 		start := time.Now()
 		resp, call, err := c.try(request, over, judged{b, turn})
-		at.count(err)
+		at.count(resp, err)
 		if err != nil {
-			err.seen = seen
+			renewed = renewed || err.renewed
+			err.seen, err.renewed = seen, renewed
 		}
 		why := reason(resp, err, repeatable)
 		if why == "" || n > c.retries.max || req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
@@ -263,7 +271,7 @@ func (c *Client) try(req *http.Request, over http.RoundTripper, call judged) (*h
 	if err := checkHead(resp); err != nil {
 		resp.Body.Close()
 		call.end(silent)
-		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err}
+		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err, renewed: isRenewed(resp.Request)}
 	}
 	if v, certain := verdictOn(resp, c.allErrors); certain {
 		call.end(v)

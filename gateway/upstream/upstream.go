@@ -183,8 +183,8 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 // call, which has its place in the room until then, but for the time that it waits
 // to be sent again. resp.Request is req without
 // what the credential added. requests is how often the service was asked, or may
-// have been: without the times that nothing was sent, and with one for a request
-// that the credential had to make again.
+// have been: without the times that nothing was sent, and with two for a request
+// that the credential made again after an answer of 401.
 //
 // A request with a body can only be sent again if it has GetBody.
 func (c *Client) Send(req *http.Request, repeat Repeat, patience Patience) (resp *http.Response, requests int, err error) {
