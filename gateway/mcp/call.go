@@ -189,11 +189,30 @@ func (x *exchange) listen() {
 		}
 		panic(http.ErrAbortHandler) // only a broken connection tells the client
 	}()
-	if begin := x.listens.begin; begin != nil {
-		x.listens.begin = nil
-		_ = begin() // which is found in the stream
-	}
+	_ = x.greet() // which is found in the stream
 	x.listens.run(x.req.HTTP.Context())
+	if x.event.Panicked {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// greet sends what goes first on a stream of changes, if that is still to be done. A panic becomes an error of the stream, as those of
+// the connection are: run has to come all the same, since it gives back what the stream holds.
+func (x *exchange) greet() (err error) {
+	begin := x.listens.begin
+	if begin == nil {
+		return nil
+	}
+	x.listens.begin = nil
+	defer func() {
+		if v := recover(); v != nil {
+			x.event.Code = x.panicked("panic at the beginning of a stream of changes", v).Code
+			x.out.live.mu.Lock()
+			defer x.out.live.mu.Unlock()
+			x.out.err, err = errBroken, errBroken
+		}
+	}()
+	return begin()
 }
 
 // statusClientGone is reported, never sent: the client left before the answer.

@@ -85,7 +85,7 @@ func (s *stream) sealed() {
 }
 
 // errBroken is the error of a stream of which nobody knows how far it was written.
-var errBroken = errors.New("panic while the stream was kept alive")
+var errBroken = errors.New("panic while the stream was written")
 
 // wake is the timer's.
 func (s *stream) wake() { s.guard(func() { s.beat() }) }

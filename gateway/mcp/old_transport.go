@@ -81,13 +81,17 @@ func (t *OldTransport) get(x *exchange) *Error {
 	if err := hub.enter(l, &x.req); err != nil {
 		return err
 	}
-	defer func() {
-		if x.listens == nil {
-			hub.leave(l)
-		}
-	}()
 	ss := session{}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
+	defer func() {
+		if x.listens != nil {
+			return
+		}
+		if l.watcher != nil { // a panic
+			x.h.forget(ss.id)
+		}
+		hub.leave(l)
+	}()
 	var err *Error
 	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
 		return err

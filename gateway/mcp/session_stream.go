@@ -41,9 +41,13 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 		return err
 	}
 	defer func() {
-		if x.listens == nil {
-			hub.leave(l)
+		if x.listens != nil {
+			return
 		}
+		if l.watcher != nil { // a panic
+			hub.detach(ss.id, l.watcher, l)
+		}
+		hub.leave(l)
 	}()
 	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
 		return err

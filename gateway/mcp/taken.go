@@ -41,8 +41,7 @@ func (x *exchange) takeOver(rest func()) bool {
 		return false
 	}
 	s.w.Header()["Connection"] = s.h.fixed.close
-	err := x.listens.begin()
-	if x.listens.begin = nil; err != nil {
+	if x.greet() != nil {
 		return false
 	}
 	c, err := s.takeOver()
