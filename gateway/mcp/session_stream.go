@@ -75,14 +75,7 @@ const subscribeAttempts = 3
 func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
 	err := errGone
 	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errGone); attempt++ {
-		w, fault := h.o.Hub.join(reply.x.session.id, req, nil)
-		if fault != nil {
-			return fault
-		}
-		if fault := h.o.Hub.outdated(req); fault != nil {
-			return fault
-		}
-		err = h.o.Hub.watch(ctx, w, req.URI) // the stream may end meanwhile, and what the session had with it
+		err = h.o.Hub.subscribe(ctx, reply.x.session.id, req)
 	}
 	if err != nil {
 		return err
@@ -90,13 +83,21 @@ func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) err
 	return reply.Result()
 }
 
+// subscribe makes a session be told of a resource. It is errGone if the stream of the session ends meanwhile, and what it had with it.
+func (h *Hub) subscribe(ctx context.Context, id [16]byte, req *Request) error {
+	w, fault := h.join(id, req, nil)
+	if fault != nil {
+		return fault
+	}
+	defer h.asked(id, w)
+	if fault := h.outdated(req); fault != nil {
+		return fault
+	}
+	return h.watch(ctx, w, req.URI)
+}
+
 // unsubscribe answers resources/unsubscribe. There may be no such subscription.
 func (h *Handler) unsubscribe(_ context.Context, req *Request, reply *Reply) error {
-	h.o.Hub.mu.Lock()
-	w := h.o.Hub.legacy[reply.x.session.id]
-	h.o.Hub.mu.Unlock()
-	if w != nil {
-		h.o.Hub.unwatch(w, req.URI)
-	}
+	h.o.Hub.unsubscribe(reply.x.session.id, req.URI)
 	return reply.Result()
 }

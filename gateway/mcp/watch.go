@@ -18,6 +18,7 @@ type watcher struct {
 	stream *listener         // nil: there is none to tell it on
 	uris   map[string]func() // what releases each; nil: the watcher is gone
 	grace  *time.Timer       // of a session without a stream
+	asking int               // subscriptions of a session that are not decided on
 }
 
 // errGone tells that a watcher has ended meanwhile.
@@ -68,13 +69,35 @@ func (h *Hub) keep(w *watcher, uri string, release func()) (kept bool, err error
 	return true, nil
 }
 
-// unwatch ends the subscription to one resource.
-func (h *Hub) unwatch(w *watcher, uri string) {
+// unsubscribe ends the subscription of a session to one resource.
+func (h *Hub) unsubscribe(id [16]byte, uri string) {
 	h.mu.Lock()
+	w := h.legacy[id]
+	if w == nil {
+		h.mu.Unlock()
+		return
+	}
 	release := h.drop(w, uri)
+	h.spare(id, w)
 	h.mu.Unlock()
 	if release != nil {
 		release()
+	}
+}
+
+// asked ends what join has begun for a session without a stream: a subscription was allowed or refused.
+func (h *Hub) asked(id [16]byte, w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.asking--
+	h.spare(id, w)
+}
+
+// spare ends the watcher of a session that has nothing to be told, and nowhere to be told it: it would keep a place of its caller for
+// nothing. The caller holds the lock.
+func (h *Hub) spare(id [16]byte, w *watcher) {
+	if h.legacy[id] == w && w.stream == nil && w.asking == 0 && len(w.uris) == 0 {
+		h.end(id, w)
 	}
 }
 
@@ -113,7 +136,7 @@ func releaseAll(ended []func()) {
 }
 
 // join returns the watcher of a legacy session, a new one if need be, and makes l its
-// stream if there is one. A stream that the session had before ends: its client has
+// stream if there is one; else it is for a subscription, and the caller has to call asked. A stream that the session had before ends: its client has
 // left it, or will (2025-11-25 transports: a message goes on one stream).
 func (h *Hub) join(id [16]byte, req *Request, l *listener) (*watcher, *Error) {
 	var v Viewer
@@ -159,6 +182,9 @@ func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, f
 		w.stream = l
 	case w.stream == nil:
 		h.wait(id, w)
+	}
+	if l == nil {
+		w.asking++
 	}
 	return w, nil, notFull
 }

@@ -59,3 +59,53 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 		}
 	})
 }
+
+// TestSubscribeBesideARefusal: a subscription that is refused ends nothing that another of the same session is about to get.
+func TestSubscribeBesideARefusal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		proceed := map[string]chan error{"test://a": make(chan error), "test://b": make(chan error), "test://c": make(chan error)}
+		asked := 0
+		w.hub = mcp.NewHub(mcp.HubOptions{MaxPerPrincipal: 1, Watch: func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) {
+			asked++
+			if err := <-proceed[uri]; err != nil {
+				return nil, err
+			}
+			w.count(uri, 1)
+			return func() { w.count(uri, -1) }, nil
+		}})
+		methods, options := wholeServer(w, mcp.Options{})
+		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		defer d.end()
+		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
+		begin := func() string {
+			d.ask("init", alice+"\n"+agedInit)
+			return alice + "Mcp-Session-Id: " + d.open["init"].header.Get("Mcp-Session-Id") + "\n\n"
+		}
+		subscribe := func(session, uri string) {
+			d.ask(uri, session+`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`)
+		}
+		answer := func(uri string, err error, want string) {
+			t.Helper()
+			proceed[uri] <- err
+			synctest.Wait()
+			if got := d.open[uri].text(); !strings.Contains(got, want) {
+				t.Errorf("%s: %s, want %s", uri, got, want)
+			}
+		}
+		session := begin()
+		subscribe(session, "test://a")
+		subscribe(session, "test://b")
+		answer("test://a", mcp.InvalidParams("no such resource"), "no such resource")
+		answer("test://b", nil, `"result":{}`)
+		other := begin()
+		subscribe(other, "test://c")
+		if got := d.open["test://c"].text(); !strings.Contains(got, "too many sessions of this caller have subscriptions") {
+			t.Errorf("another session: %s", got)
+		}
+		if asked != 2 || w.watched["test://b"] != 1 {
+			t.Errorf("asked %d times, watched %v", asked, w.watched)
+		}
+	})
+}
