@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -41,6 +42,9 @@ func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextCon
 
 // errHeadTooLong is what reading on returns.
 var errHeadTooLong = fmt.Errorf("the head of the answer is longer than %d bytes", maxHeaderBytes)
+
+// headBegin is how a head begins; what begins otherwise is not HTTP, broken off or not.
+const headBegin = "HTTP/"
 
 // reading and writing are the two directions of a connection, which count what passes.
 type (
@@ -113,10 +117,15 @@ func (c *cleartextConn) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for { // interim answers (1xx) count for the length of the head, so there is an end
+		begin, _ := c.r.Peek(len(headBegin))
+		isHTTP := strings.HasPrefix(headBegin, string(begin))
 		resp, silent := http.ReadResponse(c.r, req)
 		if silent != nil {
-			if c.left <= 0 { // what was cut off may look like something else
+			switch { // what was cut off may look like something else
+			case c.left <= 0:
 				silent = errHeadTooLong
+			case c.lost != nil && isHTTP:
+				silent = fmt.Errorf("the connection ended within the head of the answer: %w", c.lost)
 			}
 			return nil, cmp.Or(err, silent)
 		}

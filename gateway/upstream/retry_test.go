@@ -45,6 +45,8 @@ func TestFaultMatrix(t *testing.T) {
 	}{
 		{"closed without a word", func(net.Conn) {}, "truncated", three, "truncated"},
 		{"half a head", func(conn net.Conn) { io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n") }, "truncated", three, "truncated"},
+		{"half a line", func(conn net.Conn) { io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Le") }, "truncated", three, "truncated"},
+		{"half a status", func(conn net.Conn) { io.WriteString(conn, "HTTP/1.1 2") }, "truncated", three, "truncated"},
 		{"no HTTP", func(conn net.Conn) { io.WriteString(conn, "SSH-2.0-x\r\n\r\n") }, "protocol", once, ""},
 		{"half a body", func(conn net.Conn) { io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf") }, "truncated", once, ""},
 		{"one byte of a body", func(conn net.Conn) {
