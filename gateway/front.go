@@ -33,7 +33,7 @@ func (g *Gateway) newFront(c *config.Config) (*front, error) {
 	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	f.door = &door{f.screen(http.HandlerFunc(g.serve))}
+	f.door = &door{g: g, next: f.screen(http.HandlerFunc(g.serve))}
 	return f, nil
 }
 

@@ -37,7 +37,10 @@ func visitFrom(ctx context.Context) *visit {
 func endpointFrom(ctx context.Context) *endpoint { return visitFrom(ctx).endpoint }
 
 // door is the way to the speakers.
-type door struct{ next http.Handler }
+type door struct {
+	g    *Gateway
+	next http.Handler
+}
 
 // enter serves a request. A stream of changes waits here, where the stack is not deep.
 func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -52,8 +55,17 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 }
 
-// pass serves a request until it has its answer.
+// pass serves a request until it has its answer, or is to go on. What panics behind one that is to go on does not end it: the rest has places
+// to give back.
 func (d *door) pass(w http.ResponseWriter, r *http.Request, v *visit) {
+	defer func() {
+		if v.rest == nil {
+			return
+		}
+		if p := recover(); p != nil {
+			d.g.panicked("a request has become a stream", p)
+		}
+	}()
 	defer func() {
 		if p := v.places.Load(); p != nil {
 			p.end()

@@ -1,0 +1,33 @@
+package gateway
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestPanicBehindAStream: a request that has become a stream holds places that the stream gives back, so the stream runs also when what
+// stands around the request panics on the way out. A panic of a request that has not goes on to its connection.
+func TestPanicBehindAStream(t *testing.T) {
+	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
+	for _, stream := range []bool{true, false} {
+		ran := false
+		d := &door{g: g, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if stream {
+				park(r.Context(), func() { ran = true })
+			}
+			panic("injected")
+		})}
+		went := func() (went any) {
+			defer func() { went = recover() }()
+			d.enter(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &visit{})
+			return nil
+		}()
+		if ran != stream || (went == nil) != stream {
+			t.Errorf("stream %t: ran %t, panic %v", stream, ran, went)
+		}
+	}
+	if n := counted(t, g.metrics.panics); n != 1 {
+		t.Errorf("%v panics are counted", n)
+	}
+}
