@@ -9,9 +9,9 @@ import "net/http"
 type Patience uint8
 
 const (
-	// Brief: the head must come within [Options].FirstByte.
+	// Brief is: within [Options].FirstByte.
 	Brief Patience = iota
-	// Patient: it may take as long as the call.
+	// Patient is: as long as the call takes.
 	Patient
 )
 
