@@ -136,11 +136,12 @@ func New(o Options) (*Gateway, error) {
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
-		addresses: state.NewLocalRates(0, o.now), room: newRoom(),
-		mistakes: faultLines{most: maxMistakeLines},
-		jitter:   o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
+		addresses: state.NewLocalRates(0, o.now),
+		mistakes:  faultLines{most: maxMistakeLines},
+		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
+	g.room = newRoom(func() bool { return g.current.Load() != nil })
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}

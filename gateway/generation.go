@@ -94,7 +94,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
-		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName,
+		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName, Pace: g.room.pace,
 	})
 	gen.clashes = append(clashes, clashesOf(gen.catalog)...)
 	sources := map[string]*source{}
@@ -108,6 +108,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	}
 	labels, byOperation := 0, map[*openapi.Operation]*Plan{}
 	for _, t := range gen.catalog.All() {
+		g.room.pace.Step()
 		label := t.Name
 		if labels++; labels > maxToolLabels {
 			label = otherTools
@@ -254,6 +255,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes = gen.promptFaults, gen.clashes
 		for _, t := range gen.catalog.All() {
+			g.room.pace.Step()
 			if !t.Hidden {
 				s.Tools++
 			}

@@ -122,8 +122,9 @@ func (r *runner) stop(d, stays *deployment) {
 const coalesce = 20 * time.Millisecond
 
 // trimAfter is how long the runner waits after a change before it gives back the memory that reading took. A
-// document's tree is many times as large as what is kept of it.
-const trimAfter = 50 * time.Millisecond
+// document's tree is many times as large as what is kept of it. To collect, give back, and touch again for the next document costs
+// calls more than all of a small document, so the last of several changes is waited for.
+const trimAfter = 5 * time.Second
 
 func (r *runner) loop() {
 	dirty := false

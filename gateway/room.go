@@ -15,12 +15,17 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
 )
 
 // room is how much can be under way at once, in all. It is safe for concurrent use.
 type room struct {
 	calls  atomic.Int64 // that run
 	memory memory
+	// pace is that of reading documents and of building what is served, which makes way for calls.
+	pace *openapi.Pace
+	// document is the most memory that one document may take while it is read, in bytes; 0: any.
+	document int64
 	// answers are the bytes that large answers may hold together; nil: any. They get what is left of memory when calls, lists and
 	// the documents have theirs.
 	answers  *semaphore.Weighted
@@ -29,10 +34,13 @@ type room struct {
 	shares   map[sharer]*share // of who has large answers
 }
 
-func newRoom() *room {
+// newRoom returns the room of a gateway, which serves once serving tells so.
+func newRoom(serving func() bool) *room {
 	r := &room{shares: make(map[sharer]*share)}
+	r.pace = openapi.NewPace(serving, func() bool { return r.calls.Load() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.capacity = limit / 4
+		r.document = limit / 4
 		r.answers = semaphore.NewWeighted(r.capacity)
 	}
 	return r

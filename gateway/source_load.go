@@ -15,8 +15,6 @@ import (
 // goes in the archive, if there is one. Whatever a document holds, load returns (S4).
 func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, kept *openapi.Copy, err error) {
 	defer s.recovered(&l, &err)
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
-	defer cancel()
 	o := s.loadOptions()
 	o.Previous, o.Keep = previous, s.archiveID != ""
 	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
@@ -33,8 +31,6 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 // restore compiles a document that was kept, by the rules and limits of load.
 func (s *source) restore(ctx context.Context, doc *archived) (l *loaded, err error) {
 	defer s.recovered(&l, &err)
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(s.config.SpecTimeout))
-	defer cancel()
 	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.copy, s.loadOptions())
 	if err != nil {
 		return nil, err
@@ -57,7 +53,7 @@ func (s *source) recovered(l **loaded, err *error) {
 }
 
 func (s *source) loadOptions() openapi.LoadOptions {
-	o := openapi.LoadOptions{Limits: openapi.Limits{Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}}
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: s.g.room.pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
 	}
@@ -74,7 +70,7 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document) (*loaded, e
 	c := openapi.CompileOptions{
 		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
-		MaxDepth: s.limits.MaxDepth - argumentsDepth,
+		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: s.g.room.pace,
 	}
 	if s.config.TrustExtensions {
 		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix

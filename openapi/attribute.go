@@ -45,11 +45,11 @@ type touch struct {
 // attribute fills in Operation.Problems. What is met while an operation is compiled is not enough: a schema is converted
 // once for all operations that use it, and repairs are made before there are operations. So it follows the references
 // from each operation to where the problems stand.
-func attribute(set *tree.Set, all []Problem, touched []touch) {
+func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {
 	if len(all) == 0 {
 		return
 	}
-	r := reach{set: set, at: make(map[*tree.Node][]int), index: make(map[*tree.Node]int), servers: make(map[string][]int)}
+	r := reach{set: set, pace: pace, whole: make(map[[2]*tree.Node]int), at: make(map[*tree.Node][]int), index: make(map[*tree.Node]int), servers: make(map[string][]int)}
 	place := make(map[Problem]int, len(all))
 	for i, p := range all {
 		place[p] = i
@@ -89,12 +89,14 @@ func attribute(set *tree.Set, all []Problem, touched []touch) {
 // reach is the graph of the parts of a document: a part is an operation, or what a reference leads to.
 type reach struct {
 	set     *tree.Set
+	pace    *Pace
 	at      map[*tree.Node][]int // problems by the object or array that they stand in
 	servers map[string][]int     // problems of servers by Operation.BaseProblem
 	parts   []*part
-	index   map[*tree.Node]int // of the parts that references lead to
-	looked  int                // objects and arrays
-	turn    int                // of from
+	index   map[*tree.Node]int    // of the parts that references lead to
+	whole   map[[2]*tree.Node]int // of the parts that are operations, by path item and operation: many paths may lead to one
+	looked  int                   // objects and arrays
+	turn    int                   // of from
 }
 
 type part struct {
@@ -108,9 +110,14 @@ type part struct {
 
 // operation adds the part of an operation and returns its place.
 func (r *reach) operation(f found) int {
+	key := [2]*tree.Node{f.item, f.node}
+	if i, ok := r.whole[key]; ok {
+		return i
+	}
 	p := &part{}
 	r.parts = append(r.parts, p)
 	i := len(r.parts) - 1
+	r.whole[key] = i
 	r.note(p, f.item)
 	r.walk(p, f.item.Get("parameters"))
 	r.walk(p, f.item.Get("servers"))
@@ -156,6 +163,9 @@ func (r *reach) walk(p *part, n *tree.Node) {
 	}
 	if r.looked++; r.looked > maxLookedAt {
 		return
+	}
+	if r.looked%64 == 0 {
+		r.pace.Step()
 	}
 	r.note(p, n)
 	if n.Kind() == tree.Array {

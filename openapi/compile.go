@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +65,8 @@ type CompileOptions struct {
 	// ExtensionPrefix has Operation.Extensions tell of others whose names begin with it, behind those, without their values: for who
 	// wants to know what is misspelt. At most 20 of an operation are told.
 	ExtensionPrefix string
+	// Pace is that of the work; nil: it makes way for nobody, and takes all processors.
+	Pace *Pace
 	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
 	MaxDepth int
 }
@@ -88,6 +89,10 @@ type API struct {
 // Compile makes a plan of every operation. What is wrong with one operation removes that one only, into API.Skipped.
 // The error is for a document that can't be used at all, for options that can't be met, and for the end of ctx.
 func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) {
+	if err := o.Pace.Take(ctx); err != nil {
+		return nil, err
+	}
+	defer o.Pace.Give()
 	if o.BaseURL != nil {
 		if err := checkBase(o.BaseURL); err != nil {
 			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
@@ -101,7 +106,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if c.servers, err = newServers(d, o, c.problems); err != nil {
 		return nil, err
 	}
-	c.schema = schema.NewLimitedConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema})
+	c.schema = schema.NewLimitedConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
 	c.security.init(d.set, c.problems)
 
 	found, skipped := c.walk()
@@ -120,7 +125,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	var budget budget
 	var emitted atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	group.SetLimit(o.Pace.Workers())
 	for i, f := range found {
 		f.place = i
 		if err := budget.lists(c, f); err != nil {
@@ -160,7 +165,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		}
 	}
 	api.Problems = c.problems.sorted()
-	attribute(c.set, api.Problems, touched)
+	attribute(c.set, api.Problems, touched, o.Pace)
 	return api, nil
 }
 
@@ -174,6 +179,7 @@ type result struct {
 
 // compile makes an operation, or says why it is skipped.
 func (c *compiler) compile(f found) result {
+	c.options.Pace.Step()
 	own := c.alone(f)
 	op, err := own.operation(f)
 	if err != nil {

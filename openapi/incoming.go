@@ -35,7 +35,12 @@ func (c *compiler) incoming(all []found) (in Incoming) {
 		in.Webhooks += count(item)
 	}
 	for _, f := range all {
-		for _, callback := range f.node.Get("callbacks").Members() {
+		callbacks := c.follow(f.node.Get("callbacks"))
+		if seen[callbacks] { // of an operation that stands on many paths
+			continue
+		}
+		seen[callbacks] = true
+		for _, callback := range callbacks.Members() {
 			if callback = c.follow(callback); seen[callback] {
 				continue
 			}

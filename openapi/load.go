@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/tree"
 )
 
@@ -25,6 +27,13 @@ type Stamp struct {
 // Limits bounds what a document may take; a zero field has the default of requirement S3.
 type Limits = tree.Limits
 
+// Pace has the work on documents make way for calls; it is safe for concurrent use.
+type Pace = pacing.Pace
+
+// NewPace returns a [Pace] for work that makes way once serving tells that there is somebody to make way for, and rests while
+// waited tells that somebody waits.
+func NewPace(serving, waited func() bool) *Pace { return pacing.New(serving, waited) }
+
 // LoadOptions says how a document may be read.
 type LoadOptions struct {
 	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
@@ -32,6 +41,8 @@ type LoadOptions struct {
 	Limits   Limits
 	// Keep makes Document.Copy.
 	Keep bool
+	// Timeout is the time that the files may take to come, all together; 0: any. What is made of them is bounded by Limits.
+	Timeout time.Duration
 
 	// AllowRefs lists origins ("https://schemas.example.com") that a document may take parts from, besides its own: at
 	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
@@ -99,25 +110,57 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 	if o.Keep {
 		src.keep()
 	}
-	data, err := src.root(ctx, o.Previous)
-	if err != nil {
+	clock := fetchClock{left: o.Timeout, bounded: o.Timeout > 0}
+	var data []byte
+	var cache map[string][]byte
+	if err := clock.run(ctx, func(ctx context.Context) (err error) {
+		if data, err = src.root(ctx, o.Previous); err != nil || o.Previous == nil {
+			return err
+		}
+		var unchanged bool
+		if cache, unchanged = compare(ctx, src, o.Previous); unchanged {
+			return ErrUnchanged
+		}
+		return nil
+	}); err != nil {
 		return nil, err
 	}
-	open := src.open
-	if o.Previous != nil {
-		cache, unchanged := compare(ctx, src, o.Previous)
-		if unchanged {
-			return nil, ErrUnchanged
+	if err := o.Limits.Pace.Take(ctx); err != nil {
+		return nil, err
+	}
+	ctx, late := context.WithCancelCause(ctx)
+	defer late(nil)
+	holds := true // the turn
+	defer func() {
+		if holds {
+			o.Limits.Pace.Give()
 		}
-		open = func(ctx context.Context, location, from string, depth int) ([]byte, error) {
-			if data, ok := cache[location]; ok {
-				return data, nil
-			}
-			return src.open(ctx, location, from, depth)
+	}()
+	open := func(ctx context.Context, location, from string, depth int) (text []byte, err error) {
+		if text, ok := cache[location]; ok {
+			return text, nil
 		}
+		// Others have the turn while this document waits for its files.
+		o.Limits.Pace.Give()
+		holds = false
+		err = clock.run(ctx, func(ctx context.Context) error {
+			text, err = src.open(ctx, location, from, depth)
+			return err
+		})
+		if clock.bounded && clock.left <= 0 {
+			late(context.DeadlineExceeded) // no file is left out for that
+		}
+		if again := o.Limits.Pace.Take(ctx); again != nil {
+			return nil, again
+		}
+		holds = true
+		return text, err
 	}
 	markup := isMarkup(data)
 	set, warnings, err := tree.Load(ctx, src.base(), data, open, o.Limits)
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
 	if err != nil {
 		hint := ""
 		if u, remote := src.(*urlSource); remote && markup && u.page == "" {
@@ -137,6 +180,23 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 	}
 	d.identify()
 	return d, nil
+}
+
+// fetchClock bounds the time that fetching takes.
+type fetchClock struct {
+	left    time.Duration
+	bounded bool
+}
+
+func (c *fetchClock) run(ctx context.Context, fetch func(ctx context.Context) error) error {
+	if !c.bounded {
+		return fetch(ctx)
+	}
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.left)
+	defer cancel()
+	defer func() { c.left -= time.Since(begin) }()
+	return fetch(ctx)
 }
 
 // compare reads the files of an earlier load again and tells whether all are the same; what it read comes back, so

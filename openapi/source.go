@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -75,7 +74,7 @@ func (r *reading) kept() map[string][]byte {
 }
 
 func (r *reading) add(location string, data []byte) {
-	sum := sha256.Sum256(data)
+	sum := digest(data)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.digests == nil {
@@ -222,21 +221,63 @@ func withoutPath(err error) error {
 	return err
 }
 
+// pieceBytes is the most of a document that is copied at one go. The runtime can't interrupt a copy, and what waits for that, a
+// collection or all calls, would wait for one of many MiB into memory that is touched for the first time.
+const pieceBytes = 256 << 10
+
 // readLimited reads all of r, which is expected to hold about size bytes (-1: unknown) and may hold at most max.
 func readLimited(r io.Reader, size, max int64) ([]byte, error) {
 	tooLarge := fmt.Errorf("is larger than %d MiB; the limit is there to protect the gateway", max>>20)
 	if size > max {
 		return nil, tooLarge
 	}
-	var b bytes.Buffer
-	if size > 0 {
-		b.Grow(int(size) + bytes.MinRead) // ReadFrom wants to see the end without growing
+	r = io.LimitReader(r, max+1)
+	var pieces [][]byte
+	total := 0
+	next := make([]byte, 0, size+1) // one more, to see the end
+	if size < 0 {
+		next = make([]byte, 0, pieceBytes)
 	}
-	if _, err := b.ReadFrom(io.LimitReader(r, max+1)); err != nil {
-		return nil, err
+	for {
+		n, err := r.Read(next[len(next):cap(next)])
+		next = next[:len(next)+n]
+		if total += n; int64(total) > max {
+			return nil, tooLarge
+		}
+		if err == io.EOF {
+			return joined(append(pieces, next), total), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(next) == cap(next) {
+			pieces = append(pieces, next)
+			next = make([]byte, 0, pieceBytes)
+		}
 	}
-	if int64(b.Len()) > max {
-		return nil, tooLarge
+}
+
+// joined makes one text of pieces, and gives each back as it goes.
+func joined(pieces [][]byte, total int) []byte {
+	if len(pieces) == 1 {
+		return pieces[0]
 	}
-	return b.Bytes(), nil
+	all := make([]byte, 0, total)
+	for i, p := range pieces {
+		for part := range slices.Chunk(p, pieceBytes) {
+			all = append(all, part...)
+		}
+		pieces[i] = nil
+	}
+	return all
+}
+
+// digest returns the SHA-256 of a text.
+func digest(data []byte) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for piece := range slices.Chunk(data, pieceBytes) {
+		_, _ = h.Write(piece)
+	}
+	h.Sum(sum[:0])
+	return sum
 }

@@ -13,6 +13,7 @@ type Catalog struct {
 	tools   []*Tool
 	byName  map[string]*Tool
 	clashes []Clash
+	pace    *openapi.Pace
 }
 
 // An API is one upstream service with its operations.
@@ -51,8 +52,9 @@ const (
 // Options are the rules of names. The zero value is the default.
 type Options struct {
 	Prefix  Prefix
-	APIs    int // how many APIs are configured, whether or not all of them are in the catalog; 0: those given to Build
-	MaxName int // longest name in bytes, 16 to 128; 0: 64
+	APIs    int           // how many APIs are configured, whether or not all of them are in the catalog; 0: those given to Build
+	MaxName int           // longest name in bytes, 16 to 128; 0: 64
+	Pace    *openapi.Pace // of the work; nil: it makes way for nobody
 }
 
 // Build makes the catalog of all operations that are exposed. Those that aren't still count for clashes of names, so
@@ -61,6 +63,7 @@ func Build(apis []API, o Options) *Catalog {
 	var candidates []*candidate
 	for _, api := range apis {
 		for _, op := range api.Operations {
+			o.Pace.Step()
 			c := &candidate{api: api.Name, op: op, exposed: true}
 			if api.Choose != nil {
 				c.choice, c.exposed = api.Choose(op)
@@ -71,8 +74,9 @@ func Build(apis []API, o Options) *Catalog {
 	if o.APIs == 0 {
 		o.APIs = len(apis)
 	}
-	c := &Catalog{clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
+	c := &Catalog{pace: o.Pace, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
 	for _, candidate := range candidates {
+		o.Pace.Step()
 		if candidate.exposed {
 			t := newTool(candidate)
 			c.tools = append(c.tools, t)
@@ -120,6 +124,7 @@ func (c *Catalog) Diff(old *Catalog) Diff {
 	}
 	var d Diff
 	for _, t := range c.tools {
+		c.pace.Step()
 		switch before := old.byName[t.Name]; {
 		case before == nil:
 			d.Added = append(d.Added, t.Name)

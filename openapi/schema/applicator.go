@@ -277,6 +277,7 @@ func (e *emitter) required(v *tree.Node, at place, f *schemaFacts) {
 	}
 	var names nameList
 	for _, item := range v.Items() {
+		e.step()
 		name := item.Text()
 		if item.Kind() != tree.String || f.hidden[name] || unclean(name) {
 			continue

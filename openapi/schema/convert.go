@@ -20,6 +20,7 @@ type emitter struct {
 	warnings []nodeWarning
 	shown    []shownValue // of schemas that are not written to their end
 	depth    int
+	steps    int // schemas and names that were written
 }
 
 // place is where a schema stands.
@@ -82,10 +83,18 @@ func (e *emitter) textMember(name string) {
 	e.out = append(jsonscan.AppendString(e.out, name), ':')
 }
 
+// step is taken for each schema, and each name where there may be many.
+func (e *emitter) step() {
+	if e.steps++; e.steps%32 == 0 {
+		e.c.limits.Pace.Step()
+	}
+}
+
 func (e *emitter) raw(s string) { e.out = append(e.out, s...) }
 
 // schema writes a schema. A nil node accepts everything.
 func (e *emitter) schema(n *tree.Node, at place) {
+	e.step()
 	switch n.Kind() {
 	case tree.Object:
 	case tree.Invalid:

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/tree"
 )
 
@@ -37,6 +38,8 @@ type Limits struct {
 	// MaxOutput is the most bytes of an output schema; default 4 KiB (D8). A larger one is cut by depth, and left
 	// out when that does not help.
 	MaxOutput int
+	// Pace is that of the work; nil: it makes way for nobody.
+	Pace *pacing.Pace
 }
 
 func (l Limits) withDefaults() Limits {

@@ -1,5 +1,7 @@
 package tree
 
+import "slices"
+
 // arena hands out the nodes of one file in chunks: one allocation for hundreds
 // of nodes instead of one each. Nothing is ever given back; a file's tree lives
 // and dies as a whole.
@@ -33,7 +35,7 @@ func (a *arena) list(kids []*Node) []*Node {
 		return nil
 	}
 	if n > a.chunk/4 {
-		return append(make([]*Node, 0, n), kids...)
+		return appended(make([]*Node, 0, n), kids)
 	}
 	if len(a.lists) < n {
 		a.lists = make([]*Node, a.chunk)
@@ -42,6 +44,25 @@ func (a *arena) list(kids []*Node) []*Node {
 	a.lists = a.lists[n:]
 	copy(l, kids)
 	return l
+}
+
+// atOnce is how many pointers are copied at one go. The runtime can't interrupt a copy, and collections wait until it can.
+const atOnce = 16 << 10
+
+// appended appends kids to list, which has the room for them.
+func appended(list, kids []*Node) []*Node {
+	for part := range slices.Chunk(kids, atOnce) {
+		list = append(list, part...)
+	}
+	return list
+}
+
+// push puts a child of the innermost open container on the stack.
+func (a *arena) push(n *Node) {
+	if len(a.stack) == cap(a.stack) && len(a.stack) > atOnce { // append would copy all of it at one go
+		a.stack = appended(make([]*Node, 0, 2*len(a.stack)), a.stack)
+	}
+	a.stack = append(a.stack, n)
 }
 
 // close gives container n the children pushed on the stack since mark.

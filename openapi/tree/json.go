@@ -149,7 +149,7 @@ func (p *jsonParser) object(n *Node, depth int) error {
 		if err := p.value(kid, depth); err != nil {
 			return err
 		}
-		p.arena.stack = append(p.arena.stack, kid)
+		p.arena.push(kid)
 		p.space()
 		if p.pos < len(p.src) && p.src[p.pos] == ',' {
 			p.pos++
@@ -186,7 +186,7 @@ func (p *jsonParser) array(n *Node, depth int) error {
 		if err := p.value(kid, depth); err != nil {
 			return err
 		}
-		p.arena.stack = append(p.arena.stack, kid)
+		p.arena.push(kid)
 		p.space()
 		if p.pos < len(p.src) && p.src[p.pos] == ',' {
 			p.pos++

@@ -1,6 +1,10 @@
 package tree
 
-import "fmt"
+import (
+	"fmt"
+
+	"drawbridge/openapi/pacing"
+)
 
 // Limits bound what a document may cost, all its files together (requirement S3).
 // A zero field takes its default.
@@ -14,11 +18,16 @@ type Limits struct {
 	Files      int   // 5,000
 	FileDepth  int   // files that lead to a file; 32
 	Operations int   // 10,000
+	// Memory is the most bytes that the texts and values of all files may take, a value 100; 0: what the other limits come to.
+	Memory int64
+
+	Pace *pacing.Pace // of the work; nil: it makes way for nobody
 }
 
 // budget is what is left of Limits while a document is loaded.
 type budget struct {
 	Limits
+	scarce                                  bool // Memory bounds Nodes
 	bytes                                   int64
 	nodes, aliases, refs, files, operations int
 }
@@ -43,6 +52,9 @@ func newBudget(l Limits) *budget {
 	return &budget{Limits: l}
 }
 
+// nodeBytes is what a value takes, with its place in its container, about: GitHub's document has 98 bytes a value, others 70 to 120.
+const nodeBytes = 100
+
 const splitAdvice = "split the document, or raise the limit if you trust its author"
 
 func tooMany(p Position, limit int, what string) *LimitError {
@@ -53,5 +65,20 @@ func (b *budget) addBytes(p Position, n int) error {
 	if b.bytes += int64(n); b.bytes > b.Bytes {
 		return &LimitError{Position: p, Message: fmt.Sprintf("more than %d bytes; %s", b.Bytes, splitAdvice)}
 	}
+	if b.Memory <= 0 {
+		return nil
+	}
+	if room := b.Memory - b.bytes - int64(b.nodes)*nodeBytes; room < int64(b.Nodes-b.nodes)*nodeBytes {
+		b.Nodes, b.scarce = b.nodes+int(max(room, 0)/nodeBytes), true
+	}
 	return nil
+}
+
+// tooManyValues is the error when value n of a document is one too many.
+func (b *budget) tooManyValues(p Position) error {
+	if !b.scarce {
+		return tooMany(p, b.Nodes, "values")
+	}
+	return &LimitError{Position: p, Message: fmt.Sprintf("more than %d values, which with the texts take %d MiB, all that there is for a document; split it, or give the gateway more memory",
+		b.Nodes, b.Memory>>20)}
 }

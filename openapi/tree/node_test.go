@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,6 +194,28 @@ func TestFileLimits(t *testing.T) {
 	if err != nil || len(warnings) != 1 ||
 		warnings[0].String() != `f:3:8: /paths/~1a/$ref: $ref "0.yaml": can't use "0.yaml": references to other files are not allowed here` {
 		t.Errorf("%v, %v", err, warnings)
+	}
+}
+
+// TestMemoryLimit: what values and texts take together, of one file and of several.
+func TestMemoryLimit(t *testing.T) {
+	const head = `{"openapi":"3.0.0","paths":{},"x":[`
+	values := strings.Repeat("1,", 6000) + "1]}"
+	for _, c := range []struct {
+		name, doc, file string
+		want            string
+	}{
+		{"fits", head + values, "", ""},
+		{"a long text", head + `"` + strings.Repeat("a", 1<<19) + `",` + values, "", "f:1:534561: more than 5122 values, which with the texts take 1 MiB, all that there is for a document; split it, or give the gateway more memory"},
+		{"many values", head + strings.Repeat("1,", 6000) + values, "", "f:1:20518: more than 10245 values, which with the texts take 1 MiB, all that there is for a document; split it, or give the gateway more memory"},
+		{"two files", `{"openapi":"3.0.0","paths":{"/a":{"$ref":"g"}},"x":[` + values, head + values, "g:1:8502: more than 10244 values, which with the texts take 1 MiB, all that there is for a document; split it, or give the gateway more memory"},
+		{"YAML", "openapi: 3.0.0\npaths: {}\nx:\n" + strings.Repeat("- 1\n", 20_000), "", "f:5001:1: more than about 10000 values in YAML, or 2500 in brackets; convert the document to JSON, which may have 9685"},
+	} {
+		open := func(context.Context, string, string, int) ([]byte, error) { return []byte(c.file), nil }
+		_, _, err := tree.Load(context.Background(), "f", []byte(c.doc), open, tree.Limits{Memory: 1 << 20})
+		if got := fmt.Sprint(err); got != cmp.Or(c.want, "<nil>") {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
 	}
 }
 

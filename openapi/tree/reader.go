@@ -25,8 +25,11 @@ func (r *reader) newRoot(line, col uint32) *Node {
 
 // countNode charges one value, n, to the budget.
 func (r *reader) countNode(n *Node) error {
+	if r.budget.nodes%64 == 0 {
+		r.budget.Pace.Step()
+	}
 	if r.budget.nodes++; r.budget.nodes > r.budget.Nodes {
-		return tooMany(r.position(n), r.budget.Nodes, "values")
+		return r.budget.tooManyValues(r.position(n))
 	}
 	return nil
 }

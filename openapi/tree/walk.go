@@ -20,6 +20,7 @@ type walker struct {
 
 	composed []*Node // schemas that others are part of
 	closed   bool    // one of the schemas is closed
+	values   int     // that were met
 }
 
 // task is a reference's target that waits for its visit. A queue instead of
@@ -59,6 +60,9 @@ func (w *walker) walk(root *Node) error {
 // value repairs n, which stands where f belongs. keep is false if nothing can be
 // made of it, so that its holder should leave it out; a warning has been given.
 func (w *walker) value(n *Node, f field) (keep bool, err error) {
+	if w.values++; w.values%64 == 0 {
+		w.budget.Pace.Step()
+	}
 	if n.kind == Null && f.shape != shapeAny {
 		return w.null(n, f), nil
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/pacing"
 )
 
 // yamlParser reads YAML 1.2 by way of yaml.Node into nodes: merge keys and
@@ -32,7 +34,7 @@ func (r *reader) parseYAML(data []byte) (*Node, error) {
 	if err := r.measureYAML(data); err != nil {
 		return nil, err
 	}
-	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(&yamlLimits{depth: r.budget.Depth}))
+	loader, err := yaml.NewLoader(&pacedReader{bytes.NewReader(data), r.budget.Pace}, yaml.WithPlugin(&yamlLimits{depth: r.budget.Depth}))
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +65,17 @@ func (r *reader) parseYAML(data []byte) (*Node, error) {
 	return root, nil
 }
 
+// pacedReader gives the YAML library a little of the text at a time: it can't be asked to make way otherwise.
+type pacedReader struct {
+	text *bytes.Reader
+	pace *pacing.Pace
+}
+
+func (r *pacedReader) Read(p []byte) (int, error) {
+	r.pace.Step()
+	return r.text.Read(p[:min(len(p), 256)])
+}
+
 // measureYAML bounds the number of values without parsing, by counting the
 // characters that can begin one. Prose has them too, so the count is high rather
 // than low.
@@ -88,7 +101,7 @@ func (r *reader) measureYAML(data []byte) error {
 		// library keeps all of it in tokens, which cost several times more again.
 		if n > limit || flow > limit/yamlFlowCost {
 			return &LimitError{
-				Position: Position{File: r.file, Line: line, Column: i - start + 1},
+				Position: Position{File: r.file, Line: line, Column: max(i-start+1, 1)},
 				Message: fmt.Sprintf("more than about %d values in YAML, or %d in brackets; convert the document to JSON, which may have %d",
 					limit, limit/yamlFlowCost, r.budget.Nodes),
 			}
@@ -187,7 +200,7 @@ func (p *yamlParser) sequence(n *Node, y *yaml.Node, depth int) error {
 		if err := p.value(kid, item, depth); err != nil {
 			return err
 		}
-		p.arena.stack = append(p.arena.stack, kid)
+		p.arena.push(kid)
 	}
 	p.arena.close(n, mark, nil)
 	return nil
@@ -245,7 +258,7 @@ func (p *yamlParser) member(n *Node, key, value *yaml.Node, depth int) error {
 	if err := p.value(kid, value, depth); err != nil {
 		return err
 	}
-	p.arena.stack = append(p.arena.stack, kid)
+	p.arena.push(kid)
 	return nil
 }
 

@@ -45,12 +45,13 @@ const leaf = "openapi/jsonscan"
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree", "openapi/unseen"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
-	"openapi/tree":     {modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
-	"openapi/schema":   {arrows: []string{"openapi/tree", "openapi/unseen"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi/tree":     {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
+	"openapi/schema":   {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":     {},
 	"openapi/jsonscan": {},
 	"openapi/unseen":   {},
+	"openapi/pacing":   {},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
 	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4"}},

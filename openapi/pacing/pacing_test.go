@@ -1,0 +1,131 @@
+package pacing
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rest is that of a Pace on the processors that there are.
+var rest = New(nil, nil).rest
+
+func TestRest(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors, want := range map[int]time.Duration{1: 1800 * time.Microsecond, 2: 1800 * time.Microsecond, 4: 600 * time.Microsecond, 10: 200 * time.Microsecond} {
+		runtime.GOMAXPROCS(processors)
+		if got := New(nil, nil).rest; got != want {
+			t.Errorf("%d processors: rest of %v, want %v", processors, got, want)
+		}
+	}
+}
+
+func TestStep(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		serving, waited bool
+		work            time.Duration // before each of ten steps
+		want            time.Duration // of rest in all
+	}{
+		{name: "nothing is served yet", waited: true, work: stretch},
+		{name: "nobody waits", serving: true, work: stretch, want: 10 * glance},
+		{name: "somebody waits", serving: true, waited: true, work: stretch, want: 10 * (glance + rest)},
+		{name: "short steps", serving: true, waited: true, work: stretch / 5, want: 2 * (glance + rest)},
+		{name: "long after the last step", serving: true, waited: true, work: forgotten},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := New(func() bool { return tt.serving }, func() bool { return tt.waited })
+				begin := time.Now()
+				for range 10 {
+					time.Sleep(tt.work) // the work
+					p.Step()
+				}
+				if got := time.Since(begin) - 10*tt.work; got != tt.want {
+					t.Errorf("rested %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestBusy has nobody wait at the moments at which a step looks, but at one.
+func TestBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looked := 0
+		p := New(func() bool { return true }, func() bool { looked++; return looked == 3 })
+		var rests []time.Duration
+		for range 30 {
+			time.Sleep(stretch)
+			begin := time.Now()
+			p.Step()
+			rests = append(rests, time.Since(begin)-glance)
+		}
+		for i, got := range rests {
+			want := time.Duration(0)
+			if i >= 2 && i < 2+int(busy/(stretch+glance+rest))+1 {
+				want = rest
+			}
+			if got != want {
+				t.Errorf("step %d rested %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(func() bool { return true }, func() bool { return false })
+		for range turns {
+			if err := p.Take(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := p.Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a third turn: %v, want %v", err, context.DeadlineExceeded)
+		}
+		p.Give()
+		if err := p.Take(t.Context()); err != nil {
+			t.Errorf("a turn that was given back: %v", err)
+		}
+	})
+}
+
+func TestWorkers(t *testing.T) {
+	serving := false
+	p := New(func() bool { return serving }, nil)
+	if got, want := p.Workers(), runtime.GOMAXPROCS(0); got != want {
+		t.Errorf("%d workers before anything is served, want %d", got, want)
+	}
+	if serving = true; p.Workers() != 1 {
+		t.Errorf("%d workers beside calls, want 1", p.Workers())
+	}
+}
+
+func TestNil(t *testing.T) {
+	var p *Pace
+	p.Step()
+	if err := p.Take(t.Context()); err != nil {
+		t.Error(err)
+	}
+	p.Give()
+	if p.Workers() != runtime.GOMAXPROCS(0) {
+		t.Error("no pace takes some of the processors only")
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	p := New(func() bool { return false }, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Step()
+	}
+}

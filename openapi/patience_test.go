@@ -1,0 +1,151 @@
+package openapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"drawbridge/openapi/pacing"
+)
+
+func TestReadLimited(t *testing.T) {
+	const max = 4 << 20
+	random := make([]byte, max+1)
+	source := rand.NewChaCha8([32]byte{1})
+	_, _ = source.Read(random)
+	for _, tt := range []struct {
+		name       string
+		text       []byte
+		size       int64
+		cut        bool // the connection breaks at the end
+		wantsError string
+	}{
+		{name: "as long as told", text: random[:1000], size: 1000},
+		{name: "nothing", size: 0},
+		{name: "unknown length", text: random[:1000], size: -1},
+		{name: "one piece", text: random[:pieceBytes], size: -1},
+		{name: "many pieces", text: random[:3*pieceBytes+7], size: -1},
+		{name: "all that is allowed", text: random[:max], size: -1},
+		{name: "more than is allowed", text: random, size: -1, wantsError: "is larger than 4 MiB; the limit is there to protect the gateway"},
+		{name: "told to be more than is allowed", text: random, size: max + 1, wantsError: "is larger than 4 MiB; the limit is there to protect the gateway"},
+		{name: "longer than told", text: random[:2*pieceBytes], size: 10},
+		{name: "shorter than told", text: random[:10], size: 1000},
+		{name: "cut", text: random[:1000], size: -1, cut: true, wantsError: "unexpected EOF"},
+		{name: "cut behind a piece", text: random[:pieceBytes], size: -1, cut: true, wantsError: "unexpected EOF"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var r io.Reader = iotest.HalfReader(bytes.NewReader(tt.text))
+			if tt.cut {
+				r = io.MultiReader(r, iotest.ErrReader(io.ErrUnexpectedEOF))
+			}
+			got, err := readLimited(r, tt.size, max)
+			switch {
+			case tt.wantsError != "":
+				if err == nil || err.Error() != tt.wantsError {
+					t.Errorf("error %v, want %q", err, tt.wantsError)
+				}
+			case err != nil:
+				t.Error(err)
+			case !bytes.Equal(got, tt.text):
+				t.Errorf("%d bytes that differ from the %d that were sent", len(got), len(tt.text))
+			}
+		})
+	}
+}
+
+// slowWeb answers each URL after its time.
+type slowWeb map[string]struct {
+	body  string
+	after time.Duration
+}
+
+func (w slowWeb) RoundTrip(req *http.Request) (*http.Response, error) {
+	page := w[req.URL.String()]
+	select {
+	case <-time.After(page.after):
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: -1, Request: req, Body: io.NopCloser(strings.NewReader(page.body))}, nil
+}
+
+// TestWaitsOfOthers has two documents wait for files that they refer to, which takes the turn from nobody; what a document waits for its turn is not
+// part of the time in which its files must come, and what comes too late is not left out.
+func TestWaitsOfOthers(t *testing.T) {
+	const plain = `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{"/a":{"get":{"responses":{}}}}}`
+	for _, tt := range []struct {
+		name      string
+		wait      time.Duration // of each referring document for its file
+		wantsLate bool
+	}{
+		{name: "in time", wait: 8 * time.Second},
+		{name: "too late", wait: time.Hour, wantsLate: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := slowWeb{
+					"https://a.example/spec": {body: referring("p.json"), after: time.Second}, "https://a.example/p.json": {body: parameterFile, after: tt.wait},
+					"https://b.example/spec": {body: referring("p.json"), after: time.Second}, "https://b.example/p.json": {body: parameterFile, after: tt.wait},
+					"https://c.example/spec": {body: plain, after: 2 * time.Second},
+				}
+				pace := pacing.New(func() bool { return true }, func() bool { return true })
+				load := func(location string) (*Document, error, time.Duration) {
+					begin := time.Now()
+					d, err := Load(t.Context(), location, LoadOptions{Client: &http.Client{Transport: w}, Timeout: 10 * time.Second, Limits: Limits{Pace: pace}})
+					return d, err, time.Since(begin)
+				}
+				for _, location := range []string{"https://a.example/spec", "https://b.example/spec"} {
+					go func() {
+						d, err, took := load(location)
+						switch {
+						case tt.wantsLate:
+							if want := `document "` + location + `": context deadline exceeded`; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
+								t.Errorf("after %v %v, want %q after 10 s", took, err, want)
+							}
+						case err != nil || len(d.problems) > 0:
+							t.Errorf("%v, %v", err, d)
+						}
+					}()
+				}
+				if _, err, took := load("https://c.example/spec"); err != nil || took > 3*time.Second {
+					t.Errorf("the document that needs no file: %v after %v, want it after 2 s", err, took)
+				}
+				time.Sleep(time.Minute)
+				// Nobody has kept a turn.
+				for range 2 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					defer cancel()
+					if err := pace.Take(ctx); err != nil {
+						t.Error("a turn was not given back: ", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestWaitsForTurn has a document wait for its turn longer than its file may take.
+func TestWaitsForTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pace := pacing.New(func() bool { return true }, func() bool { return false })
+		for range 2 {
+			if err := pace.Take(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.AfterFunc(time.Minute, pace.Give)
+		w := slowWeb{"https://a.example/spec": {body: referring("p.json"), after: time.Second}, "https://a.example/p.json": {body: parameterFile, after: time.Second}}
+		d, err := Load(t.Context(), "https://a.example/spec", LoadOptions{Client: &http.Client{Transport: w}, Timeout: 3 * time.Second, Limits: Limits{Pace: pace}})
+		if err != nil || len(d.problems) > 0 {
+			t.Errorf("%v, %v", err, d)
+		}
+	})
+}
