@@ -113,7 +113,7 @@ judge-prism: ## Prism accepts the requests, and its answers become results (SAMP
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/judges/prism/run $(JUDGE_FLAGS)
 
 .PHONY: bench
-bench: build ## gateway against a plain reverse proxy (BENCH_FLAGS=-h lists its flags)
+bench: build ## gateway against a plain reverse proxy; a missed goal is an error, except with BENCH_FLAGS=-short (-h lists the flags)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
 
 .PHONY: tokens

@@ -195,12 +195,17 @@ type Start struct {
 	RSS      []int64         `json:"rss_bytes"`
 	Peak     []int64         `json:"peak_rss_bytes"`
 	CPU      []time.Duration `json:"cpu_ns"`
+
+	TookVerdict *Verdict `json:"took_verdict,omitempty"`
+	RSSVerdict  *Verdict `json:"rss_verdict,omitempty"`
+
+	took, memory Goal // in seconds and MiB
 }
 
 // starts starts the gateway anew for each round.
-func (b *bench) starts(ctx context.Context, report *Report, spec string) error {
+func (b *bench) starts(ctx context.Context, report *Report, spec string, took, memory Goal) error {
 	b.progress("start with %s", filepath.Base(spec))
-	s := Start{Document: filepath.Base(spec)}
+	s := Start{Document: filepath.Base(spec), took: took, memory: memory}
 	for range b.rounds {
 		err := func() (err error) {
 			began := time.Now()

@@ -56,39 +56,43 @@ func measure(ctx context.Context, s settings, progress func(format string, args 
 		var err error
 		switch name {
 		case "small":
-			err = b.calls(ctx, report, "1 KiB, 64 connections", small, 64, "loose")
+			err = b.calls(ctx, report, "1 KiB, 64 connections", small, 64, "loose", atLeast(1))
 		case "large":
-			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text and structuredContent", large, 16, "loose")
+			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text and structuredContent", large, 16, "loose", atLeast(0.5))
 		case "text":
-			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text alone", large, 16, "off")
+			err = b.calls(ctx, report, "256 KiB of records, 16 connections, text alone", large, 16, "off", atLeast(0.8))
 		case "prose":
-			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text and structuredContent", prose, 16, "loose")
+			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text and structuredContent", prose, 16, "loose", atLeast(0.5))
 		case "prosetext":
-			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text alone", prose, 16, "off")
+			err = b.calls(ctx, report, "256 KiB of prose, 16 connections, text alone", prose, 16, "off", atLeast(0.8))
 		case "list":
-			err = b.withSpecs(func(dir string) error { return b.lists(ctx, report, filepath.Join(dir, "github.json")) })
+			err = b.withSpecs(report, name, func(dir string) error { return b.lists(ctx, report, filepath.Join(dir, "github.json")) })
 		case "start":
-			err = b.withSpecs(func(dir string) error {
-				return errors.Join(b.starts(ctx, report, filepath.Join(dir, "github.json")), b.starts(ctx, report, filepath.Join(dir, "stripe.json")))
+			err = b.withSpecs(report, name, func(dir string) error {
+				return errors.Join(
+					b.starts(ctx, report, filepath.Join(dir, "github.json"), atMost(0.6), atMost(mib(80e6))),
+					b.starts(ctx, report, filepath.Join(dir, "stripe.json"), atMost(0.4), Goal{}))
 			})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
 	}
+	report.judge()
 	return report, nil
 }
 
-func (b *bench) withSpecs(f func(dir string) error) error {
+func (b *bench) withSpecs(report *Report, scenario string, f func(dir string) error) error {
 	if _, err := os.Stat(b.specs); b.specs == "" || err != nil {
 		b.progress("left out: no folder of big documents (-specs)")
+		report.LeftOut = append(report.LeftOut, scenario)
 		return nil
 	}
 	return f(b.specs)
 }
 
-// calls measures one payload through every target, in interleaved rounds.
-func (b *bench) calls(ctx context.Context, report *Report, title string, p payload, connections int, output string) (err error) {
+// calls measures one payload through every target, in interleaved rounds. The goal is the gateway's, of each revision.
+func (b *bench) calls(ctx context.Context, report *Report, title string, p payload, connections int, output string, goal Goal) (err error) {
 	b.progress("%s", title)
 	upstream, upstreamURL, err := startRole(ctx, b.self, "upstream", "")
 	if err != nil {
@@ -131,6 +135,7 @@ func (b *bench) calls(ctx context.Context, report *Report, title string, p paylo
 		if err := add(newTarget("gateway "+e, g.host, g.child, c.Call(p.name, sample, `{"id":`+sample+`}`), verifyTool(p, output == "off"))); err != nil {
 			return err
 		}
+		targets[len(targets)-1].goal = goal
 	}
 	if b.direct {
 		if err := add(newTarget("upstream itself", upstreamHost, upstream, get(path, upstreamHost), verifyPlain(p))); err != nil {

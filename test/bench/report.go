@@ -16,9 +16,12 @@ type Report struct {
 	Cores     int         `json:"cores"`
 	Rounds    int         `json:"rounds"`
 	Duration  string      `json:"round_duration"`
+	Short     bool        `json:"short,omitempty"` // the figures mean nothing
 	Scenarios []*Scenario `json:"scenarios,omitempty"`
 	Lists     []List      `json:"lists,omitempty"`
 	Starts    []Start     `json:"starts,omitempty"`
+	LeftOut   []string    `json:"left_out,omitempty"`     // scenarios that had no documents
+	Missed    []string    `json:"goals_missed,omitempty"` // which goals were missed
 }
 
 // Scenario is one payload through several targets; the first target is what the others are compared with.
@@ -32,18 +35,21 @@ type Scenario struct {
 
 // Target is the rounds of one target.
 type Target struct {
-	Name   string  `json:"name"`
-	Rounds []Round `json:"rounds"`
+	Name    string   `json:"name"`
+	Rounds  []Round  `json:"rounds"`
+	Verdict *Verdict `json:"verdict,omitempty"`
+
+	goal Goal // for calls a second, as a multiple of those of the first target
 }
 
 func newReport(s settings) *Report {
-	return &Report{Go: runtime.Version(), Cores: runtime.NumCPU(), Rounds: s.rounds, Duration: s.duration.String()}
+	return &Report{Go: runtime.Version(), Cores: runtime.NumCPU(), Rounds: s.rounds, Duration: s.duration.String(), Short: s.short}
 }
 
 func (r *Report) scenario(title string, targets []*target) *Scenario {
 	s := &Scenario{Title: title}
 	for _, t := range targets {
-		s.Targets = append(s.Targets, Target{Name: t.name})
+		s.Targets = append(s.Targets, Target{Name: t.name, goal: t.goal})
 	}
 	r.Scenarios = append(r.Scenarios, s)
 	return s
@@ -60,16 +66,16 @@ func (r *Report) print(w io.Writer) {
 	for _, s := range r.Scenarios {
 		fmt.Fprintf(w, "\n%s\n", s.Title)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "target\tcalls/s\tp50 ms\tp99 ms\tserver ms per 1,000 calls\t× calls/s (spread)\t× p99 (spread)\t")
+		fmt.Fprintln(t, "target\tcalls/s\tp50 ms\tp99 ms\tserver ms per 1,000 calls\t× calls/s (spread)\tgoal\tverdict\t× p99 (spread)\t")
 		base := s.Targets[0].Rounds
 		for _, target := range s.Targets {
 			rounds := target.Rounds
-			fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", target.Name,
+			fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%.2f\t%.1f\t%s\t%s\t%s\t%s\t\n", target.Name,
 				median(rounds, func(r Round) float64 { return r.Rate }),
 				median(rounds, func(r Round) float64 { return ms(r.P50) }),
 				median(rounds, func(r Round) float64 { return ms(r.P99) }),
 				median(rounds, func(r Round) float64 { return r.CPUPerCall }),
-				ratios(rounds, base, func(r Round) float64 { return r.Rate }),
+				ratios(rounds, base, rate), target.Verdict.goal(), target.Verdict,
 				ratios(rounds, base, func(r Round) float64 { return ms(r.P99) }))
 		}
 		t.Flush()
@@ -88,11 +94,11 @@ func (r *Report) print(w io.Writer) {
 	if len(r.Starts) > 0 {
 		fmt.Fprintln(w, "\nstart to first tools/list")
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "document\ttools\tlist KiB\tseconds (spread)\tprocessor s\tresident MiB\tat most MiB\t")
+		fmt.Fprintln(t, "document\ttools\tlist KiB\tseconds (spread)\tgoal\tverdict\tprocessor s\tresident MiB\tgoal\tverdict\tat most MiB\t")
 		for _, s := range r.Starts {
-			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.2f (%.2f to %.2f)\t%.2f\t%.0f\t%.0f\t\n", s.Document, s.Tools, float64(s.Bytes)/1024,
-				median(s.Took, time.Duration.Seconds), slices.Min(s.Took).Seconds(), slices.Max(s.Took).Seconds(),
-				median(s.CPU, time.Duration.Seconds), median(s.RSS, mib), median(s.Peak, mib))
+			fmt.Fprintf(t, "%s\t%d\t%.0f\t%s\t%s\t%s\t%.2f\t%.0f\t%s\t%s\t%.0f\t\n", s.Document, s.Tools, float64(s.Bytes)/1024,
+				spread(numbers(s.Took, time.Duration.Seconds)), s.TookVerdict.goal(), s.TookVerdict,
+				median(s.CPU, time.Duration.Seconds), median(s.RSS, mib), s.RSSVerdict.goal(), s.RSSVerdict, median(s.Peak, mib))
 		}
 		t.Flush()
 	}
@@ -100,15 +106,25 @@ func (r *Report) print(w io.Writer) {
 
 // ratios is the median of the ratios of rounds that ran side by side, and their spread.
 func ratios(rounds, base []Round, of func(Round) float64) string {
-	var all []float64
+	return spread(sideBySide(rounds, base, of))
+}
+
+func sideBySide(rounds, base []Round, of func(Round) float64) (all []float64) {
 	for i := range min(len(rounds), len(base)) {
 		all = append(all, of(rounds[i])/of(base[i]))
 	}
+	return all
+}
+
+// spread is the median of figures, with the least and the most of them.
+func spread(all []float64) string {
 	if len(all) == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(all, func(f float64) float64 { return f }), slices.Min(all), slices.Max(all))
 }
+
+func rate(r Round) float64 { return r.Rate }
 
 func median[T any](values []T, of func(T) float64) float64 {
 	if len(values) == 0 {

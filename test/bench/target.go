@@ -18,6 +18,7 @@ type target struct {
 	address string
 	child   *process.Child // whose processor time and memory are counted
 	request [][]byte       // parts between the numbers
+	goal    Goal           // for its calls a second, as a multiple of those of the proxy
 	answer  [][]byte       // parts between the numbers, learned from an answer that was verified
 }
 
