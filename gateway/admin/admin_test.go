@@ -93,6 +93,17 @@ func TestRoutes(t *testing.T) {
 		{name: "reload that fails", options: Options{Access: access(secret)}, method: "POST", target: "/reload", reloadErr: errors.New("c.yaml:2:3: bad"),
 			header: http.Header{"Authorization": {"Bearer s3cret"}}, status: 422, body: "c.yaml:2:3: bad\n", reloads: 1},
 		{name: "no reload by GET", options: Options{Access: access(secret)}, method: "GET", target: "/reload", status: 405, body: "Method Not Allowed\n"},
+		{name: "acceptance without a token configured", method: "POST", target: "/apis/orders/accept", status: 403,
+			body: "accepting a document over HTTP is off: set admin.token in the configuration\n"},
+		{name: "acceptance without a token given", options: Options{Access: access(secret)}, method: "POST", target: "/apis/orders/accept", status: 401,
+			body: "send the token admin.token as \"Authorization: Bearer …\"\n"},
+		{name: "acceptance from a page", options: Options{Access: access(secret)}, method: "POST", target: "/apis/orders/accept",
+			header: http.Header{"Authorization": {"Bearer s3cret"}, "Origin": {"null"}}, status: 403,
+			body: "accepting a document is not for web pages\n"},
+		{name: "acceptance from the same site", options: Options{Access: access(secret)}, method: "POST", target: "/apis/orders/accept",
+			header: http.Header{"Authorization": {"Bearer s3cret"}, "Sec-Fetch-Site": {"same-site"}}, status: 403,
+			body: "accepting a document is not for web pages\n"},
+		{name: "no acceptance by GET", options: Options{Access: access(secret)}, method: "GET", target: "/apis/orders/accept", status: 405, body: "Method Not Allowed\n"},
 		{name: "unknown", method: "GET", target: "/debug/pprof", status: 404, body: "404 page not found\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
