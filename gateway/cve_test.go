@@ -100,7 +100,12 @@ func TestCVE_2026_33252_CallOfAnotherSite(t *testing.T) {
 func TestGHSA_4gph_2hhr_5mwg_OneReading(t *testing.T) {
 	g, i, service := protected(t)
 	token := i.token(t, nil)
-	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-06-18"}}
+	c := newClient(t, g.Handler(), "2025-06-18", token)
+	c.send("ping", "", "")
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-06-18"}, "Mcp-Session-Id": {c.session}}
+	if w := post(g.Handler(), header.Clone(), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`); len(service.taken()) != 1 || !succeeded(w) {
+		t.Fatalf("a plain call: %d %s", w.Code, w.Body)
+	}
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"list","arguments":{}}}`,
 		`{"jsonrpc":"2.0","id":1,"METHOD":"tools/call","params":{"name":"list","arguments":{}}}`,
