@@ -46,6 +46,9 @@ func newRoom(serving func() bool) *room {
 	return r
 }
 
+// Reading tells whether a document is read, or what came of one is built: until the memory that this took is given back.
+func (g *Gateway) Reading() bool { return g.room.pace.Working(trimAfter) }
+
 // full tells why no further call has room; "": it has. looked says that the memory was looked at for this call before.
 func (r *room) full(maxCalls int, looked bool) refusalReason {
 	switch {

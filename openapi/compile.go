@@ -218,6 +218,7 @@ type compiler struct {
 type memory struct {
 	buffers *buffers
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
+	means   sync.Map // text of the document → what is shown of it
 	texts   sync.Map // text of a meaning → the same, shared
 	xml     xmlPlans
 	// prepared holds the schemas of multipart bodies, see multipartSchema.

@@ -61,8 +61,7 @@ func (c *compiler) meanings(answers []answer) (all []meaning) {
 		if err != nil || len(a.status) != 3 || a.status[0] < '3' || a.status[0] > '5' || len(all) == maxMeanings {
 			continue
 		}
-		// Cleaned before it is cut: what is not shown must not take the place of what is.
-		text := schema.Clean(strings.Join(strings.Fields(schema.Prose(a.text(), 0)), " "), maxMeaning)
+		text := c.meant(a.text())
 		if saysNothing(text, int(code)) {
 			continue
 		}
@@ -73,6 +72,18 @@ func (c *compiler) meanings(answers []answer) (all []meaning) {
 		}
 	}
 	return all
+}
+
+// meant returns what is shown of a text. Many operations may share one, and to clean a long one takes a while.
+func (c *compiler) meant(raw string) string {
+	known, _ := c.means.Load(raw)
+	if text, ok := known.(string); ok {
+		return text
+	}
+	// Cleaned before it is cut: what is not shown must not take the place of what is.
+	text := schema.Clean(strings.Join(strings.Fields(schema.Prose(raw, 0)), " "), maxMeaning)
+	c.means.Store(raw, text)
+	return text
 }
 
 // saysNothing tells whether a text says no more than the status does: "Not found.", "404 - Not Found", "Error".

@@ -18,8 +18,10 @@ const (
 	// slowest calls slow (docs/performance.md).
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
-	// growthLeast percent, so that collections don't take more than a small part of the processor.
+	// growthLeast percent, so that collections don't take more than a small part of the processor. While a document is read it has a
+	// growthPart of the limit of memory, if that is more: reading makes most garbage, and collections are what calls wait for meanwhile.
 	growthBytes = 32 << 20
+	growthPart  = 4
 	growthLeast = 40
 )
 
@@ -39,12 +41,12 @@ const growthLook = 100 * time.Millisecond
 // growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
 const growthStep = 0.2
 
-// growth is the growth of a gateway that serves, with so many bytes alive.
-func growth(alive uint64) int {
+// growth is the growth of a gateway that serves, with so many bytes alive; spare is the garbage that there may be in any case, in bytes.
+func growth(alive, spare uint64) int {
 	if alive == 0 {
 		return growthServing
 	}
-	return min(max(int(growthBytes*100/alive), growthLeast), growthServing)
+	return min(max(int(max(growthBytes, spare)*100/alive), growthLeast), growthServing)
 }
 
 // tuneMemory sets how far the heap may grow, unless the operator has decided with GOGC.
@@ -54,13 +56,13 @@ func tuneMemory(getenv func(string) string, growth int) {
 	}
 }
 
-// followMemory has the growth follow what each collection finds alive, until ctx ends, unless the operator has decided with GOGC. The runtime
+// followMemory has the growth follow what each collection finds alive, until ctx ends, unless the operator has decided with GOGC. reading tells whether a document is read. The runtime
 // counts stacks and globals as alive, too: thousands of connections are many stacks.
-func followMemory(ctx context.Context, getenv func(string) string) error {
+func followMemory(ctx context.Context, getenv func(string) string, reading func() bool) error {
 	if getenv("GOGC") != "" {
 		return nil
 	}
-	f := growthFollower{set: func(percent int) { debug.SetGCPercent(percent) }}
+	f := growthFollower{reading: reading, limit: uint64(debug.SetMemoryLimit(-1)), set: func(percent int) { debug.SetGCPercent(percent) }}
 	look := time.NewTicker(growthLook)
 	defer look.Stop()
 	for {
@@ -106,12 +108,22 @@ func goroutines() (stacks, n uint64) {
 
 // growthFollower sets a growth when another one is needed.
 type growthFollower struct {
-	current int // percent; 0: none was set
+	reading func() bool // whether a document is read
+	limit   uint64      // of memory, in bytes; [math.MaxInt64]: none
+	current int         // percent; 0: none was set
 	set     func(percent int)
 }
 
+// spare is the garbage that there may be beside a document that is read, in bytes.
+func (f *growthFollower) spare() uint64 {
+	if f.limit >= math.MaxInt64 || !f.reading() {
+		return 0
+	}
+	return f.limit / growthPart
+}
+
 func (f *growthFollower) follow(alive uint64) {
-	wanted := growth(alive)
+	wanted := growth(alive, f.spare())
 	if math.Abs(float64(wanted-f.current)) < growthStep*float64(f.current) {
 		return
 	}

@@ -99,7 +99,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 		return usageError{err, nil}
 	}
 	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(ctx context.Context) (err error) {
-		g.Keep(ctx, "memory was followed", func() { err = followMemory(ctx, p.getenv) })
+		g.Keep(ctx, "memory was followed", func() { err = followMemory(ctx, p.getenv, g.Reading) })
 		return err
 	}}
 	if err := s.listen(ctx); err != nil {

@@ -39,6 +39,7 @@ type Pace struct {
 	rest            time.Duration // after a stretch while somebody waits
 	since           atomic.Int64  // when the stretch began, in ns after begin
 	until           atomic.Int64  // when nobody counts as waiting any more, in ns after begin
+	given           atomic.Int64  // when the last turn was given back, in ns after begin; 0: none was
 	turns           chan struct{}
 }
 
@@ -65,8 +66,18 @@ func (p *Pace) Take(ctx context.Context) error {
 // Give gives back a turn.
 func (p *Pace) Give() {
 	if p != nil {
+		p.given.Store(int64(time.Since(p.begin)))
 		<-p.turns
 	}
+}
+
+// Working tells whether somebody has a turn, or had one within the time.
+func (p *Pace) Working(within time.Duration) bool {
+	if p == nil {
+		return false
+	}
+	given := p.given.Load()
+	return len(p.turns) > 0 || given > 0 && time.Since(p.begin)-time.Duration(given) < within
 }
 
 // Workers is how many goroutines may work at the same time in one turn.

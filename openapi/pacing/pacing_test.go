@@ -96,6 +96,19 @@ func TestTurns(t *testing.T) {
 		if err := p.Take(t.Context()); err != nil {
 			t.Errorf("a turn that was given back: %v", err)
 		}
+		time.Sleep(time.Minute)
+		for range turns {
+			if !p.Working(0) {
+				t.Error("nobody works in a turn that is taken")
+			}
+			p.Give()
+		}
+		for _, within := range []time.Duration{0, time.Second, 2 * time.Second} {
+			time.Sleep(500 * time.Millisecond)
+			if got, want := p.Working(within), within == 2*time.Second; got != want {
+				t.Errorf("work within %v: %v, want %v", within, got, want)
+			}
+		}
 	})
 }
 
@@ -117,6 +130,9 @@ func TestNil(t *testing.T) {
 		t.Error(err)
 	}
 	p.Give()
+	if p.Working(time.Hour) {
+		t.Error("nobody works")
+	}
 	if p.Workers() != runtime.GOMAXPROCS(0) {
 		t.Error("no pace takes some of the processors only")
 	}

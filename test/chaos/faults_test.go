@@ -38,23 +38,23 @@ func TestFaultsAreJudged(t *testing.T) {
 	}
 }
 
-// TestBesideBombs: a window into which no bomb came is missed, and a failed call too.
+// TestBesideBombs: a window into which no bomb came is missed, a failed call too, and calls that take more than twice as long.
 func TestBesideBombs(t *testing.T) {
-	calm := tally{made: 1, due: 1, times: []time.Duration{time.Millisecond}}
-	slow := tally{made: 1, due: 1, times: []time.Duration{2 * time.Millisecond}}
+	calls := func(took time.Duration) *tally { return &tally{made: 1, due: 1, times: []time.Duration{took}} }
+	calm := window{calls(time.Millisecond), calls(time.Millisecond)}
 	for _, test := range []struct {
-		read      int
-		meanwhile tally
-		want      string
+		read  int
+		bombs *tally
+		want  string
 	}{
-		{3, calm, "ok ok ok ok "},
-		{0, calm, "MISSED ok ok ok "},
-		{3, tally{made: 2, due: 2, failed: 1, times: calm.times}, "ok MISSED ok ok "},
-		{3, tally{made: 1, due: 2, times: calm.times}, "ok ok MISSED ok "},
-		{3, slow, "ok ok ok MISSED "},
+		{3, calls(2 * time.Millisecond), "ok ok ok ok "},
+		{0, calls(time.Millisecond), "MISSED ok ok ok "},
+		{3, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok MISSED ok ok "},
+		{3, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok ok MISSED ok "},
+		{3, calls(2100 * time.Microsecond), "ok ok ok MISSED "},
 	} {
 		var b besides
-		b.add(test.read, &calm, &test.meanwhile, &calm, &calm)
+		b.add(test.read, calm, window{test.bombs, calls(time.Millisecond)}, calm)
 		got := ""
 		for _, r := range b.rows(&suite{size: scaled}, 100)[:4] {
 			got += string(r.verdict) + " "

@@ -48,9 +48,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	list := f.Bool("list", false, "print the figures with what is run, and run none")
 	markdown := f.Bool("markdown", false, "print what was measured as docs/chaos.md has it")
 	f.Uint64Var(&s.seed, "seed", 1, "of what is random")
+	neighbours := f.Bool("neighbour", false, "be the program of the least priority of figure 8 (the suite starts itself so)")
 	crowd := f.String("crowd", "", "be the slow connections of figure 13: `mode`, host and number (the suite starts itself so)")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if *neighbours {
+		return beNeighbour(ctx, stdout)
 	}
 	if *crowd != "" {
 		return beCrowd(ctx, *crowd, stdout)
