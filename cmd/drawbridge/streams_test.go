@@ -108,3 +108,56 @@ func TestStreamsOfOneConnection(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamsAtOnce is H7: a connection of HTTP/2 may have 100 requests under way, and is told so; one more is refused without being looked at.
+func TestStreamsAtOnce(t *testing.T) {
+	const most = 100
+	s := guardedServer(t, "")
+	h := s.publicServer(context.Background())
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = h.Serve(s.gateway.Listener(l)) // which says that it was closed
+		}()
+		theirs, ours := net.Pipe()
+		l.conns <- theirs
+		var mu sync.Mutex
+		told, refused := uint32(0), map[uint32]http2.ErrCode{}
+		f, out := windowed(t, ours, 0, func(f http2.Frame) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch f := f.(type) {
+			case *http2.SettingsFrame:
+				if v, ok := f.Value(http2.SettingMaxConcurrentStreams); ok {
+					told = v
+				}
+			case *http2.RSTStreamFrame:
+				refused[f.StreamID] = f.ErrCode
+			}
+		})
+		var head bytes.Buffer
+		e := hpack.NewEncoder(&head)
+		for n := range uint32(most + 1) {
+			head.Reset()
+			for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/mcp"}} {
+				_ = e.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+			}
+			out <- func() error {
+				return f.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*n + 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}) // whose answer is not taken
+			}
+			out <- nil // it is written
+		}
+		synctest.Wait()
+		mu.Lock()
+		if code := refused[2*most+1]; told != most || len(refused) != 1 || code != http2.ErrCodeProtocol { // RFC 9113 section 5.1.2: it knew
+			t.Errorf("told of %d streams; refused were %v, want the last with PROTOCOL_ERROR", told, refused)
+		}
+		mu.Unlock()
+		close(out)
+		_ = ours.Close()
+		_ = h.Close()
+		<-ended
+	})
+}
