@@ -97,14 +97,14 @@ func TestWaitsOfOthers(t *testing.T) {
 					"https://c.example/spec": {body: plain, after: 2 * time.Second},
 				}
 				pace := pacing.New(func() bool { return true }, func() bool { return true })
-				load := func(location string) (*Document, error, time.Duration) {
+				load := func(location string) (*Document, time.Duration, error) {
 					begin := time.Now()
 					d, err := Load(t.Context(), location, LoadOptions{Client: &http.Client{Transport: w}, Timeout: 10 * time.Second, Limits: Limits{Pace: pace}})
-					return d, err, time.Since(begin)
+					return d, time.Since(begin), err
 				}
 				for _, location := range []string{"https://a.example/spec", "https://b.example/spec"} {
 					go func() {
-						d, err, took := load(location)
+						d, took, err := load(location)
 						switch {
 						case tt.wantsLate:
 							if want := `document "` + location + `": context deadline exceeded`; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) || took != 10*time.Second {
@@ -115,7 +115,7 @@ func TestWaitsOfOthers(t *testing.T) {
 						}
 					}()
 				}
-				if _, err, took := load("https://c.example/spec"); err != nil || took > 3*time.Second {
+				if _, took, err := load("https://c.example/spec"); err != nil || took > 3*time.Second {
 					t.Errorf("the document that needs no file: %v after %v, want it after 2 s", err, took)
 				}
 				time.Sleep(time.Minute)
