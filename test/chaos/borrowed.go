@@ -164,7 +164,7 @@ func streams(ctx context.Context, s *suite, args ...string) ([]row, error) {
 var reloads = figure{
 	number: 3, name: "reloads under load",
 	conditions: [3]string{
-		scaled: "test/streams, 200 changes of a document, ten a second, at 500 calls/s, 100 open streams", full: "test/streams, 1,000 changes of a document, ten a second, at 1,000 calls/s, 500 open streams",
+		scaled: "test/streams, 200 changes of the configuration and of a document, ten a second, at 500 calls/s, 100 open streams", full: "test/streams, 1,000 changes of the configuration and of a document, ten a second, at 1,000 calls/s, 500 open streams",
 	},
 	run: func(ctx context.Context, s *suite) ([]row, error) {
 		if s.size == full {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -49,20 +50,10 @@ func newWorld(ctx context.Context, s settings) (w *world, err error) {
 		rw.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(rw, `{"asked":%q}`, r.RequestURI)
 	}))
-	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
-admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
-apis: [{spec: api.json, name: shop, base_url: %q}]
-limits: {max_streams: %d}
-telemetry: {log_level: error}
-`, w.host, w.admin, adminToken, w.service.URL, s.streams+s.few)
-	file := filepath.Join(w.dir, "drawbridge.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		return nil, err
-	}
 	if err := w.write(); err != nil {
 		return nil, err
 	}
-	if w.gateway, err = process.Start(ctx, s.program, "serve", "--config", file); err != nil {
+	if w.gateway, err = process.Start(ctx, s.program, "serve", "--config", filepath.Join(w.dir, configFile)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -70,18 +61,41 @@ telemetry: {log_level: error}
 	return w, w.gateway.AwaitGateway(ctx, w.admin)
 }
 
-// write writes the newest version of the document. Its number stands in all that the gateway makes of it: in the name of a tool, its argument and
-// its description, and in the path that each tool asks for.
-func (w *world) write() error {
-	const template = `{"openapi":"3.1.0","info":{"title":"Shop vN","version":"N"},"paths":{
-"/v/N/look":{"get":{"operationId":"look","summary":"Look at vN","responses":{"200":{"description":"ok"}}}},
-"/v/N":{"get":{"operationId":"changedN","summary":"What is new in vN","parameters":[{"name":"vN","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
-	document := versioned(template, w.written.Load())
-	name := filepath.Join(w.dir, "api.json")
-	if err := os.WriteFile(name+".new", []byte(document), 0o600); err != nil {
+const configFile = "drawbridge.yaml"
+
+// write writes the newest version of the configuration and of the document.
+func (w *world) write() error { return errors.Join(w.writeConfig(), w.writeDocument()) }
+
+// writeConfig writes a configuration in which each version has other limits, another room for the API, and another host that may be asked for.
+func (w *world) writeConfig() error {
+	n := w.written.Load()
+	return w.replace(configFile, fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s, allowed_hosts: [%q, %q]}
+admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
+apis: [{spec: api.json, name: shop, base_url: %q, max_in_flight: %d}]
+limits: {max_streams: %d, max_calls: %d}
+telemetry: {log_level: error}
+`, w.host, w.host, versionHost(n), w.admin, adminToken, w.service.URL, 64+n%2, w.streams+w.few, 4000+n))
+}
+
+// versionHost is the host that only one version of the configuration lets in.
+func versionHost(n int64) string { return versioned("vN.example", n) }
+
+// replace writes a file at once: nobody reads a part of it.
+func (w *world) replace(name, text string) error {
+	name = filepath.Join(w.dir, name)
+	if err := os.WriteFile(name+".new", []byte(text), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)
+}
+
+// writeDocument writes the newest version of the document. Its number stands in all that the gateway makes of it: in the name of a tool, its argument and
+// its description, and in the path that each tool asks for.
+func (w *world) writeDocument() error {
+	const template = `{"openapi":"3.1.0","info":{"title":"Shop vN","version":"N"},"paths":{
+"/v/N/look":{"get":{"operationId":"look","summary":"Look at vN","responses":{"200":{"description":"ok"}}}},
+"/v/N":{"get":{"operationId":"changedN","summary":"What is new in vN","parameters":[{"name":"vN","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
+	return w.replace("api.json", versioned(template, w.written.Load()))
 }
 
 // versioned fills in the version of the document, which stands for N.
@@ -89,7 +103,7 @@ func versioned(text string, n int64) string {
 	return strings.ReplaceAll(text, "N", strconv.FormatInt(n, 10))
 }
 
-// change changes the document, and returns when the gateway has taken it over.
+// change changes the configuration and the document, and returns when the gateway has taken over both.
 func (w *world) change(ctx context.Context) error {
 	n := w.written.Add(1)
 	if err := w.write(); err != nil {
@@ -99,6 +113,27 @@ func (w *world) change(ctx context.Context) error {
 		return err
 	}
 	w.taken.Store(n)
+	if err := w.lets(ctx, n, true); err != nil || n == 0 {
+		return err
+	}
+	return w.lets(ctx, n-1, false)
+}
+
+// lets fails unless the gateway lets in who asks for the host of a version, or does not.
+func (w *world) lets(ctx context.Context, n int64, want bool) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+w.host+"/mcp", nil)
+	if err != nil {
+		return err
+	}
+	req.Host = versionHost(n)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if got := resp.StatusCode != http.StatusForbidden; got != want {
+		return fmt.Errorf("version %d was taken over, and a request for %s is answered with %d", w.taken.Load(), req.Host, resp.StatusCode)
+	}
 	return nil
 }
 
