@@ -126,6 +126,20 @@ const coalesce = 20 * time.Millisecond
 // calls more than all of a small document, so the last of several changes is waited for.
 const trimAfter = 5 * time.Second
 
+// trimAtStart is the same until each document was read once: nobody is held up then, and what is needed at first is what the
+// gateway is measured by.
+const trimAtStart = 50 * time.Millisecond
+
+// trimDelay is the one of both that holds now.
+func (g *Gateway) trimDelay() time.Duration {
+	select {
+	case <-g.attempted:
+		return trimAfter
+	default:
+		return trimAtStart
+	}
+}
+
 func (r *runner) loop() {
 	dirty := false
 	timer, trim := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
@@ -144,7 +158,7 @@ func (r *runner) loop() {
 			changed := false
 			r.g.survive("a document was taken over", func() { changed = r.take(u) })
 			if u.loaded != nil {
-				trim.Reset(trimAfter)
+				trim.Reset(r.g.trimDelay())
 			}
 			switch {
 			case !changed:
