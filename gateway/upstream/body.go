@@ -108,6 +108,9 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	switch {
 	case err == nil:
+	case errors.Is(err, io.EOF) && b.declared < 0 && b.sent.Context().Err() != nil:
+		// As in Client.try: nothing but the service says where this answer ends, which may have stopped since we did.
+		return n, b.fail(b.client.bodyError(b.sent.Context(), context.Cause(b.sent.Context())))
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
 		b.call.end(well)

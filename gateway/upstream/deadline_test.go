@@ -92,6 +92,75 @@ func TestOneDeadline(t *testing.T) {
 	}
 }
 
+// TestAnswerAfterTheEnd: what a service says once the time of a call is over, or its caller has gone, is no answer: a handler that is stopped by
+// the end of its connection returns, and its server says 200 in its place, or that the body is at its end. A body whose length was told
+// before can be whole all the same.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	stopped := func(r *http.Request, n int64, body string) *http.Response {
+		resp := reply(200)
+		resp.ContentLength = n
+		resp.Body = readerFunc(func(p []byte) (int, error) {
+			<-r.Context().Done()
+			return copy(p, body), io.EOF
+		})
+		return resp
+	}
+	for name, answer := range map[string]struct {
+		make func(*http.Request) *http.Response
+		want string
+	}{
+		"a head without a body": {func(r *http.Request) *http.Response {
+			<-r.Context().Done()
+			resp := reply(200)
+			resp.ContentLength, resp.Body = 0, http.NoBody
+			return resp
+		}, ""},
+		"a head with a body": {func(r *http.Request) *http.Response {
+			<-r.Context().Done()
+			return reply(200)
+		}, ""},
+		"the end of a body":                  {func(r *http.Request) *http.Response { return stopped(r, -1, "ok") }, ""},
+		"the end of a body of a told length": {func(r *http.Request) *http.Response { return stopped(r, 2, "ok") }, "200 \"ok\"\n"},
+	} {
+		for kind, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+			"timeout\n" + timeoutMessage + "\n": func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, time.Second)
+			},
+			"canceled\n" + canceledMessage + "\n": func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(ctx)
+				time.AfterFunc(time.Second, cancel)
+				return ctx, cancel
+			},
+		} {
+			for _, retries := range []int{0, 2} {
+				synctest.Test(t, func(t *testing.T) {
+					closed := false
+					client := NewClient(Options{Name: "orders", Timeout: time.Minute, Retries: Retries{Max: retries, Budget: 10},
+						Wrap: service(func(r *http.Request) (*http.Response, error) {
+							resp := answer.make(r)
+							resp.Body = closing{resp.Body, &closed}
+							return resp, nil
+						})})
+					ctx, cancel := end(t.Context())
+					defer cancel()
+					req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://orders.internal/", nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := kind
+					if answer.want != "" {
+						want = answer.want
+					}
+					resp, requests, err := client.Send(req, ByMethod, Brief)
+					if got := told(resp, err); got != want || requests != 1 || !closed {
+						t.Errorf("%s, %d retries: %s%d requests, closed: %v; want %s", name, retries, got, requests, closed, want)
+					}
+				})
+			}
+		}
+	}
+}
+
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -268,6 +268,14 @@ func (c *Client) try(req *http.Request, over http.RoundTripper, call judged) (*h
 		}
 		return nil, judged{}, e
 	}
+	if ctx := req.Context(); ctx.Err() != nil {
+		// What comes then may be what the service made of the end of its connection: a handler that stops, in whose place a server says 200.
+		resp.Body.Close()
+		e := c.headError(ctx, context.Cause(ctx))
+		e.renewed = isRenewed(resp.Request)
+		call.end(verdictOf(e.Kind))
+		return nil, judged{}, e
+	}
 	if err := checkHead(resp); err != nil {
 		resp.Body.Close()
 		call.end(silent)

@@ -24,11 +24,12 @@ import (
 )
 
 const (
-	timeoutMessage = `The service "orders" did not answer in time. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, ask for less or try again later.`
-	connectMessage = `The service "orders" can't be reached. Nothing was sent to it. Try again in a minute; if that does not help, tell the user that the service is down.`
-	tlsMessage     = `The service "orders" can't be reached securely. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must look at the service's certificate.`
-	refusedMessage = `The service "orders" stands at an address that the gateway does not call. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must allow the address.`
-	largeMessage   = `The service "orders" sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them.`
+	timeoutMessage  = `The service "orders" did not answer in time. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, ask for less or try again later.`
+	connectMessage  = `The service "orders" can't be reached. Nothing was sent to it. Try again in a minute; if that does not help, tell the user that the service is down.`
+	tlsMessage      = `The service "orders" can't be reached securely. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must look at the service's certificate.`
+	refusedMessage  = `The service "orders" stands at an address that the gateway does not call. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must allow the address.`
+	canceledMessage = `The call was canceled before the answer came. It may have taken effect all the same: if it changes data, look before you repeat it.`
+	largeMessage    = `The service "orders" sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them.`
 )
 
 func parse(t testing.TB, s string) *url.URL {
@@ -205,8 +206,7 @@ func TestCanceled(t *testing.T) {
 		<-started
 		cancel()
 	}()
-	want := "canceled\nThe call was canceled before the answer came. It may have taken effect all the same: if it changes data, look before you repeat it.\n"
-	if diff := cmp.Diff(want, outcome(client, req)); diff != "" {
+	if diff := cmp.Diff("canceled\n"+canceledMessage+"\n", outcome(client, req)); diff != "" {
 		t.Error(diff)
 	}
 	<-gone
