@@ -12,8 +12,8 @@ const documentRedirects = 3
 
 // Documents returns a client that loads spec documents, and key sets, through
 // the same pool, guard and credential: bodies are decoded, up to the client's
-// MaxBytes; the whole takes at most its Timeout; up to three redirects within
-// one origin are followed.
+// MaxBytes; the whole takes at most its Timeout, and so may the head; up to three
+// redirects within one origin are followed.
 func (c *Client) Documents() *http.Client {
 	return &http.Client{
 		Transport:     documents{c},
@@ -45,7 +45,7 @@ func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	if own.Header == nil {
 		own.Header = make(http.Header)
 	}
-	resp, _, err := d.c.do(own, d.c.limits, ByMethod, Brief)
+	resp, _, err := d.c.do(own, d.c.limits, ByMethod, Patient)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestDocuments is S1: redirects within the origin, the larger limit, decoding.
@@ -73,4 +76,28 @@ func TestDocuments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDocumentHead: a service that makes its document anew for each request may take all the time that there is for it until the first byte.
+func TestDocumentHead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipes{made: make(chan net.Conn), closed: make(chan struct{})}
+		service := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(18 * time.Second)
+			_, _ = io.WriteString(w, "openapi: 3.1.0")
+		})}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			_ = service.Serve(l)
+		}()
+		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://example.com"), FirstByte: 15 * time.Second, Timeout: 25 * time.Second, dial: l.dial})
+		resp, err := client.Documents().Do(get(t, parse(t, "http://example.com")))
+		if got := told(resp, err); got != "200 \"openapi: 3.1.0\"\n" {
+			t.Error(got)
+		}
+		client.Close()
+		service.Close()
+		<-served
+	})
 }
