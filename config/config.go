@@ -125,8 +125,9 @@ type Admin struct {
 	// listen is one, else all of them, since probes of Kubernetes ask for the address of the pod. A host without a port
 	// stands for every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
-	// The bearer token that POST /reload demands, at least 16 characters. Without it that request is refused.
-	Token Secret `yaml:"token,omitempty" absent:"POST /reload is refused"`
+	// The bearer token that POST /reload and POST /apis/{name}/accept demand, at least 16 characters. Without it both are
+	// refused; SIGHUP reloads all the same.
+	Token Secret `yaml:"token,omitempty" absent:"these requests are refused"`
 }
 
 // Auth says who may call. Either Anonymous is true or there is at least one issuer.
@@ -296,7 +297,8 @@ type API struct {
 	// Origins, besides the document's own, from which the document may take parts by reference: scheme://host[:port].
 	AllowRefs []Origin `yaml:"allow_refs,omitempty" absent:"none besides"`
 	// Networks (CIDR) or addresses on which every host of this API may stand. Without it, hosts that this file names
-	// may have any address but link-local ones and those of cloud metadata services, and all others need public ones.
+	// may have any address but link-local ones and those of cloud metadata services, and all others need public ones. One
+	// of those is allowed by an entry that holds nothing else, such as 169.254.169.254, and not by a wider network.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
 
 	directory bool // see FromDirectory

@@ -17,6 +17,7 @@ import (
 type guard struct {
 	hosts   map[string]trust // the others are strangers
 	allowed []netip.Prefix
+	exact   []netip.Prefix // those of allowed that hold nothing but what is never allowed, or one address
 	never   []netip.Prefix // clouds' metadata services and link-local addresses
 	special []netip.Prefix // IPv4 that is not public
 
@@ -49,6 +50,11 @@ func newGuard(hosts, documents []string, allowed []netip.Prefix, connect time.Du
 			"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 			"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
 			"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+	}
+	for _, p := range allowed {
+		if p.IsSingleIP() || inside(g.never, p) {
+			g.exact = append(g.exact, p)
+		}
 	}
 	for _, h := range documents {
 		g.hosts[hostKey(h)] = document
@@ -132,7 +138,7 @@ func (g *guard) control(refused func(netip.Addr) bool) func(network, address str
 			return &addressError{}
 		}
 		a := ap.Addr().WithZone("").Unmap()
-		if contains(g.allowed, a) {
+		if contains(g.exact, a) || contains(g.allowed, a) && !g.isNever(a) {
 			return nil
 		}
 		if refused(a) {
@@ -145,6 +151,16 @@ func (g *guard) control(refused func(netip.Addr) bool) func(network, address str
 func contains(ps []netip.Prefix, a netip.Addr) bool {
 	for _, p := range ps {
 		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// inside reports whether all of p lies in one of ps.
+func inside(ps []netip.Prefix, p netip.Prefix) bool {
+	for _, whole := range ps {
+		if whole.Bits() <= p.Bits() && whole.Contains(p.Addr()) {
 			return true
 		}
 	}

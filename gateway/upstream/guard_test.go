@@ -84,6 +84,39 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// TestAllowedRanges: a wide range is no permission for the metadata service that lies in it; who wants that names it (E1).
+func TestAllowedRanges(t *testing.T) {
+	for _, c := range []struct {
+		allowed, address string
+		want             bool
+	}{
+		{"0.0.0.0/0", "10.1.2.3", true},
+		{"0.0.0.0/0", "127.0.0.1", true},
+		{"0.0.0.0/0", "169.254.169.254", false},
+		{"0.0.0.0/0", "::ffff:169.254.169.254", false},
+		{"0.0.0.0/0", "100.100.100.200", false},
+		{"100.64.0.0/10", "100.100.100.200", false},
+		{"100.64.0.0/10", "100.100.100.201", true},
+		{"100.100.100.200/32", "100.100.100.200", true},
+		{"169.254.0.0/16", "169.254.169.254", true},
+		{"169.254.169.0/24", "169.254.169.254", true},
+		{"169.254.0.0/15", "169.254.169.254", false},
+		{"::/0", "fd12::1", true},
+		{"::/0", "fd00:ec2::254", false},
+		{"::/0", "64:ff9b::a9fe:a9fe", false},
+		{"64:ff9b::/96", "64:ff9b::a9fe:a9fe", false},
+		{"64:ff9b::a9fe:a9fe/128", "64:ff9b::a9fe:a9fe", true},
+		{"fd00::/8", "fd00:ec2::254", false},
+		{"fe80::/64", "fe80::1", true},
+	} {
+		g := newGuard(nil, nil, []netip.Prefix{netip.MustParsePrefix(c.allowed)}, time.Second)
+		err := g.public.Control("tcp", netip.AddrPortFrom(netip.MustParseAddr(c.address), 80).String(), nil)
+		if got := err == nil; got != c.want {
+			t.Errorf("%s with %s: %v, want %v", c.address, c.allowed, got, c.want)
+		}
+	}
+}
+
 // TestGuardedDial connects, or not, by what the operator said of the host.
 func TestGuardedDial(t *testing.T) {
 	u := listen(t, func(net.Conn) {})

@@ -34,7 +34,7 @@ type Options struct {
 	DocumentHosts []string
 	// AllowedAddresses are address ranges on which any host may stand. For a
 	// host that is not itself an IP literal they are the only way to a
-	// link-local or metadata address.
+	// link-local or metadata address, and one leads there only if it holds nothing else.
 	AllowedAddresses []netip.Prefix
 
 	// Timeout is the time for a whole call, from Do to the last byte of the
