@@ -297,12 +297,20 @@ func (h *Hub) admit(l *listener) (*Error, fullness) {
 	return nil, notFull
 }
 
-// leave forgets a stream.
+// leave forgets a stream, whatever panics meanwhile of what others gave it to release.
 func (h *Hub) leave(l *listener) {
+	defer h.left.Done()
+	defer releaseAll(l.release)
+	defer h.close(l)
 	if l.watcher != nil && l.viewer.Era == Modern {
 		h.dismiss(l.watcher)
 	}
+}
+
+// close forgets the place of a stream, and the tasks that it hears of.
+func (h *Hub) close(l *listener) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	delete(h.open, l)
 	h.o.Listeners.leaveStream(l.viewer.Caller())
 	for _, key := range l.keys {
@@ -311,9 +319,4 @@ func (h *Hub) leave(l *listener) {
 			delete(h.tasks, key)
 		}
 	}
-	h.mu.Unlock()
-	for _, release := range l.release {
-		release()
-	}
-	h.left.Done()
 }

@@ -419,3 +419,49 @@ func TestPanicInAStream(t *testing.T) {
 		t.Errorf("log %s", &log)
 	}
 }
+
+// TestPanicInARelease: a fault of ours at the end of a stream keeps neither its place, nor the others that it has to release, nor the end of all.
+func TestPanicInARelease(t *testing.T) {
+	t.Parallel()
+	var released []string
+	var events []mcp.Event
+	release := func(what string) func() {
+		return func() {
+			released = append(released, what)
+			panic("a secret")
+		}
+	}
+	left := -1
+	synctest.Test(t, func(t *testing.T) {
+		hub := mcp.NewHub(mcp.HubOptions{
+			Watch:     func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) { return release(uri), nil },
+			WatchTask: func(_ context.Context, _ mcp.Viewer, id string) (string, func(), error) { return id, release(id), nil },
+		})
+		h := newEndpoint(t, nil, mcp.Options{
+			Hub: hub, Capabilities: mcp.Capabilities{Resources: true}, KeepAlive: -1, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+		})
+		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:/1","x:/2"],"taskIds":["1","2"]},`+
+			strings.Replace(modernMeta, `Capabilities":{`, `Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1)+`}}`,
+			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			defer func() {
+				if v := recover(); v != any(http.ErrAbortHandler) {
+					t.Errorf("the connection is not broken off: %v", v)
+				}
+			}()
+			h.ServeHTTP(&talk{header: http.Header{}}, r.WithContext(ctx))
+		})
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+		left = hub.Streams()
+		if err := hub.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	if slices.Sort(released); !slices.Equal(released, []string{"1", "2", "x:/1", "x:/2"}) || left != 0 || len(events) != 1 || !events[0].Panicked {
+		t.Errorf("released %q, %d streams, events %+v", released, left, events)
+	}
+}

@@ -129,10 +129,13 @@ func (h *Hub) clear(w *watcher) (ended []func()) {
 	return ended
 }
 
+// releaseAll calls each of them, also when one before it panics.
 func releaseAll(ended []func()) {
-	for _, release := range ended {
-		release()
+	if len(ended) == 0 {
+		return
 	}
+	defer releaseAll(ended[1:])
+	ended[0]()
 }
 
 // join returns the watcher of a legacy session, a new one if need be, and makes l its
