@@ -51,6 +51,7 @@ type world struct {
 	gateways []*gateway.Gateway
 	key      *ecdsa.PrivateKey
 	token    string
+	spec     string // the file that all replicas read
 }
 
 // service answers at once, slowly, or with a job.
@@ -166,9 +167,10 @@ func newWorld(t *testing.T, want setup) *world {
 	}
 	t.Cleanup(func() { _ = issuer.Close() })
 	dir := t.TempDir()
-	spec, file := filepath.Join(dir, "api.yaml"), filepath.Join(dir, "drawbridge.yaml")
-	text := fmt.Sprintf(settings, sealKey, issuer.Issuer(), cmp.Or(want.scheme, "redis://")+w.redis.Address, want.more, want.closed, spec, w.service.URL)
-	for name, content := range map[string]string{spec: document, file: text} {
+	file := filepath.Join(dir, "drawbridge.yaml")
+	w.spec = filepath.Join(dir, "api.yaml")
+	text := fmt.Sprintf(settings, sealKey, issuer.Issuer(), cmp.Or(want.scheme, "redis://")+w.redis.Address, want.more, want.closed, w.spec, w.service.URL)
+	for name, content := range map[string]string{w.spec: document, file: text} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
