@@ -192,11 +192,3 @@ func TestComposeRedis(t *testing.T) {
 		}
 	}
 }
-
-// TestHAProxy has HAProxy check its configuration.
-func TestHAProxy(t *testing.T) {
-	text, ok := output(t, nil, tool(t, "HAPROXY"), "-c", "-f", "../../deploy/haproxy/haproxy.cfg")
-	if !ok || strings.Contains(text, "deprecated") {
-		t.Error(text)
-	}
-}
