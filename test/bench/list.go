@@ -114,6 +114,9 @@ func (b *bench) list(ctx context.Context, g *gateway, e string, encoding string)
 	if err != nil {
 		return List{}, err
 	}
+	if len(firsts) == 0 {
+		return List{}, fmt.Errorf("tools/list: ended before there was one: %w", context.Cause(ctx))
+	}
 	n := float64(len(firsts))
 	slices.Sort(firsts)
 	l.Lists = len(firsts)
