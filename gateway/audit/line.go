@@ -44,7 +44,7 @@ type Line struct {
 	Outcome  string
 	// Cache is what became of the look for a kept answer; "": there was none.
 	Cache string
-	// Status is that of the service's last answer, 0: there was none.
+	// Status is that of the last answer of the service by which the call went on or ended, 0: there was none.
 	Status int
 	// Requests is how many requests the service got.
 	Requests int
