@@ -20,7 +20,7 @@ func TestRetryWaitsOutside(t *testing.T) {
 	}{
 		{"the other has gone", 2 * time.Second, "200 \"ok\"\n", []string{"0s /first", "1s /other", "10s /first"}},
 		{"the other goes while it queues", 9*time.Second + 300*time.Millisecond, "200 \"ok\"\n", []string{"0s /first", "1s /other", "10.3s /first"}},
-		{"the other stays", 20 * time.Second, "503 \"ok\"\n", []string{"0s /first", "1s /other"}},
+		{"the other stays", 15 * time.Second, "503 \"ok\"\n", []string{"0s /first", "1s /other"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
