@@ -26,6 +26,9 @@ type room struct {
 	pace *openapi.Pace
 	// document is the most memory that one document may take while it is read, in bytes; 0: any.
 	document int64
+	// texts has a place for each large document that is fetched, read and compiled; nil: there may be any number. As many
+	// are worked on at a time (S4), and the texts of the others would take memory meanwhile.
+	texts chan struct{}
 	// answers are the bytes that large answers may hold together; nil: any. They get what is left of memory when calls, lists and
 	// the documents have theirs.
 	answers  *semaphore.Weighted
@@ -41,6 +44,7 @@ func newRoom(serving func() bool) *room {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.capacity = limit / 4
 		r.document = limit / 4
+		r.texts = make(chan struct{}, 2)
 		r.answers = semaphore.NewWeighted(r.capacity)
 	}
 	return r

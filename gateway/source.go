@@ -50,6 +50,8 @@ type source struct {
 	archiveID string
 	// adopted tells that it began with a document of a source before it.
 	adopted bool
+	// large tells that the document was larger than smallText.
+	large atomic.Bool
 
 	// state
 	name   string // from the configuration, else from the document's title, made unique in its deployment

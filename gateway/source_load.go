@@ -17,7 +17,8 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	defer s.recovered(&l, &err)
 	o := s.loadOptions()
 	o.Previous, o.Keep = previous, s.archiveID != ""
-	doc, err := openapi.Load(ctx, s.config.Spec.String(), o)
+	doc, leave, err := s.read(ctx, o)
+	defer leave()
 	if errors.Is(err, openapi.ErrProtected) && s.attached.anonymous {
 		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
 	}
@@ -26,6 +27,35 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	}
 	l, err = s.compile(ctx, doc)
 	return l, doc.Copy, err
+}
+
+// smallText is how many bytes a document may have to be read without a place of room.texts.
+const smallText = 1 << 20
+
+// read reads the document. One that is large is read with a place, which leave gives back when nobody needs its text any more: it is
+// fetched anew when there is one, since nothing but its bytes tells how many there are.
+func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.Document, leave func(), err error) {
+	leave = func() {}
+	if s.g.room.texts == nil {
+		doc, err = openapi.Load(ctx, s.config.Spec.String(), o)
+		return doc, leave, err
+	}
+	if !s.large.Load() {
+		small := o
+		small.Small = smallText
+		if doc, err = openapi.Load(ctx, s.config.Spec.String(), small); !errors.Is(err, openapi.ErrLarge) {
+			return doc, leave, err
+		}
+		s.large.Store(true)
+	}
+	select {
+	case s.g.room.texts <- struct{}{}:
+	case <-ctx.Done():
+		return nil, leave, context.Cause(ctx)
+	}
+	leave = func() { <-s.g.room.texts }
+	doc, err = openapi.Load(ctx, s.config.Spec.String(), o)
+	return doc, leave, err
 }
 
 // restore compiles a document that was kept, by the rules and limits of load.

@@ -16,6 +16,9 @@ import (
 // ErrUnchanged is returned by Load when the document is the one that LoadOptions.Previous describes.
 var ErrUnchanged = errors.New("document is unchanged")
 
+// ErrLarge is returned by Load for a document of more than LoadOptions.Small bytes, of which no more than that was read.
+var ErrLarge = errors.New("document is large")
+
 // A Stamp is enough to know whether a document has changed since it was read.
 type Stamp struct {
 	ETag, LastModified string   // validators of the answer, for a document by URL
@@ -41,6 +44,8 @@ type LoadOptions struct {
 	Limits   Limits
 	// Keep makes Document.Copy.
 	Keep bool
+	// Small is how many bytes the files may have, all together; with more the error is [ErrLarge]. 0: what Limits say.
+	Small int64
 	// Timeout is the time that the files may take to come, all together; 0: any. What is made of them is bounded by Limits.
 	Timeout time.Duration
 
@@ -105,6 +110,26 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 	return d, nil
 }
 
+// mostBytes is how many bytes one file may have.
+func (o LoadOptions) mostBytes() int64 {
+	most := o.Limits.Bytes
+	if most <= 0 {
+		most = defaultMaxBytes
+	}
+	for _, less := range []int64{o.Limits.Memory, o.Small} {
+		if less > 0 {
+			most = min(most, less)
+		}
+	}
+	return most
+}
+
+// isLarge tells whether a file could not be read for being larger than LoadOptions.Small, or makes all that were read so.
+func (o LoadOptions) isLarge(read int64, err error) bool {
+	var size sizeError
+	return o.Small > 0 && (read > o.Small || errors.As(err, &size) && int64(size) == o.Small)
+}
+
 // load reads the document of a source.
 func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 	if o.Keep {
@@ -122,7 +147,9 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 			return ErrUnchanged
 		}
 		return nil
-	}); err != nil {
+	}); o.isLarge(int64(len(data)), err) {
+		return nil, ErrLarge
+	} else if err != nil {
 		return nil, err
 	}
 	if err := o.Limits.Pace.Take(ctx); err != nil {
@@ -130,13 +157,18 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 	}
 	ctx, late := context.WithCancelCause(ctx)
 	defer late(nil)
-	holds := true // the turn
+	holds, read := true, int64(len(data)) // holds: the turn
 	defer func() {
 		if holds {
 			o.Limits.Pace.Give()
 		}
 	}()
 	open := func(ctx context.Context, location, from string, depth int) (text []byte, err error) {
+		defer func() {
+			if read += int64(len(text)); o.isLarge(read, err) {
+				late(ErrLarge) // no file is left out for that
+			}
+		}()
 		if text, ok := cache[location]; ok {
 			return text, nil
 		}

@@ -40,10 +40,7 @@ type source interface {
 
 // newSource makes the source of a location: a URL when it has the scheme http or https, else a file path.
 func newSource(location string, o LoadOptions) (source, error) {
-	maxBytes := o.Limits.Bytes
-	if maxBytes <= 0 {
-		maxBytes = defaultMaxBytes
-	}
+	maxBytes := o.mostBytes()
 	others, err := newOrigins(o.AllowRefs, o.RefClient)
 	if err != nil {
 		return nil, err
@@ -227,7 +224,7 @@ const pieceBytes = 256 << 10
 
 // readLimited reads all of r, which is expected to hold about size bytes (-1: unknown) and may hold at most max.
 func readLimited(r io.Reader, size, max int64) ([]byte, error) {
-	tooLarge := fmt.Errorf("is larger than %d MiB; the limit is there to protect the gateway", max>>20)
+	tooLarge := sizeError(max)
 	if size > max {
 		return nil, tooLarge
 	}
@@ -270,6 +267,13 @@ func joined(pieces [][]byte, total int) []byte {
 		pieces[i] = nil
 	}
 	return all
+}
+
+// sizeError tells of a file that has more bytes than this.
+type sizeError int64
+
+func (e sizeError) Error() string {
+	return fmt.Sprintf("is larger than %d MiB; the limit is there to protect the gateway", int64(e)>>20)
 }
 
 // digest returns the SHA-256 of a text.
