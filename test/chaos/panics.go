@@ -370,6 +370,9 @@ func (w *panicWorld) client() *wire.Client {
 	return &wire.Client{Host: w.host, Revision: wire.Modern, Token: w.token}
 }
 
+// patience is how long it may take until traffic has led to a layer. Keys of an issuer are fetched once in 10 s when unknown ones come all the time.
+const patience = 30 * time.Second
+
 // setOff lays the file down for which a layer waits, and goes its way until the file is gone.
 func (w *panicWorld) setOff(ctx context.Context, n int, reach way) error {
 	file := filepath.Join(w.s.dir, fmt.Sprintf("panic-%d", n))
@@ -387,7 +390,7 @@ func (w *panicWorld) setOff(ctx context.Context, n int, reach way) error {
 			return err
 		}
 	}
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		w.lead(ctx, reach)
 		for range 10 {
 			if _, err := os.Stat(file); err != nil {
