@@ -18,6 +18,10 @@ const (
 	lastRetry  = time.Minute
 )
 
+// rarely is how many times as long as a document took to read and compile it is left alone, unless somebody asks or its files change: what
+// comes anew each time would else be read all the time, and calls of others feel it.
+const rarely = 20
+
 // run loads the document, again and again: after refresh, after a change of its files, when asked, and with
 // back-off after a failure. It ends with ctx.
 func (s *source) run(ctx context.Context) {
@@ -30,7 +34,7 @@ func (s *source) run(ctx context.Context) {
 	}
 	first := s.archiveID != "" && !s.adopted
 	for {
-		turn := s.asked.Load()
+		turn, worked := s.asked.Load(), s.pace.Worked()
 		u := update{source: s, turn: turn}
 		if first {
 			u.loaded, u.copy, u.base, u.err = s.begin(ctx)
@@ -61,6 +65,9 @@ func (s *source) run(ctx context.Context) {
 			retry = min(2*retry, lastRetry)
 		}
 		var timer <-chan time.Time
+		if wait > time.Nanosecond {
+			wait = max(wait, rarely*(s.pace.Worked()-worked))
+		}
 		if wait > 0 {
 			u.nextTry = time.Now().Add(wait)
 			timer = time.After(wait)

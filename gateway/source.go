@@ -50,6 +50,8 @@ type source struct {
 	archiveID string
 	// adopted tells that it began with a document of a source before it.
 	adopted bool
+	// pace is that of the work on this document.
+	pace *openapi.Pace
 	// large tells that the document was larger than smallText.
 	large atomic.Bool
 
@@ -84,7 +86,7 @@ type loaded struct {
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
-	s := &source{g: g, config: c, limits: limits, label: c.Name, poke: make(chan struct{}, 1), looks: newLookPlaces(c.MaxInFlight)}
+	s := &source{g: g, config: c, limits: limits, label: c.Name, pace: g.room.pace.Part(), poke: make(chan struct{}, 1), looks: newLookPlaces(c.MaxInFlight)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}

@@ -83,7 +83,7 @@ func (s *source) recovered(l **loaded, err *error) {
 }
 
 func (s *source) loadOptions() openapi.LoadOptions {
-	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: s.g.room.pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: s.pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
 	}
@@ -100,7 +100,7 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document) (*loaded, e
 	c := openapi.CompileOptions{
 		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
-		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: s.g.room.pace,
+		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: s.pace,
 	}
 	if s.config.TrustExtensions {
 		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix

@@ -34,6 +34,13 @@ const (
 
 // Pace is the pace of work that several goroutines have a part in. It is safe for concurrent use. Nil makes way for nobody.
 type Pace struct {
+	*shared
+	taken  atomic.Int64 // when the turn was taken that it has, in ns after begin
+	worked atomic.Int64 // how long it had turns until now, in ns
+}
+
+// shared is what all parts of a pace have in common.
+type shared struct {
 	serving, waited func() bool
 	begin           time.Time
 	rest            time.Duration // after a stretch while somebody waits
@@ -47,7 +54,23 @@ type Pace struct {
 // somebody waits. Both are asked up to some thousand times a second.
 func New(serving, waited func() bool) *Pace {
 	others := max(runtime.GOMAXPROCS(0)-1, 1)
-	return &Pace{serving: serving, waited: waited, begin: time.Now(), rest: share * stretch / time.Duration(others), turns: make(chan struct{}, turns)}
+	return &Pace{shared: &shared{serving: serving, waited: waited, begin: time.Now(), rest: share * stretch / time.Duration(others), turns: make(chan struct{}, turns)}}
+}
+
+// Part returns the pace of somebody who has one turn at a time. Steps, rests and turns are those of p; what [Pace.Worked] tells is its own.
+func (p *Pace) Part() *Pace {
+	if p == nil {
+		return nil
+	}
+	return &Pace{shared: p.shared}
+}
+
+// Worked tells how long a part had turns until now, with the rests in them and without the turn that it may have at the moment.
+func (p *Pace) Worked() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return time.Duration(p.worked.Load())
 }
 
 // Take waits for one of two turns, which [Pace.Give] gives back. The error is that of ctx.
@@ -57,6 +80,7 @@ func (p *Pace) Take(ctx context.Context) error {
 	}
 	select {
 	case p.turns <- struct{}{}:
+		p.taken.Store(int64(time.Since(p.begin)))
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -66,7 +90,9 @@ func (p *Pace) Take(ctx context.Context) error {
 // Give gives back a turn.
 func (p *Pace) Give() {
 	if p != nil {
-		p.given.Store(int64(time.Since(p.begin)))
+		now := int64(time.Since(p.begin))
+		p.worked.Add(now - p.taken.Load())
+		p.given.Store(now)
 		<-p.turns
 	}
 }

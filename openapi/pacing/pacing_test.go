@@ -145,3 +145,44 @@ func BenchmarkStep(b *testing.B) {
 		p.Step()
 	}
 }
+
+// TestPart: each part knows how long it had turns, with its rests and without what it waited for them.
+func TestPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(func() bool { return true }, func() bool { return true })
+		parts := []*Pace{p.Part(), p.Part(), p.Part()}
+		take := func(part *Pace) {
+			if err := part.Take(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		take(parts[0])
+		take(parts[1])
+		go func() {
+			take(parts[2])
+			time.Sleep(time.Second)
+			parts[2].Give()
+		}()
+		time.Sleep(2 * time.Second)
+		parts[0].Give()
+		time.Sleep(3 * time.Second)
+		parts[1].Give()
+		take(parts[0])
+		time.Sleep(4 * time.Second)
+		if got, want := parts[0].Worked(), 2*time.Second; got != want {
+			t.Errorf("in a turn: %v, want %v", got, want)
+		}
+		parts[0].Give()
+		for i, want := range []time.Duration{6 * time.Second, 5 * time.Second, time.Second} {
+			if got := parts[i].Worked(); got != want {
+				t.Errorf("part %d: %v, want %v", i, got, want)
+			}
+		}
+		if p.Working(0) || !parts[1].Working(4*time.Second+1) {
+			t.Error("the parts don't have their turns in common")
+		}
+		if none := (*Pace)(nil).Part(); none != nil || none.Worked() != 0 {
+			t.Error(none)
+		}
+	})
+}

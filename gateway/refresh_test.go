@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestReadRarely: a document that is the same is looked at as often as refresh says; one that is another each time is left alone after it
+// was read, twenty times as long as that took, unless somebody asks.
+func TestReadRarely(t *testing.T) {
+	const refresh, operations = 100 * time.Millisecond, 500
+	var names []string
+	for i := range operations {
+		names = append(names, fmt.Sprintf("get%d", i))
+	}
+	text := document("Large", names...)
+	var asked atomic.Int64
+	var changes atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := asked.Add(1)
+		_, _ = w.Write([]byte(text))
+		if changes.Load() {
+			_, _ = fmt.Fprintf(w, "# %d\n", n)
+		}
+	}))
+	defer server.Close()
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf("apis:\n  - {name: large, spec: %q, refresh: %s}\n", server.URL, refresh)})
+	r.eventually("it is served", func() bool { return r.Status().Tools == operations })
+	r.eventually("it is looked at again and again", func() bool { return asked.Load() > 3 })
+	changes.Store(true)
+	rests := func() bool {
+		next := r.state(0).NextTryAt
+		return next != nil && time.Until(*next) > 2*refresh
+	}
+	r.eventually("it rests", rests)
+	before := asked.Load()
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() == before {
+		t.Error("nobody looked when asked")
+	}
+	r.eventually("it rests again", rests)
+}
