@@ -64,3 +64,31 @@ func TestBesideBombs(t *testing.T) {
 		}
 	}
 }
+
+// TestPolledBombs: the p99 is judged in full, where nothing may be felt.
+func TestPolledBombs(t *testing.T) {
+	calls := func(took time.Duration) *tally { return &tally{made: 1, due: 1, times: []time.Duration{took}} }
+	for _, test := range []struct {
+		size  size
+		read  int
+		bombs *tally
+		want  string
+	}{
+		{full, 1, calls(1050 * time.Microsecond), "ok ok ok ok "},
+		{full, 0, calls(time.Millisecond), "MISSED ok ok ok "},
+		{full, 1, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok MISSED ok ok "},
+		{full, 1, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok ok MISSED ok "},
+		{full, 1, calls(1060 * time.Microsecond), "ok ok ok MISSED "},
+		{scaled, 1, calls(2 * time.Millisecond), "ok ok ok  "},
+	} {
+		var b besides
+		b.add(test.read, window{calls(time.Millisecond), calls(time.Millisecond)}, window{test.bombs, calls(time.Millisecond)})
+		got := ""
+		for _, r := range b.polledRows(&suite{size: test.size}, 100)[:4] {
+			got += string(r.verdict) + " "
+		}
+		if got != test.want {
+			t.Errorf("%+v: %q, want %q", test, got, test.want)
+		}
+	}
+}
