@@ -42,7 +42,7 @@ func newGuard(hosts, documents []string, allowed []netip.Prefix, connect time.Du
 		allowed: allowed,
 		never: prefixes(
 			"169.254.0.0/16", "fe80::/10", // link-local; metadata of most clouds
-			"fd00:ec2::254/128", "fd20:ce::254/128", // Amazon, Google
+			"fd00:ec2::/32", "fd20:ce::254/128", // Amazon, Google
 			"100.100.100.200/32", "168.63.129.16/32", // Alibaba, Azure's host agent
 			"192.0.0.192/32", "fd00:c1::a9fe:a9fe/128", // Oracle
 			"fd00:42::42/128"), // Scaleway

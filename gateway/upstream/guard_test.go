@@ -107,6 +107,8 @@ func TestAllowedRanges(t *testing.T) {
 		{"64:ff9b::/96", "64:ff9b::a9fe:a9fe", false},
 		{"64:ff9b::a9fe:a9fe/128", "64:ff9b::a9fe:a9fe", true},
 		{"fd00::/8", "fd00:ec2::254", false},
+		{"fd00::/8", "fd00:ec2::23", false},
+		{"fd00:ec2::23/128", "fd00:ec2::23", true},
 		{"fe80::/64", "fe80::1", true},
 	} {
 		g := newGuard(nil, nil, []netip.Prefix{netip.MustParsePrefix(c.allowed)}, time.Second)
