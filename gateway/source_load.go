@@ -15,7 +15,7 @@ import (
 // goes in the archive, if there is one. Whatever a document holds, load returns (S4).
 func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, kept *openapi.Copy, err error) {
 	defer s.recovered(&l, &err)
-	o := s.loadOptions()
+	o := s.loadOptions(s.pace)
 	o.Previous, o.Keep = previous, s.archiveID != ""
 	doc, leave, err := s.read(ctx, o)
 	defer leave()
@@ -25,7 +25,7 @@ func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, 
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err = s.compile(ctx, doc)
+	l, err = s.compile(ctx, doc, s.pace)
 	return l, doc.Copy, err
 }
 
@@ -61,11 +61,12 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 // restore compiles a document that was kept, by the rules and limits of load.
 func (s *source) restore(ctx context.Context, doc *archived) (l *loaded, err error) {
 	defer s.recovered(&l, &err)
-	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.copy, s.loadOptions())
+	pace := s.g.room.pace.Part() // load may be under way
+	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.copy, s.loadOptions(pace))
 	if err != nil {
 		return nil, err
 	}
-	if l, err = s.compile(ctx, read); err != nil {
+	if l, err = s.compile(ctx, read, pace); err != nil {
 		return nil, err
 	}
 	l.at, l.kept = doc.head.Read, true
@@ -82,8 +83,8 @@ func (s *source) recovered(l **loaded, err *error) {
 	*err = s.concealed(*err)
 }
 
-func (s *source) loadOptions() openapi.LoadOptions {
-	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: s.pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
+func (s *source) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
 	}
@@ -96,11 +97,11 @@ func (s *source) loadOptions() openapi.LoadOptions {
 	return o
 }
 
-func (s *source) compile(ctx context.Context, doc *openapi.Document) (*loaded, error) {
+func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *openapi.Pace) (*loaded, error) {
 	c := openapi.CompileOptions{
 		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
 		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
-		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: s.pace,
+		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: pace,
 	}
 	if s.config.TrustExtensions {
 		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
