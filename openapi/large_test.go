@@ -60,6 +60,73 @@ func TestSmall(t *testing.T) {
 	}
 }
 
+// TestSmallPage: a document that stands in a script is no smaller for that, and other scripts of the page don't count when all may be read.
+func TestSmallPage(t *testing.T) {
+	script := `let options = {"swaggerDoc": {"openapi": "3.0.3", "info": {"title": "Behind", "version": "1"}, "paths": {}}}` + strings.Repeat(" ", 2000)
+	web := slowWeb{}
+	for name, text := range map[string]string{
+		"":                     `<!DOCTYPE html><html><body><script src="./swagger-ui-bundle.js"></script><script src="./swagger-ui-init.js"></script></body></html>`,
+		"swagger-ui-bundle.js": "", "swagger-ui-init.js": script,
+	} {
+		page := web["https://a.example/"+name]
+		page.body, page.after = text, time.Nanosecond
+		web["https://a.example/"+name] = page
+	}
+	o := LoadOptions{Client: &http.Client{Transport: web}, Small: 1000}
+	if _, err := Load(t.Context(), "https://a.example/", o); !errors.Is(err, ErrLarge) {
+		t.Error(err)
+	}
+	o.Small = 0
+	if d, err := Load(t.Context(), "https://a.example/", o); err != nil || d.Title != "Behind" {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// TestLargeSince: files that have grown since they were read are counted too while they are compared with what they were.
+func TestLargeSince(t *testing.T) {
+	const files, size = 20, 1000
+	web := slowWeb{}
+	put := func(name, text string) {
+		page := web["https://a.example/"+name]
+		page.body, page.after = text, time.Nanosecond
+		web["https://a.example/"+name] = page
+	}
+	root := "openapi: 3.0.3\ninfo: {title: R, version: '1'}\npaths:\n  /a:\n    get:\n      responses: {}\n      parameters:\n"
+	for i := range files {
+		root += fmt.Sprintf("        - {$ref: 'p%02d.json'}\n", i)
+		put(fmt.Sprintf("p%02d.json", i), fmt.Sprintf(`{"name": "p%02d", "in": "query", "schema": {"type": "string"}}`, i))
+	}
+	put("spec", root)
+	asked := &recorded{next: web, names: map[string]bool{}}
+	o := LoadOptions{Client: &http.Client{Transport: asked}, Small: 10 * size}
+	d, err := Load(t.Context(), "https://a.example/spec", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Previous = &d.Stamp
+	for i := range files {
+		put(fmt.Sprintf("p%02d.json", i), fmt.Sprintf(`{"name": "p%02d", "in": "query", "schema": {"type": "string"}}`, i)+strings.Repeat(" ", size))
+	}
+	clear(asked.names)
+	if _, err = Load(t.Context(), "https://a.example/spec", o); !errors.Is(err, ErrLarge) {
+		t.Error(err)
+	}
+	if n := len(asked.names); n > files/2+1 {
+		t.Errorf("%d files were read", n)
+	}
+}
+
+// recorded keeps the paths that were asked for.
+type recorded struct {
+	next  http.RoundTripper
+	names map[string]bool
+}
+
+func (r *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.names[req.URL.Path] = true
+	return r.next.RoundTrip(req)
+}
+
 // TestNoMoreThanMemory: the text of a document is part of the memory that it may take.
 func TestNoMoreThanMemory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spec")

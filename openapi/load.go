@@ -143,7 +143,7 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 			return err
 		}
 		var unchanged bool
-		if cache, unchanged = compare(ctx, src, o.Previous); unchanged {
+		if cache, unchanged = compare(ctx, src, o.Previous, o.mostBytes()-int64(len(data))); unchanged {
 			return ErrUnchanged
 		}
 		return nil
@@ -232,8 +232,8 @@ func (c *fetchClock) run(ctx context.Context, fetch func(ctx context.Context) er
 }
 
 // compare reads the files of an earlier load again and tells whether all are the same; what it read comes back, so
-// that nothing is read twice.
-func compare(ctx context.Context, src source, previous *Stamp) (map[string][]byte, bool) {
+// that nothing is read twice, unless it is more than most bytes.
+func compare(ctx context.Context, src source, previous *Stamp, most int64) (map[string][]byte, bool) {
 	cache := make(map[string][]byte)
 	if len(previous.Files) == 0 || previous.Files[0] != src.base() {
 		return cache, false
@@ -244,6 +244,9 @@ func compare(ctx context.Context, src source, previous *Stamp) (map[string][]byt
 		data, err := src.open(ctx, f, src.base(), 1)
 		if err != nil {
 			return cache, false // the load that follows meets the same error, or no longer wants the file
+		}
+		if most -= int64(len(data)); most < 0 {
+			return nil, false // the load that follows counts them, too, and says so
 		}
 		cache[f] = data
 	}

@@ -63,7 +63,7 @@ func (s *urlSource) behind(ctx context.Context, page []byte, previous *Stamp) ([
 		}
 		data, u, err := v.fetch(ctx, script, nil)
 		if err != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || s.isLarge(err) {
 				return nil, fetched{}, err
 			}
 			continue
@@ -103,6 +103,12 @@ func (s *urlSource) behind(ctx context.Context, page []byte, previous *Stamp) ([
 		}
 	}
 	return page, fetched{url: s.location}, nil
+}
+
+// isLarge tells that a file behind a page is too large for now, and may be what is wanted.
+func (s *urlSource) isLarge(err error) bool {
+	var size sizeError
+	return s.small && errors.As(err, &size)
 }
 
 // take makes data, found at a place, the root document.
@@ -148,7 +154,7 @@ func (v *viewer) configure(ctx context.Context) error {
 			break
 		}
 		data, _, err := v.fetch(ctx, name, nil)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || v.source.isLarge(err) {
 			return err
 		}
 		if err != nil {

@@ -72,6 +72,7 @@ type urlSource struct {
 	client *http.Client
 	others *origins
 	max    int64
+	small  bool // max is LoadOptions.Small
 
 	origin             *url.URL // the URL that the configuration gives
 	location           *url.URL // of the document: after redirects, and behind a page; known once the root is read

@@ -50,7 +50,12 @@ func newSource(location string, o LoadOptions) (source, error) {
 	case !found:
 		return newFileSource(location, others, maxBytes)
 	case strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"):
-		return newURLSource(location, o.Client, others, maxBytes)
+		s, err := newURLSource(location, o.Client, others, maxBytes)
+		if err != nil {
+			return nil, err
+		}
+		s.small = o.Small > 0 && maxBytes == o.Small
+		return s, nil
 	}
 	return nil, fmt.Errorf("location %q has the scheme %q; give an http or https URL, or a file path", location, scheme)
 }
