@@ -28,7 +28,7 @@ func tool(t *testing.T, name string) string {
 	t.Helper()
 	path := os.Getenv(name)
 	if path == "" {
-		t.Skipf("%s is not set: run make helm", name)
+		t.Skipf("%s is not set: run make helm and make compose", name)
 	}
 	return path
 }
