@@ -76,13 +76,22 @@ const (
 	needsCall       = 60
 	needsStream     = 26
 	needsConnection = 16
+
+	needsStreamHTTP2   = 43
+	needsConnectionTLS = 40
 )
 
 // fits: with as many calls, streams and connections as are allowed at once the gateway needs less than the share of its memory from which on it
 // refuses calls, and has a quarter of that left for large answers and for documents while they are read. limit is GOMEMLIMIT in bytes.
 func fits(t *testing.T, l config.Limits, limit int) {
 	t.Helper()
-	needs := needsProgram + needsTools + needsCall*l.MaxCalls + needsStream*l.MaxStreams + needsConnection*l.MaxConnections + int(l.Cache>>10)
+	fitsWith(t, l, limit, needsStream, needsConnection)
+}
+
+// fitsWith is fits where a stream and a connection need so much.
+func fitsWith(t *testing.T, l config.Limits, limit, stream, connection int) {
+	t.Helper()
+	needs := needsProgram + needsTools + needsCall*l.MaxCalls + stream*l.MaxStreams + connection*l.MaxConnections + int(l.Cache>>10)
 	if room := limit / 1024 * 85 / 100; needs > room*3/4 {
 		t.Errorf("what is allowed needs %d MiB, and calls are refused above %d", needs>>10, room>>10)
 	}
@@ -109,6 +118,17 @@ func TestMemoryFits(t *testing.T) {
 		}
 	}
 	t.Error("no GOMEMLIMIT")
+}
+
+// TestMemoryFitsTLS is what docs/operations.md says to do for a gateway that ends TLS itself, with streams over HTTP/2.
+func TestMemoryFitsTLS(t *testing.T) {
+	for _, c := range []struct{ streams, connections, container int }{
+		{1000, 2000, 512},
+		{2000, 4000, 768},
+	} {
+		l := config.Limits{MaxCalls: 1000, MaxStreams: c.streams, MaxConnections: c.connections, Cache: 32 << 20}
+		fitsWith(t, l, c.container<<20/100*85, needsStreamHTTP2, needsConnectionTLS)
+	}
 }
 
 // TestVersion: what is installed has a name that does not move, and everything names the same.
