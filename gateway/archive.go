@@ -33,7 +33,10 @@ type archive struct {
 	// The disk, and how long a start and an end wait for it. Tests have their own.
 	read         func(id string) ([]byte, error)
 	write        func(*archived) error
+	size         func(id string) (int64, error)
 	start, ended time.Duration
+	// large has a place for each large document that is read from the disk and compiled; nil: there may be any number.
+	large chan struct{}
 
 	mu      sync.Mutex
 	waiting map[string]*archived // to be written, by id
@@ -69,7 +72,7 @@ func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry) *arc
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
 			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
 	}
-	s.read, s.write, s.start, s.ended = s.readFile, s.writeFile, startPatience, endPatience
+	s.read, s.write, s.size, s.start, s.ended = s.readFile, s.writeFile, s.fileSize, startPatience, endPatience
 	for _, outcome := range []string{"ok", "failed"} {
 		s.writes.WithLabelValues(outcome)
 	}
@@ -113,17 +116,38 @@ func (s *archive) readFile(id string) ([]byte, error) {
 	case info.Size() > s.most:
 		return nil, fmt.Errorf("it is larger than %d MiB", s.most>>20)
 	}
-	return io.ReadAll(io.LimitReader(f, s.most))
+	text := make([]byte, info.Size())
+	_, err = io.ReadFull(f, text)
+	return text, err
 }
 
-// put has a document written soon, in place of what was there.
+func (s *archive) fileSize(id string) (int64, error) {
+	info, err := os.Lstat(s.path(id))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// put has a document written soon, in place of what was there. It is not kept if too much waits for a disk that is slow.
 func (s *archive) put(doc *archived) {
 	if s == nil || doc == nil {
 		return
 	}
 	s.mu.Lock()
-	s.waiting[doc.head.ID] = doc
+	before := s.waiting[doc.head.ID]
+	delete(s.waiting, doc.head.ID)
+	full := len(s.waiting) > 0 && s.held()+doc.size() > maxFailing
+	if !full {
+		s.waiting[doc.head.ID] = doc
+	} else if before != nil {
+		s.waiting[doc.head.ID] = before
+	}
 	s.mu.Unlock()
+	if full {
+		s.writes.WithLabelValues("failed").Inc()
+		s.log.Warn("a document can't be kept until it changes: too much waits to be written", "spec", doc.head.Spec, "state_dir", s.dir)
+	}
 	signal(s.wake)
 }
 
@@ -251,19 +275,10 @@ func (s *archive) held() (size int) {
 	return size
 }
 
-func (s *archived) size() (size int) {
-	for _, f := range s.copy.Files {
-		size += len(f.Data)
-	}
-	return size
-}
+func (s *archived) size() int { return int(s.copy.Bytes()) }
 
 // writeFile puts a document on the disk, whole or not at all, also if the machine fails.
 func (s *archive) writeFile(doc *archived) (err error) {
-	text, err := doc.encode()
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -276,8 +291,7 @@ func (s *archive) writeFile(doc *archived) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	_, err = f.Write(text)
-	if err == nil {
+	if err = doc.encode(f); err == nil {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -49,34 +50,48 @@ type archiveFile struct {
 
 var errArchived = errors.New("the file is damaged, or was not written by this version")
 
+// archivePiece is how much is hashed and written at a time: a collection waits for the end of each.
+const archivePiece = 256 << 10
+
 // encode writes a document as it stands in the archive.
-func (s *archived) encode() ([]byte, error) {
+func (s *archived) encode(w io.Writer) error {
 	head := s.head
 	head.Location, head.ETag, head.LastModified, head.Page = s.copy.Location, s.copy.ETag, s.copy.LastModified, s.copy.Page
 	head.Files = nil
-	size := 0
 	for _, f := range s.copy.Files {
 		head.Files = append(head.Files, archiveFile{f.Location, len(f.Data)})
-		size += len(f.Data)
 	}
 	description, err := json.Marshal(&head)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(description) > maxArchiveHead {
-		return nil, fmt.Errorf("its description is larger than %d MiB", maxArchiveHead>>20)
+		return fmt.Errorf("its description is larger than %d MiB", maxArchiveHead>>20)
 	}
-	begin := len(archiveVersion) + hex.EncodedLen(sha256.Size) + 1
-	out := make([]byte, begin, begin+len(description)+1+size)
-	copy(out, archiveVersion)
-	out = append(append(out, description...), '\n')
-	for _, f := range s.copy.Files {
-		out = append(out, f.Data...)
+	digest := sha256.New()
+	body := func(w io.Writer) (err error) {
+		err = inPieces(w, append(description, '\n'))
+		for _, f := range s.copy.Files {
+			if err == nil {
+				err = inPieces(w, f.Data)
+			}
+		}
+		return err
 	}
-	digest := sha256.Sum256(out[begin:])
-	hex.Encode(out[len(archiveVersion):], digest[:])
-	out[begin-1] = '\n'
-	return out, nil
+	_ = body(digest) // never fails
+	if _, err := fmt.Fprintf(w, "%s%x\n", archiveVersion, digest.Sum(nil)); err != nil {
+		return err
+	}
+	return body(w)
+}
+
+func inPieces(w io.Writer, data []byte) error {
+	for piece := range slices.Chunk(data, archivePiece) {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decodeArchived reads what encode has written for the API of that id. Whatever text holds, it returns, and takes no more memory
@@ -87,7 +102,9 @@ func decodeArchived(text []byte, id string) (*archived, error) {
 		return nil, errArchived
 	}
 	line, rest, ok := bytes.Cut(rest, []byte("\n"))
-	if digest := sha256.Sum256(rest); !ok || string(line) != hex.EncodeToString(digest[:]) {
+	digest := sha256.New()
+	_ = inPieces(digest, rest) // never fails
+	if !ok || string(line) != hex.EncodeToString(digest.Sum(nil)) {
 		return nil, errArchived
 	}
 	description, rest, ok := bytes.Cut(rest, []byte("\n"))

@@ -16,37 +16,57 @@ const (
 )
 
 // take returns the document of an API; nil if there is none, which is logged if it is there and can't be used, or does not come in time.
-func (s *archive) take(ctx context.Context, id, label string) *archived {
+// leave is called when nobody needs its text any more.
+func (s *archive) take(ctx context.Context, id, label string) (doc *archived, leave func()) {
+	leave = func() {}
 	if s == nil {
-		return nil
+		return nil, leave
 	}
-	type file struct {
-		text []byte
-		err  error
+	var text []byte
+	size, err := patient(ctx, s.start, func() (int64, error) { return s.size(id) })
+	if err == nil && size > smallText && s.large != nil {
+		select {
+		case s.large <- struct{}{}:
+			leave = func() { <-s.large }
+		case <-ctx.Done():
+		}
 	}
-	read := make(chan file, 1)
+	if err == nil {
+		text, err = patient(ctx, s.start, func() ([]byte, error) { return s.read(id) })
+	}
+	if ctx.Err() != nil {
+		return nil, leave
+	}
+	if err == nil {
+		doc, err = decodeArchived(text, id)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("the document that was kept can't be used", "api", label, "file", s.path(id), "error", err)
+	}
+	return doc, leave
+}
+
+// patient returns what f does. It does not wait for longer than patience, or the end of ctx.
+func patient[T any](ctx context.Context, patience time.Duration, f func() (T, error)) (v T, err error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
 	go func() {
-		text, err := s.read(id)
-		read <- file{text, err}
+		v, err := f()
+		done <- outcome{v, err}
 	}()
-	patience := time.NewTimer(s.start)
-	defer patience.Stop()
-	var f file
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
 	select {
-	case f = <-read:
-	case <-patience.C:
-		f.err = fmt.Errorf("it can't be read within %s; server.state_dir seems to hang", s.start)
+	case o := <-done:
+		return o.v, o.err
+	case <-timer.C:
+		return v, fmt.Errorf("it can't be read within %s; server.state_dir seems to hang", patience)
 	case <-ctx.Done():
-		return nil
+		return v, ctx.Err()
 	}
-	var doc *archived
-	if f.err == nil {
-		doc, f.err = decodeArchived(f.text, id)
-	}
-	if f.err != nil && !errors.Is(f.err, fs.ErrNotExist) {
-		s.log.Warn("the document that was kept can't be used", "api", label, "file", s.path(id), "error", f.err)
-	}
-	return doc
 }
 
 // keepDocuments runs the archive until ctx ends, and gives it a moment then to write what still waits.

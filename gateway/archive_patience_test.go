@@ -14,12 +14,12 @@ import (
 // TestStateDirThatHangs: a network file system that hangs keeps no API from being served, and no process from ending.
 func TestStateDirThatHangs(t *testing.T) {
 	for _, tt := range []struct {
-		name    string
-		reads   bool // hang, else writes do
+		name    string // what hangs
 		warning string
 	}{
-		{"reading", true, "it can't be read within 10ms; server.state_dir seems to hang"},
-		{"writing", false, "documents may not be kept: server.state_dir seems to hang"},
+		{"looking", "it can't be read within 10ms; server.state_dir seems to hang"},
+		{"reading", "it can't be read within 10ms; server.state_dir seems to hang"},
+		{"writing", "documents may not be kept: server.state_dir seems to hang"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
@@ -42,9 +42,13 @@ func TestStateDirThatHangs(t *testing.T) {
 			}
 			a := p.archive
 			a.start, a.ended = 10*time.Millisecond, 10*time.Millisecond
-			if read := a.read; tt.reads {
+			switch read, size := a.read, a.size; tt.name {
+			case "looking":
+				a.size = func(id string) (int64, error) { hang(); return size(id) }
+			case "reading":
+				a.size = func(string) (int64, error) { return 1, nil }
 				a.read = func(id string) ([]byte, error) { hang(); return read(id) }
-			} else {
+			default:
 				a.start = time.Minute
 				a.write = func(*archived) error { hang(); return nil }
 			}

@@ -150,6 +150,10 @@ func New(o Options) (*Gateway, error) {
 	c := o.Config
 	keys := g.keysOf(c)
 	g.archive = newArchive(c, g.log, o.Metrics)
+	if g.archive != nil && g.room.texts != nil {
+		// Places of its own: origins that hang have those of room.texts.
+		g.archive.large = make(chan struct{}, cap(g.room.texts))
+	}
 	g.reports = newReports()
 	var err error
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {

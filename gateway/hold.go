@@ -18,6 +18,8 @@ const leastLoss = 4
 // held is a newer document that lacks too much of the one that is served (O2). It is immutable.
 type held struct {
 	update update
+	// unkept tells that the text of the document is not there any more, which is read anew when it is accepted.
+	unkept bool
 	lost   []string // operations, as method and path, sorted
 	of     int
 	since  time.Time
@@ -76,6 +78,9 @@ func (r *runner) holds(s *source, u update) bool {
 		since = s.held.since
 	}
 	s.held = &held{update: u, lost: lost, of: len(before), since: since}
+	if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
+		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
+	}
 	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
 	r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
 		"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
@@ -95,8 +100,13 @@ func (r *runner) serves(s *source, u update) bool {
 
 // accepted puts a document into use.
 func (r *runner) accepted(s *source, u update) {
+	unkept := s.held != nil && s.held.unkept && u.copy == nil
 	s.loaded, s.held = u.loaded, nil
 	r.g.archive.put(s.archivedOf(u.loaded, u.copy))
+	if unkept {
+		s.anew.Store(true)
+		signal(s.poke)
+	}
 }
 
 // accept puts what is held into use.

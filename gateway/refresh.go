@@ -39,6 +39,9 @@ func (s *source) run(ctx context.Context) {
 		if first {
 			u.loaded, u.copy, u.base, u.err = s.begin(ctx)
 		} else {
+			if s.anew.Swap(false) {
+				stamp = nil
+			}
 			u.loaded, u.copy, u.err = s.load(ctx, stamp)
 		}
 		if ctx.Err() != nil {

@@ -52,6 +52,8 @@ type source struct {
 	adopted bool
 	// pace is that of the work on this document.
 	pace *openapi.Pace
+	// anew has the document read although it is the one in use, to be kept.
+	anew atomic.Bool
 	// large tells that the document was larger than smallText.
 	large atomic.Bool
 

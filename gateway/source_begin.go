@@ -43,7 +43,8 @@ func (s *source) begin(ctx context.Context) (l *loaded, kept *openapi.Copy, base
 
 // fallBack returns the document that was kept, nil if there is none, or now has all that it has, and exposes what it exposed.
 func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
-	doc := s.g.archive.take(ctx, s.archiveID, s.label)
+	doc, leave := s.g.archive.take(ctx, s.archiveID, s.label)
+	defer leave()
 	if doc == nil {
 		return nil
 	}

@@ -27,6 +27,14 @@ type File struct {
 	Data     []byte
 }
 
+// Bytes is the size of all files together.
+func (c *Copy) Bytes() (n int64) {
+	for _, f := range c.Files {
+		n += int64(len(f.Data))
+	}
+	return n
+}
+
 // copyOf makes the copy of a document of what a source has kept.
 func copyOf(s Stamp, kept map[string][]byte) *Copy {
 	c := &Copy{ETag: s.ETag, LastModified: s.LastModified, Page: bare(s.Page)}
