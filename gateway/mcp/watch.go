@@ -25,17 +25,13 @@ type watcher struct {
 var errGone = fmt.Errorf("the watcher is gone: %w", Later(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
 
 // watch makes a watcher be told of a resource. It is an error to watch too many, and errGone if the watcher has ended before it is told
-// of anything.
+// of it.
 func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
 	h.mu.Lock()
-	_, again := w.uris[uri]
-	full := len(w.uris) >= h.o.MaxWatches
+	again, err := h.fits(w, uri)
 	h.mu.Unlock()
-	switch {
-	case again:
-		return nil
-	case full:
-		return InvalidParams("too many subscriptions: at most %d", h.o.MaxWatches)
+	if again || err != nil {
+		return err
 	}
 	release, err := h.o.Watch(ctx, w.viewer, uri) // which may take a while
 	if err != nil {
@@ -51,15 +47,23 @@ func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
 	return err
 }
 
-// keep enters what watch was allowed, if it is not there already. The error is errGone.
-func (h *Hub) keep(w *watcher, uri string, release func()) (kept bool, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// fits tells whether a watcher is told of a resource already, else it is an error if it may not be. The caller holds the lock.
+func (h *Hub) fits(w *watcher, uri string) (again bool, err error) {
 	if w.uris == nil {
 		return false, errGone
 	}
-	if _, again := w.uris[uri]; again {
-		return false, nil
+	if _, again = w.uris[uri]; !again && len(w.uris) >= h.o.MaxWatches {
+		err = InvalidParams("too many subscriptions: at most %d", h.o.MaxWatches)
+	}
+	return again, err
+}
+
+// keep enters what watch was allowed, if it still fits: others were decided on meanwhile.
+func (h *Hub) keep(w *watcher, uri string, release func()) (kept bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if again, err := h.fits(w, uri); again || err != nil {
+		return false, err
 	}
 	w.uris[uri] = release
 	if h.uris[uri] == nil {

@@ -109,3 +109,40 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 		}
 	})
 }
+
+// TestSubscribeTogetherAtTheBound: subscriptions of a session that are decided on at the same time are no more than it may have.
+func TestSubscribeTogetherAtTheBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		proceed := make(chan struct{})
+		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) {
+			<-proceed
+			w.count(uri, 1)
+			return func() { w.count(uri, -1) }, nil
+		}})
+		methods, options := wholeServer(w, mcp.Options{})
+		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		defer d.end()
+		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
+		d.ask("init", alice+"\n"+agedInit)
+		session := alice + "Mcp-Session-Id: " + d.open["init"].header.Get("Mcp-Session-Id") + "\n\n"
+		uris := []string{"test://a", "test://b"}
+		for _, uri := range uris {
+			d.ask(uri, session+`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`)
+		}
+		for range uris {
+			proceed <- struct{}{}
+			synctest.Wait()
+		}
+		refused := 0
+		for _, uri := range uris {
+			if strings.Contains(d.open[uri].text(), "too many subscriptions: at most 1") {
+				refused++
+			}
+		}
+		if refused != 1 || w.watched["test://a"]+w.watched["test://b"] != 1 {
+			t.Errorf("%d refused, watched %v", refused, w.watched)
+		}
+	})
+}
