@@ -134,6 +134,7 @@ func (r *runner) accept(a acceptance) {
 			}
 		}
 	}
+	s.counted()
 	r.publish()
 	a.done <- nil
 }

@@ -27,6 +27,7 @@ const rarely = 20
 func (s *source) run(ctx context.Context) {
 	watch := fileWatch{source: s, changed: make(chan struct{}, 1)}
 	defer watch.stop()
+	defer s.g.room.documents.leave(s)
 	var stamp *openapi.Stamp // of the document in use; nil makes the first attempt read it whatever it is
 	retry := firstRetry
 	if !s.config.Spec.IsURL() {

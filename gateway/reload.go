@@ -89,6 +89,7 @@ func (r *runner) start(d *deployment) {
 		if s.cancel == nil {
 			var ctx context.Context
 			ctx, s.cancel = context.WithCancel(r.ctx)
+			s.counted() // it may have adopted a document
 			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
 		}
 	}
@@ -283,6 +284,7 @@ func (r *runner) take(u update) bool {
 		r.g.log.Info("document read", "api", name, "spec", display(s.config.Spec.String()), "standard", u.loaded.standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
+	s.counted()
 	return r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
 }
 

@@ -26,6 +26,8 @@ type room struct {
 	pace *openapi.Pace
 	// document is the most memory that one document may take while it is read, in bytes; 0: any.
 	document int64
+	// documents is what is made of them.
+	documents documents
 	// texts has a place for each large document that is fetched, read and compiled; nil: there may be any number. As many
 	// are worked on at a time (S4), and the texts of the others would take memory meanwhile.
 	texts chan struct{}
@@ -44,6 +46,7 @@ func newRoom(serving func() bool) *room {
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.capacity = limit / 4
 		r.document = limit / 4
+		r.documents.most, r.documents.one, r.documents.least = limit/3, limit/4, leastDocument
 		r.texts = make(chan struct{}, 2)
 		r.answers = semaphore.NewWeighted(r.capacity)
 	}

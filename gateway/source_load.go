@@ -119,7 +119,12 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		c.Output = openapi.OutputOff
 	}
 	c.ReadableHTML = s.config.HTML == config.HTMLText
+	room := &s.g.room.documents
+	c.MaxSize = room.left(s)
 	api, err := doc.Compile(ctx, c)
+	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !room.take(s, api.Size) {
+		return nil, room.refuse(min(c.MaxSize, room.left(s)))
+	}
 	if err != nil {
 		return nil, err
 	}

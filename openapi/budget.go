@@ -20,6 +20,8 @@ const (
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
 	meaningBytes      = 24       // what a status takes beside its text, which is shared
+	toolBytes         = 3 << 10  // what an operation takes beside Operation.size, with its tool: 2.8 KiB of the least there is
+	skippedBytes      = 400      // what one that is skipped takes
 	wastedBytes       = 1 << 20  // charged for a schema that was found too large after all ways of reducing it were tried
 )
 

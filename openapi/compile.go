@@ -69,7 +69,12 @@ type CompileOptions struct {
 	Pace *Pace
 	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
 	MaxDepth int
+	// MaxSize is the most bytes that the API may keep, see API.Size; 0: what the limits of S3 come to.
+	MaxSize int64
 }
+
+// ErrLargeAPI is returned by [Document.Compile] when the API would keep more than CompileOptions.MaxSize.
+var ErrLargeAPI = errors.New("the operations of the document take more memory than there is for them")
 
 // Reserved is the name of a parameter that is never an argument.
 type Reserved struct {
@@ -84,10 +89,12 @@ type API struct {
 	Problems   []Problem    // by file, line and column
 	Schemes    []Scheme     // the security schemes that the document declares, in its order
 	Incoming   Incoming     // what is described and goes the other way
+	// Size is about how many bytes the API keeps, with a tool for each of its operations.
+	Size int64
 }
 
 // Compile makes a plan of every operation. What is wrong with one operation removes that one only, into API.Skipped.
-// The error is for a document that can't be used at all, for options that can't be met, and for the end of ctx.
+// The error is for a document that can't be used at all, for options that can't be met ([ErrLargeAPI] is one), and for the end of ctx.
 func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) {
 	if err := o.Pace.Take(ctx); err != nil {
 		return nil, err
@@ -123,7 +130,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 
 	results := make([]result, len(found))
 	var budget budget
-	var emitted atomic.Int64
+	var emitted, kept atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.Pace.Workers())
 	for i, f := range found {
@@ -131,6 +138,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
 			results[i] = result{skipped: &s}
+			kept.Add(results[i].kept())
 			continue
 		}
 		group.Go(func() error {
@@ -140,6 +148,9 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			if emitted.Load() <= maxOperationBytes { // else those before it have used up the budget
 				results[i] = c.compile(f)
 				emitted.Add(results[i].cost())
+				if n := kept.Add(results[i].kept()); o.MaxSize > 0 && n > o.MaxSize {
+					return ErrLargeAPI
+				}
 			}
 			return nil
 		})
@@ -147,7 +158,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Size: skippedBytes * int64(len(skipped))}
 	var touched []touch
 	for i, r := range results {
 		// In the document's order, so that the same operations are skipped each time. One that was passed over because of
@@ -156,12 +167,17 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			r = c.compile(found[i])
 		}
 		if err := budget.memory(r.cost()); err != nil {
-			api.Skipped = append(api.Skipped, found[i].skipped(err))
-		} else if r.skipped != nil {
+			s := found[i].skipped(err)
+			r = result{skipped: &s}
+		}
+		if r.skipped != nil {
 			api.Skipped = append(api.Skipped, *r.skipped)
 		} else {
 			api.Operations = append(api.Operations, r.operation)
 			touched = append(touched, touch{found[i], r.operation, r.met})
+		}
+		if api.Size += r.kept(); o.MaxSize > 0 && api.Size > o.MaxSize {
+			return nil, ErrLargeAPI
 		}
 	}
 	api.Problems = c.problems.sorted()
@@ -197,6 +213,18 @@ func (r result) cost() int64 {
 		return wastedBytes
 	case r.operation != nil:
 		return r.operation.size()
+	default:
+		return 0
+	}
+}
+
+// kept is what the result goes on to take, about.
+func (r result) kept() int64 {
+	switch {
+	case r.skipped != nil:
+		return skippedBytes
+	case r.operation != nil:
+		return toolBytes + r.operation.size() + int64(len(r.operation.Input)+len(r.operation.Output)) // which stand in its tool again
 	default:
 		return 0
 	}
@@ -261,6 +289,9 @@ func (f found) skipped(err error) Skipped {
 		s.Position, s.Pointer = e.at.Position(), strings.Clone(e.at.Pointer())
 	}
 	for _, tag := range f.node.Get("tags").Items() {
+		if len(s.Tags) == maxEntries { // it is skipped for having more
+			break
+		}
 		s.Tags = append(s.Tags, strings.Clone(tag.Text()))
 	}
 	if s.Code = codeSkipKind; e != nil && e.code != "" {
