@@ -21,8 +21,8 @@ var bulkhead = figure{
 	number: 11, name: "one of ten APIs is a black hole",
 	conditions: [3]string{
 		"100 calls/s to 9 APIs and 100 to the tenth; a window of 2 s in which it answers, and one in which no byte comes",
-		"300 calls/s to 9 APIs and 300 to the tenth; 5 windows of 3 s in which it answers, by turns with 5 in which no byte comes",
-		"300 calls/s to 9 APIs and 300 to the tenth; 30 windows of 10 s in which it answers, by turns with 30 in which no byte comes",
+		"300 calls/s to 9 APIs and 300 to the tenth; 5 windows of 3 s in which it answers, by turns with 5 in which no byte comes; the same with 64 callers of the nine that call as fast as they can",
+		"300 calls/s to 9 APIs and 300 to the tenth; 30 windows of 10 s in which it answers, by turns with 30 in which no byte comes; the same with 64 callers of the nine that call as fast as they can",
 	},
 	run: runBulkhead,
 }
@@ -71,7 +71,7 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	defer g.stopInto(&err)
 
-	rate, windows := by(s, [3]int{100, 300, 300}), by(s, [3]int{1, 5, 30})
+	rate := by(s, [3]int{100, 300, 300})
 	length := by(s, [3]time.Duration{2 * time.Second, 3 * time.Second, 10 * time.Second})
 	var all []*caller
 	defer func() {
@@ -88,22 +88,23 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 		return callers
 	}
 	others, toTenth := crew(64, 4), crew(800, 5)
-	window := func() (nine, ten *tally) {
+	toNine := func(worker, n int) error {
+		text, err := others[worker].call(fmt.Sprintf("api%d_get_thing", n%9), n, `{"id":"a"}`)
+		if err != nil {
+			return fmt.Errorf("%w: %.100s", err, text)
+		}
+		return nil
+	}
+	window := func(start func() *load) (nine, ten *tally) {
 		first := openLoad(ctx, rate, len(toTenth), func(worker, n int) error {
 			_, err := toTenth[worker].call("api9_get_thing", n, `{"id":"a"}`)
 			return err
 		})
-		second := openLoad(ctx, rate, len(others), func(worker, n int) error {
-			text, err := others[worker].call(fmt.Sprintf("api%d_get_thing", n%9), n, `{"id":"a"}`)
-			if err != nil {
-				return fmt.Errorf("%w: %.100s", err, text)
-			}
-			return nil
-		})
+		second := start()
 		openload.Pause(ctx, length)
 		return second.stop(), first.stop()
 	}
-	var without, with sides
+	var without, with *sides
 	// dig makes the tenth a hole or fills it in, unless it is so already.
 	dig := func(deep bool) error {
 		if hole.Swap(deep) == deep {
@@ -121,35 +122,73 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 		}
 		return nil
 	}
-	window() // all is warm
-	var ratios, well, hurt []float64
-	for n := range windows {
-		var calm, meanwhile time.Duration                                  // p99 of the nine
-		for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
-			if err := dig(deep); err != nil {
-				return nil, err
+	byTurns := func(windows int, start func() *load) (p99 *compared, err error) {
+		without, with, p99 = &sides{}, &sides{}, &compared{}
+		for n := range windows {
+			var calm, meanwhile time.Duration                                  // p99 of the nine
+			for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
+				if err := dig(deep); err != nil {
+					return nil, err
+				}
+				nine, ten := window(start)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				seen, p99 := without, &calm
+				if deep {
+					seen, p99 = with, &meanwhile
+					with.swallowed[len(with.swallowed)-1] = fallen.Load()
+				}
+				seen.nine.add(nine)
+				seen.ten.add(ten)
+				*p99 = nine.quantile(0.99)
 			}
-			nine, ten := window()
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			seen, p99 := &without, &calm
-			if deep {
-				seen, p99 = &with, &meanwhile
-				with.swallowed[len(with.swallowed)-1] = fallen.Load()
-			}
-			seen.nine.add(nine)
-			seen.ten.add(ten)
-			*p99 = nine.quantile(0.99)
+			p99.add(calm, meanwhile)
 		}
-		well, hurt = append(well, float64(calm)/1e6), append(hurt, float64(meanwhile)/1e6)
-		ratios = append(ratios, float64(meanwhile)/float64(max(1, calm)))
+		return p99, dig(false)
+	}
+	paced := func() *load { return openLoad(ctx, rate, len(others), toNine) }
+	window(paced) // all is warm
+	p99, err := byTurns(by(s, [3]int{1, 5, 30}), paced)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(holed(s, without, with), p99.row(s, "p99 of the nine"))
+	windows := by(s, [3]int{0, 5, 30})
+	if windows == 0 {
+		return rows, nil
+	}
+	if p99, err = byTurns(windows, func() *load { return closedLoad(ctx, len(others), 0, toNine) }); err != nil {
+		return rows, err
+	}
+	nine := tally{}
+	nine.add(&without.nine)
+	nine.add(&with.nine)
+	each := func(t *tally) float64 { return float64(t.made) / float64(windows) / length.Seconds() }
+	return append(rows,
+		row{"at saturation: calls of the nine that failed", "0", fmt.Sprintf("%d of %d, %.0f a second and %.0f in the hole%s", nine.failed, nine.made, each(&without.nine), each(&with.nine), orNothing("; ", nine.failures())),
+			verdictOf(nine.failed == 0 && nine.made > 0)},
+		row{"at saturation: calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
+		p99.row(s, "at saturation: p99 of the nine")), nil
+}
+
+// compared are times without a hole and with one, in ms, by turns.
+type compared struct{ well, hurt []float64 }
+
+func (c *compared) add(calm, meanwhile time.Duration) {
+	c.well, c.hurt = append(c.well, float64(max(1, calm))/1e6), append(c.hurt, float64(meanwhile)/1e6)
+}
+
+// row judges them.
+func (c *compared) row(s *suite, what string) row {
+	ratios := make([]float64, len(c.well))
+	for i := range ratios {
+		ratios[i] = c.hurt[i] / c.well[i]
 	}
 	ratio, least, most := median(ratios)
-	calm, _, _ := median(well)
-	meanwhile, _, _ := median(hurt)
-	p99 := row{"p99 of the nine", "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), s.timed(ratio <= 1.05)}
-	return append(holed(s, &without, &with), p99), nil
+	calm, _, _ := median(c.well)
+	meanwhile, _, _ := median(c.hurt)
+	return row{what, "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), s.timed(ratio <= 1.05)}
 }
 
 // sides are the calls of the nine and those of the tenth, in all windows of a kind.
