@@ -174,7 +174,7 @@ func TestDocumentCA(t *testing.T) {
 		return outcomes
 	}
 	outcomes := load("apis:\n  - {spec: " + docs.URL + "/spec.yaml, ca_file: ca.pem}\n  - {spec: " + docs.URL + "/spec.yaml, name: without}\n" +
-		"  - {spec: local.yaml, allow_refs: [" + docs.URL + "], ca_file: ca.pem}\n")
+		"  - {spec: local.yaml, allow_refs: [" + docs.URL + "], ca_file: ca.pem}\nlimits: {connect_timeout: 1m, tls_timeout: 1m, first_byte_timeout: 1m}\n")
 	if outcomes[0].Err != nil || len(outcomes[0].API.Operations) != 1 {
 		t.Errorf("with ca_file: %v", outcomes[0].Err)
 	}

@@ -19,12 +19,7 @@ type documents struct {
 // leastDocument is documents.least: that of 300 plain tools.
 const leastDocument = 1 << 20
 
-// place names the API of a source, of which there are two while its configuration changes.
-type place struct{ name, spec string }
-
-func (s *source) place() place { return place{s.config.Name, s.config.Spec.String()} }
-
-// left is how many bytes a document of the source may have: what the API has already is replaced by it, and does not count. 0: any.
+// left is how many bytes a document of the source may have: what it replaces does not count, nor what has come to its end. 0: any.
 func (d *documents) left(s *source) int64 {
 	if d.most == 0 {
 		return 0
@@ -35,15 +30,11 @@ func (d *documents) left(s *source) int64 {
 }
 
 func (d *documents) leftLocked(s *source) int64 {
-	others := make(map[place]int64)
-	for o, n := range d.of {
-		if p := o.place(); p != s.place() {
-			others[p] = max(others[p], n)
-		}
-	}
 	left := d.most
-	for _, n := range others {
-		left -= n
+	for o, n := range d.of {
+		if o != s && !o.leaves.Load() {
+			left -= n
+		}
 	}
 	return max(min(left, d.one), d.least)
 }

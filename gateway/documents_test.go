@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,7 +59,11 @@ func TestDocumentsTogether(t *testing.T) {
 	refused(1, words+"0.1 MiB that are left of the 0.3 for all APIs, a third of GOMEMLIMIT; split it, have another gateway serve it, or give this one more memory")
 
 	write("large", 59)
-	reload("the large one is replaced, for which both are counted once", 60)
+	reload("the large one is replaced, and does not stand in its own way", 60)
+	p.write(map[string]string{"drawbridge.yaml": strings.Replace(config("large", "other", "small"), "name: large", "name: renamed", 1)})
+	reload("nor when its name is another", 60)
+	refused(0, "")
+	p.write(map[string]string{"drawbridge.yaml": config("large", "other", "small")})
 	write("large", 70)
 	reload("it grows too large", 60)
 	refused(0, words+"0.2 MiB that one document may take, a quarter of GOMEMLIMIT; split it, have another gateway serve it, or give this one more memory")

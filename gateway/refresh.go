@@ -20,7 +20,7 @@ const (
 
 // rarely is how many times as long as a document took to read and compile it is left alone, unless somebody asks or its files change: what
 // comes anew each time would else be read all the time, and calls of others feel it.
-const rarely = 20
+const rarely = 50
 
 // run loads the document, again and again: after refresh, after a change of its files, when asked, and with
 // back-off after a failure. It ends with ctx.

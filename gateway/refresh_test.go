@@ -10,7 +10,7 @@ import (
 )
 
 // TestReadRarely: a document that is the same is looked at as often as refresh says; one that is another each time is left alone after it
-// was read, twenty times as long as that took, unless somebody asks.
+// was read, fifty times as long as that took, unless somebody asks.
 func TestReadRarely(t *testing.T) {
 	const refresh, operations = 100 * time.Millisecond, 500
 	var names []string

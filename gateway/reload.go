@@ -107,11 +107,15 @@ func (r *runner) start(d *deployment) {
 func (r *runner) stop(d, stays *deployment) {
 	for _, s := range d.sources {
 		if !stays.has(s) {
+			s.leaves.Store(true)
 			if s.cancel != nil { // it was started
 				s.cancel()
 			}
 			s.close()
 		}
+	}
+	for _, s := range stays.sources {
+		s.leaves.Store(false)
 	}
 	if d.stopGuard != nil && d.guard != stays.guard {
 		d.stopGuard()
@@ -326,6 +330,9 @@ func (r *runner) reload(req reload) {
 	r.turn++
 	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
+	for _, s := range r.current.sources {
+		s.leaves.Store(!next.has(s))
+	}
 	for _, s := range next.sources {
 		s.ask(r.turn) // also those that run already: the reload waits for what they find now
 	}

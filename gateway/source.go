@@ -56,6 +56,8 @@ type source struct {
 	anew atomic.Bool
 	// large tells that the document was larger than smallText.
 	large atomic.Bool
+	// leaves tells that the source ends with the reload that is under way.
+	leaves atomic.Bool
 
 	// state
 	name   string // from the configuration, else from the document's title, made unique in its deployment
