@@ -217,7 +217,7 @@ type API struct {
 	Name string `yaml:"name,omitempty" absent:"from the document's title"`
 	// Where calls go. It wins over the document's servers. http or https, no query and no fragment.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
-	// How often a document from a URL is fetched again; 0s for never. One that took long to read is left alone 20 times as long, if that is more. Files are watched.
+	// How often a document from a URL is fetched again; 0s for never. One that took long to read is left alone 50 times as long, if that is more. Files are watched.
 	Refresh Duration `yaml:"refresh" default:"5m" min:"100ms" max:"168h" zero:"never"`
 	// What the gateway sends to authenticate itself, only ever to the origin of base_url, else of the document's URL; also
 	// with the fetch of a document of that origin. A document from a file, or allow_servers, needs base_url beside it. It is

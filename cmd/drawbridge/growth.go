@@ -18,10 +18,12 @@ const (
 	// slowest calls slow (docs/performance.md).
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
-	// growthLeast percent, so that collections don't take more than a small part of the processor. While a document is read it has a
-	// growthPart of the limit of memory, if that is more: reading makes most garbage, and collections are what calls wait for meanwhile.
+	// growthLeast percent, so that collections don't take more than a small part of the processor. While a document is read the heap may
+	// have growthPart of the limit of memory, and garbage growthSpare of it in any case: reading makes most garbage, and collections are what calls wait
+	// for meanwhile.
 	growthBytes = 32 << 20
-	growthPart  = 4
+	growthPart  = 0.6
+	growthSpare = 0.25
 	growthLeast = 40
 )
 
@@ -114,16 +116,16 @@ type growthFollower struct {
 	set     func(percent int)
 }
 
-// spare is the garbage that there may be beside a document that is read, in bytes.
-func (f *growthFollower) spare() uint64 {
+// spare is the garbage that there may be beside a document that is read, and what is alive, in bytes.
+func (f *growthFollower) spare(alive uint64) uint64 {
 	if f.limit >= math.MaxInt64 || !f.reading() {
 		return 0
 	}
-	return f.limit / growthPart
+	return uint64(max(growthSpare*float64(f.limit), growthPart*float64(f.limit)-float64(alive)))
 }
 
 func (f *growthFollower) follow(alive uint64) {
-	wanted := growth(alive, f.spare())
+	wanted := growth(alive, f.spare(alive))
 	if math.Abs(float64(wanted-f.current)) < growthStep*float64(f.current) {
 		return
 	}

@@ -51,7 +51,7 @@ func TestGrowthBesideReading(t *testing.T) {
 		limit   uint64
 		reading bool
 		want    int
-	}{{math.MaxInt64, true, 80}, {256 << 20, true, 160}, {256 << 20, false, 80}, {64 << 20, true, 80}} {
+	}{{math.MaxInt64, true, 80}, {256 << 20, true, 283}, {256 << 20, false, 80}, {128 << 20, true, 91}, {64 << 20, true, 80}} {
 		got := 0
 		f := growthFollower{reading: func() bool { return c.reading }, limit: c.limit, set: func(percent int) { got = percent }}
 		if f.follow(40 << 20); got != c.want {

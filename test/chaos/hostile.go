@@ -22,7 +22,7 @@ var hostile = figure{
 	number: 8, name: "hostile documents",
 	conditions: [3]string{
 		scaled: "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 4 windows of 4 s by turns with 4 in which one of them after the other is read, and 4 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 2 windows of 15 s by turns with 2 in which the gateway asks for them by itself",
-		full:   "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 30 windows of 5 s by turns with 30 in which one of them after the other is read, and 30 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 6 windows of 100 s by turns with 6 in which the gateway asks for them by itself",
+		full:   "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 30 windows of 5 s by turns with 30 in which one of them after the other is read, and 30 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 4 windows of 150 s by turns with 4 in which the gateway asks for them by itself",
 	},
 	run: runHostile,
 }
