@@ -131,6 +131,7 @@ func (r *runner) accept(a acceptance) {
 		for _, n := range r.next.sources {
 			if n.held != nil && r.serves(n, n.held.update) {
 				r.accepted(n, n.held.update)
+				n.counted()
 			}
 		}
 	}

@@ -27,7 +27,11 @@ const rarely = 50
 func (s *source) run(ctx context.Context) {
 	watch := fileWatch{source: s, changed: make(chan struct{}, 1)}
 	defer watch.stop()
-	defer s.g.room.documents.leave(s)
+	defer func() {
+		if ctx.Err() != nil { // else it panics, and what it has is served on
+			s.g.room.documents.leave(s)
+		}
+	}()
 	var stamp *openapi.Stamp // of the document in use; nil makes the first attempt read it whatever it is
 	retry := firstRetry
 	if !s.config.Spec.IsURL() {
@@ -35,6 +39,10 @@ func (s *source) run(ctx context.Context) {
 	}
 	first := s.archiveID != "" && !s.adopted
 	for {
+		select {
+		case <-s.poke: // this is the look that was asked for: ask tells the turn first
+		default:
+		}
 		turn, worked := s.asked.Load(), s.pace.Worked()
 		u := update{source: s, turn: turn}
 		if first {

@@ -75,12 +75,12 @@ func TestBombs(t *testing.T) {
 			"its path has 400000 bytes; at most 8192 are allowed"},
 		{"1,600 variables", `{"openapi":"3.0.3","info":{"title":"B","version":"1"},"paths":{"` + variables(1_600) + `":{"get":{"responses":{}}}}}`, 0,
 			"it has 1600 parameters and variables in its path; at most 1000 are allowed"},
-		{"a body of 55 KB, 9,000 times", document(`{"post":{`+body+`,"responses":{}}}`, properties(1_100), 9_000), 1_270, schemas},
+		{"a body of 55 KB, 9,000 times", document(`{"post":{`+body+`,"responses":{}}}`, properties(1_100), 9_000), 1_269, schemas},
 		{"a body of 55 KB and a parameter, 9,000 times", document(`{"post":{"parameters":[{"name":"q","in":"query"}],`+body+`,"responses":{}}}`, properties(1_100), 9_000), 307, schemas},
 		{"a body that is too large, 2,000 times", document(`{"post":{`+body+`,"responses":{}}}`, properties(3_000), 2_000), 0, schemas},
 		{"parts of files, 9,000 times", document(`{"post":{`+strings.Replace(body, "application/json", "multipart/form-data", 1)+`,"responses":{}}}`,
 			strings.ReplaceAll(properties(250), `"maxLength"`, `"format":"binary","maxLength"`), 9_000), 551, schemas},
-		{"elements, 9,000 times", document(`{"post":{`+strings.Replace(body, "application/json", "application/xml", 1)+`,"responses":{}}}`, properties(1_100), 9_000), 1_270, schemas},
+		{"elements, 9,000 times", document(`{"post":{`+strings.Replace(body, "application/json", "application/xml", 1)+`,"responses":{}}}`, properties(1_100), 9_000), 1_269, schemas},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := write(t, t.TempDir(), "spec.json", tt.data)

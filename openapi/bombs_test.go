@@ -118,6 +118,30 @@ func made() map[string]func() string {
 			return `{"openapi":"3.0.3","security":[` + list(10_000, `{"s%d":["a","b"]}`, func(i int) []any { return []any{i} }) + `],"paths":{` +
 				list(9_000, `"/p%d":{"get":{"responses":{}}}`, func(i int) []any { return []any{i} }) + `}}`
 		},
+		"security-names": func() string {
+			names := list(150_000, `"s%d":{}`, func(i int) []any { return []any{i} })
+			return `{"openapi":"3.0.3","components":{"securitySchemes":{` + names + `}},"security":[{` + strings.ReplaceAll(names, "{}", "[]") + `}],"paths":{` +
+				list(9_000, `"/p%d":{"get":{"responses":{}}}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"scopes-shared": func() string {
+			return `{"openapi":"3.0.3","security":[{"s":["` + strings.Repeat("a", 400_000) + `"]}],"paths":{` +
+				list(9_000, `"/p%d":{"get":{"responses":{}}}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"schemes": func() string {
+			return `{"swagger":"2.0","info":{"title":"B","version":"1"},"host":"b.example","schemes":[` + strings.Repeat(`"https",`, 400_000) + `"http"],"paths":{"/a":{"get":{"operationId":"a","responses":{}}}}}`
+		},
+		"ids-shared": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"operationId":"` + strings.Repeat("a", 400_000) + `","responses":{}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"tags-long-shared": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"tags":["` + strings.Repeat("a", 400_000) + `"],"responses":{}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
+		"links-shared": func() string {
+			return `{"openapi":"3.0.3","paths":{"/p":{"get":{"operationId":"a","responses":{"200":{"description":"d","links":{"l":{"operationId":"a","requestBody":["` + strings.Repeat("a", 400_000) + `"]}}}}}},` +
+				list(9_000, `"/p%d":{"$ref":"#/paths/~1p"}`, func(i int) []any { return []any{i} }) + `}}`
+		},
 		"tags-shared": func() string {
 			return `{"openapi":"3.0.3","x-tags":["` + strings.Repeat(`t","`, 50_000) + `t"],"paths":{` +
 				list(9_000, `"/p%d":{"get":{"tags":{"$ref":"#/x-tags"},"responses":{}}}`, func(i int) []any { return []any{i} }) + `}}`

@@ -21,7 +21,9 @@ const (
 	argumentBytes     = 150      // what an argument takes beside its schema, about
 	meaningBytes      = 24       // what a status takes beside its text, which is shared
 	toolBytes         = 3 << 10  // what an operation takes beside Operation.size, with its tool: 2.8 KiB of the least there is
-	skippedBytes      = 400      // what one that is skipped takes
+	skippedBytes      = 400      // what one that is skipped takes beside its texts
+	skippedText       = 2 << 10  // of each text of one that is skipped, and of its tags together: thousands may have the same
+	textBytes         = 16       // what a text takes beside its bytes
 	wastedBytes       = 1 << 20  // charged for a schema that was found too large after all ways of reducing it were tried
 )
 
@@ -32,7 +34,8 @@ type budget struct {
 	texts      int
 	weight     int
 	weights    map[*tree.Node]int
-	bytes      int64 // see Operation.size
+	used       map[*tree.Node]int // see uses
+	bytes      int64              // see Operation.size
 }
 
 // lists charges what an operation lists: parameters, answers, media types, tags, alternatives of security, and the texts
@@ -53,6 +56,7 @@ func (b *budget) lists(c *compiler, f found) error {
 		{"media types", c.follow(f.node.Get("requestBody")).Get("content").Len()},
 		{"tags", f.node.Get("tags").Len()},
 		{"alternatives of security", security.Len()},
+		{"schemes and scopes in alternatives of security", b.uses(security)},
 	} {
 		if list.n > maxEntries {
 			return coded(codeSkipLimit, skip(nil, "it has %d %s; at most %d are allowed", list.n, list.what, maxEntries))
@@ -71,6 +75,23 @@ func (b *budget) lists(c *compiler, f found) error {
 		return coded(codeSkipLimit, skip(nil, "the descriptions of the operations up to this one, with those of their parameters and answers, take more than %d MiB together; split the document", maxTexts>>20))
 	}
 	return nil
+}
+
+// uses counts the schemes and scopes that are named in alternatives of security.
+func (b *budget) uses(security *tree.Node) (n int) {
+	if n, known := b.used[security]; known || security.Len() > maxEntries {
+		return n
+	}
+	for _, alternative := range security.Items() {
+		for _, scopes := range alternative.Members() {
+			n += 1 + scopes.Len()
+		}
+	}
+	if b.used == nil {
+		b.used = make(map[*tree.Node]int)
+	}
+	b.used[security] = n
+	return n
 }
 
 // chargeParts charges the parts of answers and bodies, and the texts.
@@ -159,9 +180,26 @@ func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
 func (o *Operation) size() int64 {
 	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
 	for i := range o.Links {
-		n += linkBytes * (1 + len(o.Links[i].Parameters))
+		n += o.Links[i].size()
 	}
-	n += linkBytes * len(o.Callbacks)
+	for i := range o.Callbacks {
+		n += linkBytes + len(o.Callbacks[i].Name) + o.Callbacks[i].URL.size()
+	}
+	n += len(o.ID) + len(o.Path) + len(o.Pointer)
+	for _, tag := range o.Tags {
+		n += textBytes + len(tag)
+	}
+	for _, requirement := range o.Security {
+		for _, use := range requirement {
+			n += textBytes + len(use.Scheme)
+			for _, scope := range use.Scopes {
+				n += textBytes + len(scope)
+			}
+		}
+	}
+	for i := range o.Extensions {
+		n += textBytes + len(o.Extensions[i].Name) + len(o.Extensions[i].Value) + len(o.Extensions[i].Pointer)
+	}
 	if o.body != nil {
 		n += o.body.codec.bytes
 	}

@@ -138,7 +138,9 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
 			results[i] = result{skipped: &s}
-			kept.Add(results[i].kept())
+			if n := kept.Add(results[i].kept()); o.MaxSize > 0 && n > o.MaxSize {
+				break // which is told behind the loop
+			}
 			continue
 		}
 		group.Go(func() error {
@@ -158,7 +160,13 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Size: skippedBytes * int64(len(skipped))}
+	if o.MaxSize > 0 && kept.Load() > o.MaxSize {
+		return nil, ErrLargeAPI
+	}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
+	for i := range skipped {
+		api.Size += skippedBytes + skipped[i].size()
+	}
 	var touched []touch
 	for i, r := range results {
 		// In the document's order, so that the same operations are skipped each time. One that was passed over because of
@@ -222,7 +230,7 @@ func (r result) cost() int64 {
 func (r result) kept() int64 {
 	switch {
 	case r.skipped != nil:
-		return skippedBytes
+		return skippedBytes + r.skipped.size()
 	case r.operation != nil:
 		return toolBytes + r.operation.size() + int64(len(r.operation.Input)+len(r.operation.Output)) // which stand in its tool again
 	default:
@@ -281,15 +289,16 @@ type found struct {
 
 func (f found) skipped(err error) Skipped {
 	s := Skipped{
-		Method: strings.Clone(f.method), Path: strings.Clone(f.path), ID: strings.Clone(f.node.Get("operationId").Text()),
-		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()), Reason: err.Error(),
+		Method: brief(f.method), Path: brief(f.path), ID: brief(f.node.Get("operationId").Text()),
+		Position: f.node.Position(), Pointer: brief(f.node.Pointer()), Reason: brief(err.Error()),
 	}
 	var e *skipError
 	if errors.As(err, &e) && e.at != nil {
-		s.Position, s.Pointer = e.at.Position(), strings.Clone(e.at.Pointer())
+		s.Position, s.Pointer = e.at.Position(), brief(e.at.Pointer())
 	}
+	left := skippedText
 	for _, tag := range f.node.Get("tags").Items() {
-		if len(s.Tags) == maxEntries { // it is skipped for having more
+		if left -= textBytes + len(tag.Text()); left < 0 {
 			break
 		}
 		s.Tags = append(s.Tags, strings.Clone(tag.Text()))

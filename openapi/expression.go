@@ -66,6 +66,15 @@ func ParseExpression(text string) (Expression, error) {
 // Constant is the expression whose value is always the same JSON text.
 func Constant(value json.RawMessage) Expression { return Expression{constant: value} }
 
+// size is how many bytes its texts have.
+func (e *Expression) size() int {
+	n := len(e.constant)
+	for i := range e.parts {
+		n += len(e.parts[i].text) + len(e.parts[i].name)
+	}
+	return n
+}
+
 func parseReference(text string) (expressionPart, error) {
 	switch text {
 	case "$url", "$method":

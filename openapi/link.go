@@ -85,6 +85,18 @@ func newLink(node *tree.Node) (l Link, ok bool) {
 	return l, true
 }
 
+// size is about how many bytes it takes.
+func (l *Link) size() int {
+	n := linkBytes + len(l.Name) + len(l.OperationID) + len(l.Pointer)
+	for name, e := range l.Parameters {
+		n += linkBytes + len(name) + e.size()
+	}
+	if l.Body != nil {
+		n += l.Body.size()
+	}
+	return n
+}
+
 // expressionAt reads a value that is an expression if it is a text, and else a constant.
 func expressionAt(node *tree.Node) (Expression, error) {
 	if node.Kind() == tree.String {

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -32,8 +31,9 @@ type Scheme struct {
 // security holds what all operations inherit.
 type security struct {
 	schemes  []Scheme
-	root     *tree.Node // the document's security member; nil: none is asked for
-	declared *tree.Node // where schemes are declared; the document when nowhere
+	names    map[string]struct{} // of these
+	root     *tree.Node          // the document's security member; nil: none is asked for
+	declared *tree.Node          // where schemes are declared; the document when nowhere
 }
 
 func (s *security) init(set *tree.Set, ps *problems) {
@@ -46,6 +46,7 @@ func (s *security) init(set *tree.Set, ps *problems) {
 	if s.declared = declared; declared == nil {
 		s.declared = root
 	}
+	s.names = make(map[string]struct{}, declared.Len())
 	for name, member := range declared.Members() {
 		node, err := set.Follow(member)
 		if err != nil {
@@ -63,6 +64,7 @@ func (s *security) init(set *tree.Set, ps *problems) {
 			sc.HTTP = strings.ToLower(text("scheme"))
 		}
 		s.schemes = append(s.schemes, sc)
+		s.names[sc.Name] = struct{}{}
 	}
 }
 
@@ -89,7 +91,7 @@ func (s *security) of(m *model, ps *problems) []Requirement {
 				continue
 			}
 			name = strings.TrimPrefix(name, "#/components/securitySchemes/") // 3.2 takes the URI of a scheme as well
-			if !slices.ContainsFunc(s.schemes, func(sc Scheme) bool { return sc.Name == name }) {
+			if _, declared := s.names[name]; !declared {
 				// Said once for the document: some require such a scheme in each operation.
 				ps.at(s.declared, codeSecurityUndefined, "security scheme %q is required but not declared; the credential of the API is used if one is configured", name)
 			}

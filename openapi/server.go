@@ -111,14 +111,16 @@ func (s *servers) swagger2(root, schemeList *tree.Node) []server {
 	}
 	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
 	at := root.Get("host")
-	var schemes []string
+	var http, https bool // there may be many thousands
 	for _, n := range schemeList.Items() {
-		switch scheme := strings.ToLower(n.Text()); scheme {
-		case "https":
-			schemes = append([]string{scheme}, schemes...)
-		case "http":
-			schemes = append(schemes, scheme)
-		}
+		http, https = http || strings.EqualFold(n.Text(), "http"), https || strings.EqualFold(n.Text(), "https")
+	}
+	var schemes []string
+	if https {
+		schemes = append(schemes, "https")
+	}
+	if http {
+		schemes = append(schemes, "http")
 	}
 	switch {
 	case len(schemes) > 0:

@@ -30,7 +30,10 @@ func TestSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want int64 = 20 * skippedBytes
+	var want int64
+	for i := range whole.Skipped {
+		want += skippedBytes + whole.Skipped[i].size()
+	}
 	for _, op := range whole.Operations {
 		want += toolBytes + op.size() + int64(len(op.Input)+len(op.Output))
 	}

@@ -30,6 +30,23 @@ type Skipped struct {
 	Code             string // of a closed set, as that of a Problem
 }
 
+// size is about how many bytes its texts have.
+func (s *Skipped) size() int64 {
+	n := len(s.Method) + len(s.Path) + len(s.ID) + len(s.Pointer) + len(s.Reason)
+	for _, tag := range s.Tags {
+		n += textBytes + len(tag)
+	}
+	return int64(n)
+}
+
+// brief is a copy of a text of the document, cut off where it is longer than any that people write.
+func brief(text string) string {
+	if len(text) <= skippedText {
+		return strings.Clone(text)
+	}
+	return strings.ToValidUTF8(text[:skippedText], "") + "…"
+}
+
 // String returns "file:line:col: pointer: GET /path is skipped: reason".
 func (s Skipped) String() string {
 	name := strings.TrimSpace(s.Method + " " + s.Path) // a path item that is missing has no method
