@@ -49,24 +49,14 @@ func (d *documents) take(s *source, bytes int64) (ok bool) {
 	if bytes > d.leftLocked(s) {
 		return false
 	}
-	d.keepLocked(s, bytes)
+	d.of[s] = bytes
 	return true
 }
 
 // keep counts what a source has, whatever it is.
 func (d *documents) keep(s *source, bytes int64) {
-	if d.most == 0 {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keepLocked(s, bytes)
-}
-
-func (d *documents) keepLocked(s *source, bytes int64) {
-	if d.of == nil {
-		d.of = make(map[*source]int64)
-	}
 	d.of[s] = bytes
 }
 

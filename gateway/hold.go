@@ -102,6 +102,7 @@ func (r *runner) serves(s *source, u update) bool {
 func (r *runner) accepted(s *source, u update) {
 	unkept := s.held != nil && s.held.unkept && u.copy == nil
 	s.loaded, s.held = u.loaded, nil
+	s.counted()
 	r.g.archive.put(s.archivedOf(u.loaded, u.copy))
 	if unkept {
 		s.anew.Store(true)
@@ -131,11 +132,9 @@ func (r *runner) accept(a acceptance) {
 		for _, n := range r.next.sources {
 			if n.held != nil && r.serves(n, n.held.update) {
 				r.accepted(n, n.held.update)
-				n.counted()
 			}
 		}
 	}
-	s.counted()
 	r.publish()
 	a.done <- nil
 }

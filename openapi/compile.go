@@ -165,7 +165,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	}
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
 	for i := range skipped {
-		api.Size += skippedBytes + skipped[i].size()
+		api.Size += result{skipped: &skipped[i]}.kept()
 	}
 	var touched []touch
 	for i, r := range results {

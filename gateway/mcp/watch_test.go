@@ -9,6 +9,12 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
+// dialogue begins one with the hub that w has.
+func (w *whole) dialogue(t *testing.T) *dialogue {
+	methods, options := wholeServer(w, mcp.Options{})
+	return &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+}
+
 // TestSubscribeWhileTheStreamBreaks: a subscription that a session is told of as made is kept, also if the session's stream ends before
 // it is there.
 func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
@@ -24,8 +30,7 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 			held++
 			return func() { w.count("test://a", -1) }, nil
 		}})
-		methods, options := wholeServer(w, mcp.Options{})
-		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		d := w.dialogue(t)
 		defer d.end()
 		send := func(who, method, message string) string {
 			d.begin(who, method+" /mcp HTTP/1.1\nHost: mcp.example\nContent-Type: application/json\nAccept: application/json, text/event-stream\n"+
@@ -75,8 +80,7 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 			w.count(uri, 1)
 			return func() { w.count(uri, -1) }, nil
 		}})
-		methods, options := wholeServer(w, mcp.Options{})
-		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		d := w.dialogue(t)
 		defer d.end()
 		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
 		begin := func() string {
@@ -121,8 +125,7 @@ func TestSubscribeTogetherAtTheBound(t *testing.T) {
 			w.count(uri, 1)
 			return func() { w.count(uri, -1) }, nil
 		}})
-		methods, options := wholeServer(w, mcp.Options{})
-		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		d := w.dialogue(t)
 		defer d.end()
 		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
 		d.ask("init", alice+"\n"+agedInit)

@@ -134,14 +134,14 @@ func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}
-				seen, p99 := without, &calm
+				seen, late := without, &calm
 				if deep {
-					seen, p99 = with, &meanwhile
+					seen, late = with, &meanwhile
 					with.swallowed[len(with.swallowed)-1] = fallen.Load()
 				}
 				seen.nine.add(nine)
 				seen.ten.add(ten)
-				*p99 = nine.quantile(0.99)
+				*late = nine.quantile(0.99)
 			}
 			p99.add(calm, meanwhile)
 		}
@@ -181,11 +181,7 @@ func (c *compared) add(calm, meanwhile time.Duration) {
 
 // row judges them.
 func (c *compared) row(s *suite, what string) row {
-	ratios := make([]float64, len(c.well))
-	for i := range ratios {
-		ratios[i] = c.hurt[i] / c.well[i]
-	}
-	ratio, least, most := median(ratios)
+	ratio, least, most := ratios(c.hurt, c.well)
 	calm, _, _ := median(c.well)
 	meanwhile, _, _ := median(c.hurt)
 	return row{what, "+<= 5 %", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %.1f ms, then %.1f ms", 100*ratio-100, 100*least-100, 100*most-100, calm, meanwhile), s.timed(ratio <= 1.05)}

@@ -184,13 +184,18 @@ func (b *besides) add(read int, windows ...window) {
 	}
 }
 
+// ratios are the median, the least and the most of what each time is against the other that was measured just before or after.
+func ratios(times, others []float64) (middle, least, most float64) {
+	all := make([]float64, len(times))
+	for i := range times {
+		all[i] = times[i] / others[i]
+	}
+	return median(all)
+}
+
 // against tells how much later the calls of some windows end than those of others, which were measured just before or after.
 func against(times, others []float64) (ratio float64, text string) {
-	var ratios []float64
-	for i := range times {
-		ratios = append(ratios, times[i]/others[i])
-	}
-	ratio, least, most := median(ratios)
+	ratio, least, most := ratios(times, others)
 	return ratio, fmt.Sprintf("× %.2f (%.2f to %.2f)", ratio, least, most)
 }
 
@@ -203,20 +208,25 @@ func (b *besides) came(what string) row {
 	return row{what, ">= 1", strings.Trim(fmt.Sprint(b.read), "[]"), verdictOf(came)}
 }
 
-// rows judges them.
-func (b *besides) rows(s *suite, rss float64) []row {
-	middle := func(values []float64) float64 { m, _, _ := median(values); return m }
+// failed judges the calls of all windows.
+func (b *besides) failed(what string) row {
 	var all tally
 	for i := range b.calls {
 		all.add(&b.calls[i])
 	}
+	return row{what, "0", fmt.Sprintf("%d of %d%s", all.failed, all.made, orNothing("; ", all.failures())), verdictOf(all.failed == 0 && b.calls[1].made > 0)}
+}
+
+// rows judges them.
+func (b *besides) rows(s *suite, rss float64) []row {
+	middle := func(values []float64) float64 { m, _, _ := median(values); return m }
 	times := func(i int) string {
 		return fmt.Sprintf("%.1f ms alone, %.1f beside bombs, %.1f beside the program", middle(b.calm[i]), middle(b.bombs[i]), middle(b.other[i]))
 	}
 	ratio, text := against(b.bombs[0], b.calm[0])
 	return []row{
 		b.came("bombs that were read in each window"),
-		{"calls of another API that failed", "0", fmt.Sprintf("%d of %d%s", all.failed, all.made, orNothing("; ", all.failures())), verdictOf(all.failed == 0 && b.calls[1].made > 0)},
+		b.failed("calls of another API that failed"),
 		pace(s, "calls made of those that were due", &b.calls[0], &b.calls[1], &b.calls[2]),
 		{"p99 of another API beside one reload after the other", "<= 2 ×", text, s.timed(ratio <= 2)},
 		{"that p99", "", times(0), shown},

@@ -89,16 +89,13 @@ func runPolled(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 func (b *besides) polledRows(s *suite, rss float64) []row {
 	ratio, text := against(b.bombs[0], b.calm[0])
 	_, straight := against(b.bombs[1], b.calm[1])
-	var all tally
-	all.add(&b.calls[0])
-	all.add(&b.calls[1])
 	judged := row{"p99 of another API, when the gateway asks for bombs by itself", "<= 1.05 ×", text, verdictOf(ratio <= 1.05)}
 	if s.size != full {
 		judged.goal, judged.verdict = "<= 1.05 × in full", shown
 	}
 	return []row{
 		b.came("bombs that it asked for by itself, in each window"),
-		{"calls of another API that failed meanwhile", "0", fmt.Sprintf("%d of %d%s", all.failed, all.made, orNothing("; ", all.failures())), verdictOf(all.failed == 0 && b.calls[1].made > 0)},
+		b.failed("calls of another API that failed meanwhile"),
 		pace(s, "calls made of those that were due, meanwhile", &b.calls[0], &b.calls[1]),
 		judged,
 		{"p99 of calls straight to the service, meanwhile", "", straight, shown},
