@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func checkBinary(ctx context.Context, o *options, subjects []subject) (checked i
 			return checked, err
 		}
 		all, _, err := calls(ctx, o, s)
-		if err != nil || strings.HasPrefix(all[0].Media, "multipart/") { // whose boundary is another one each time
+		if err != nil {
 			continue
 		}
 		tool, err := toolName(ctx, o, config, s.op)
@@ -59,7 +60,7 @@ func checkBinary(ctx context.Context, o *options, subjects []subject) (checked i
 			if err != nil {
 				return checked, err
 			}
-			if have != want {
+			if sameBoundary(have) != sameBoundary(want) {
 				return checked, fmt.Errorf("%s %s %s: the binary makes another request:\n%s\nnot\n%s", s.document, s.op.Method, s.op.Path, have, want)
 			}
 		}
@@ -80,6 +81,18 @@ func toolName(ctx context.Context, o *options, config string, op *openapi.Operat
 		}
 	}
 	return "", fmt.Errorf("the binary has no tool for %s %s", op.Method, op.Path)
+}
+
+// boundary is the one of a multipart body in the head of a printed request.
+var boundary = regexp.MustCompile(`(?m)^Content-Type: multipart/.*; boundary=(\S+)$`)
+
+// sameBoundary gives a printed request a boundary that doesn't change: the gateway draws another one for each body.
+func sameBoundary(request string) string {
+	found := boundary.FindStringSubmatch(request)
+	if found == nil {
+		return request
+	}
+	return strings.ReplaceAll(request, found[1], "BOUNDARY")
 }
 
 func output(ctx context.Context, name string, args ...string) (string, error) {

@@ -21,6 +21,9 @@ func TestNormalForms(t *testing.T) {
 		{"but a comma between members is not one within", "a,b%2Cc", "a,b%2Cc", normalForm},
 		{"utf-8 goes without saying", "text/plain; charset=UTF-8", "text/plain", normalMedia},
 		{"the boundary is drawn anew", `multipart/form-data; boundary="x"`, "multipart/form-data", normalMedia},
+		{"and for each printed request", "POST http://a/b\nContent-Type: multipart/form-data; boundary=x-1\n\n--x-1\n\nv\n--x-1--\n",
+			"POST http://a/b\nContent-Type: multipart/form-data; boundary=BOUNDARY\n\n--BOUNDARY\n\nv\n--BOUNDARY--\n", sameBoundary},
+		{"which a body of another type has not", "POST http://a/b\nContent-Type: text/plain\n\nboundary=x", "POST http://a/b\nContent-Type: text/plain\n\nboundary=x", sameBoundary},
 	} {
 		if got := c.form(c.in); got != c.want {
 			t.Errorf("%s: %q became %q, not %q", c.name, c.in, got, c.want)
