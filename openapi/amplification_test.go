@@ -78,8 +78,8 @@ func TestHostileMarkup(t *testing.T) {
 		})
 	}
 	t.Run("script of embedded documents", func(t *testing.T) {
-		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc ", script))) })
-		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc:{", script))) })
+		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc ", script)), nil) })
+		within(t, 3*time.Second, func() { embedded([]byte(repeat("swaggerDoc:{", script)), nil) })
 	})
 	o := &Operation{Method: http.MethodGet}
 	o.buffers = &buffers{}

@@ -99,7 +99,7 @@ func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error)
 	if len(c.Files) == 0 || c.Files[0].Location != c.Location {
 		return nil, errors.New("it holds no document")
 	}
-	s := &copySource{copy: c, files: make(map[string][]byte, len(c.Files))}
+	s := &copySource{reading: reading{pace: o.Limits.Pace}, copy: c, files: make(map[string][]byte, len(c.Files))}
 	var size int64
 	for _, f := range c.Files {
 		s.files[f.Location] = f.Data

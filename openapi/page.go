@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -44,12 +46,13 @@ type viewer struct {
 // mentions are what a page or a script names, as they stand there.
 type mentions struct {
 	configs, documents, scripts []string
+	pace                        *Pace // of looking for them
 }
 
 // behind finds the document that the page shows. Where the page names none it is returned itself, for the tree to say
 // what it is.
 func (s *urlSource) behind(ctx context.Context, page []byte, previous *Stamp) ([]byte, fetched, error) {
-	v := &viewer{source: s, page: s.location}
+	v := &viewer{source: s, page: s.location, found: mentions{pace: s.pace}}
 	v.found.page(page[:min(len(page), maxPage)])
 	if q := v.page.Query().Get("configUrl"); q != "" {
 		v.found.configs = slices.Insert(v.found.configs, 0, q) // so Springdoc's redirect has it
@@ -68,7 +71,7 @@ func (s *urlSource) behind(ctx context.Context, page []byte, previous *Stamp) ([
 			}
 			continue
 		}
-		if document := embedded(data); document != nil {
+		if document := embedded(data, s.pace); document != nil {
 			return v.take(document, u, "stands in the script %q beside it; give its own URL if it has one")
 		}
 		v.found.script(string(data[:min(len(data), maxPage)]))
@@ -160,7 +163,7 @@ func (v *viewer) configure(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		var of mentions
+		of := mentions{pace: v.source.pace}
 		of.script(string(data[:min(len(data), maxPage)]))
 		v.found.documents = append(of.documents, v.found.documents...)
 	}
@@ -174,6 +177,7 @@ func (n *mentions) page(data []byte) {
 	tokens := html.NewTokenizer(bytes.NewReader(data))
 	script := false
 	for {
+		n.pace.Step()
 		switch tokens.Next() {
 		case html.ErrorToken:
 			return
@@ -251,6 +255,7 @@ func (n *mentions) script(text string) {
 			break
 		}
 		at += i + 1
+		n.pace.Step()
 		if name, sign := givenTo(text[:at-1]); name == "urls" && sign == ':' {
 			inside, _, _ := strings.Cut(text[at:], "]")
 			n.given(inside, isDocumentURL, n.document)
@@ -282,6 +287,7 @@ func (n *mentions) given(text string, wanted func(name string, sign byte) bool, 
 			return
 		}
 		at += i
+		n.pace.Step()
 		name, sign := givenTo(text[:at])
 		if sign == 0 || !wanted(name, sign) {
 			continue
@@ -349,13 +355,14 @@ func literal(text string, at int) (string, bool) {
 
 // embedded returns the document that a script of swagger-ui-express holds, if it is plain JSON; nil if there is none. What
 // stands around it becomes spaces, so that positions in the document are those in the script.
-func embedded(script []byte) []byte {
+func embedded(script []byte, pace *Pace) []byte {
 	at := -1
 	for from := 0; at < 0; {
 		i := bytes.Index(script[from:], []byte("swaggerDoc"))
 		if i < 0 {
 			return nil
 		}
+		pace.Step()
 		begin := from + i
 		from = begin + len("swaggerDoc")
 		rest := bytes.TrimPrefix(bytes.TrimPrefix(script[from:], []byte(`"`)), []byte("'"))
@@ -368,17 +375,36 @@ func embedded(script []byte) []byte {
 	if at >= len(script) || script[at] != '{' {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(script[at:]))
+	d := json.NewDecoder(pacedReader{bytes.NewReader(script[at:]), pace})
 	var raw json.RawMessage
 	if d.Decode(&raw) != nil {
 		return nil
 	}
 	document := make([]byte, 0, len(script))
-	for _, c := range string(script[:at]) {
+	for rest := script[:at]; len(rest) > 0; {
+		c, size := utf8.DecodeRune(rest)
+		rest = rest[size:]
 		if c != '\n' {
 			c = ' '
 		}
-		document = append(document, byte(c))
+		if document = append(document, byte(c)); len(document)%(pieceBytes/8) == 0 {
+			pace.Step()
+		}
 	}
-	return append(document, raw...)
+	for piece := range slices.Chunk(raw, pieceBytes) {
+		document = append(document, piece...)
+		pace.Step()
+	}
+	return document
+}
+
+// A pacedReader takes a step before each piece.
+type pacedReader struct {
+	io.Reader
+	pace *Pace
+}
+
+func (r pacedReader) Read(p []byte) (int, error) {
+	r.pace.Step()
+	return r.Reader.Read(p[:min(len(p), pieceBytes/8)])
 }

@@ -46,7 +46,7 @@ func TestReadLimited(t *testing.T) {
 			if tt.cut {
 				r = io.MultiReader(r, iotest.ErrReader(io.ErrUnexpectedEOF))
 			}
-			got, err := readLimited(r, tt.size, max)
+			got, err := readLimited(r, tt.size, max, nil)
 			switch {
 			case tt.wantsError != "":
 				if err == nil || err.Error() != tt.wantsError {

@@ -27,10 +27,11 @@ type origins struct {
 
 	mu    sync.Mutex
 	asked map[string]bool // URLs
+	pace  *Pace           // of reading
 }
 
-func newOrigins(allowed []string, client *http.Client) (*origins, error) {
-	o := &origins{client: client, allowed: make(map[string]bool), asked: make(map[string]bool)}
+func newOrigins(allowed []string, client *http.Client, pace *Pace) (*origins, error) {
+	o := &origins{client: client, pace: pace, allowed: make(map[string]bool), asked: make(map[string]bool)}
 	for _, text := range allowed {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -58,7 +59,7 @@ func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([
 	if n > maxForeign {
 		return nil, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
 	}
-	data, got, err := get(ctx, o.client, u, nil, max)
+	data, got, err := get(ctx, o.client, u, nil, max, o.pace)
 	if err == nil && !sameOrigin(got.url, u) {
 		return nil, errors.New("fetch: it was redirected to another origin")
 	}
@@ -119,7 +120,7 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	if previous != nil && (len(previous.Files) > 1 || previous.Page != "") {
 		validators = nil
 	}
-	data, got, err := get(ctx, s.client, s.location, validators, s.max)
+	data, got, err := get(ctx, s.client, s.location, validators, s.max, s.pace)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *
 	if !sameOrigin(u, s.origin) || u.User != nil {
 		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", originOf(s.origin))
 	}
-	data, got, err := get(ctx, s.client, withoutFragment(u), previous, s.max)
+	data, got, err := get(ctx, s.client, withoutFragment(u), previous, s.max, s.pace)
 	if err == nil && !sameOrigin(got.url, s.origin) {
 		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
 	}
@@ -179,7 +180,7 @@ type fetched struct {
 }
 
 // get fetches one URL. The headers are fixed, but for the validators of previous.
-func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64) ([]byte, fetched, error) {
+func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64, pace *Pace) ([]byte, fetched, error) {
 	var none fetched
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -213,7 +214,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	case resp.StatusCode != http.StatusOK:
 		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
 	}
-	data, err := readLimited(resp.Body, resp.ContentLength, max)
+	data, err := readLimited(resp.Body, resp.ContentLength, max, pace)
 	if err != nil {
 		return nil, none, fmt.Errorf("fetch: %w", err)
 	}

@@ -41,19 +41,25 @@ type source interface {
 // newSource makes the source of a location: a URL when it has the scheme http or https, else a file path.
 func newSource(location string, o LoadOptions) (source, error) {
 	maxBytes := o.mostBytes()
-	others, err := newOrigins(o.AllowRefs, o.RefClient)
+	others, err := newOrigins(o.AllowRefs, o.RefClient, o.Limits.Pace)
 	if err != nil {
 		return nil, err
 	}
 	scheme, _, found := strings.Cut(location, "://")
 	switch {
 	case !found:
-		return newFileSource(location, others, maxBytes)
+		s, err := newFileSource(location, others, maxBytes)
+		if err != nil {
+			return nil, err
+		}
+		s.pace = o.Limits.Pace
+		return s, nil
 	case strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"):
 		s, err := newURLSource(location, o.Client, others, maxBytes)
 		if err != nil {
 			return nil, err
 		}
+		s.pace = o.Limits.Pace
 		s.small = o.Small > 0 && maxBytes == o.Small
 		return s, nil
 	}
@@ -65,6 +71,7 @@ type reading struct {
 	mu      sync.Mutex
 	digests map[string][sha256.Size]byte
 	files   map[string][]byte // nil: they are not kept
+	pace    *Pace             // of reading
 }
 
 func (r *reading) keep() { r.files = make(map[string][]byte) }
@@ -76,7 +83,7 @@ func (r *reading) kept() map[string][]byte {
 }
 
 func (r *reading) add(location string, data []byte) {
-	sum := digest(data)
+	sum := digest(data, r.pace)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.digests == nil {
@@ -185,7 +192,7 @@ func (s *fileSource) read(ctx context.Context, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a regular file")
 	}
-	return readLimited(contextReader{ctx, f}, info.Size(), s.max)
+	return readLimited(contextReader{ctx, f}, info.Size(), s.max, s.pace)
 }
 
 // A contextReader reads no further once its context has ended.
@@ -228,7 +235,7 @@ func withoutPath(err error) error {
 const pieceBytes = 256 << 10
 
 // readLimited reads all of r, which is expected to hold about size bytes (-1: unknown) and may hold at most max.
-func readLimited(r io.Reader, size, max int64) ([]byte, error) {
+func readLimited(r io.Reader, size, max int64, pace *Pace) ([]byte, error) {
 	tooLarge := sizeError(max)
 	if size > max {
 		return nil, tooLarge
@@ -241,7 +248,8 @@ func readLimited(r io.Reader, size, max int64) ([]byte, error) {
 		next = make([]byte, 0, pieceBytes)
 	}
 	for {
-		n, err := r.Read(next[len(next):cap(next)])
+		pace.Step()
+		n, err := r.Read(next[len(next):min(cap(next), len(next)+pieceBytes)])
 		next = next[:len(next)+n]
 		if total += n; int64(total) > max {
 			return nil, tooLarge
@@ -282,10 +290,11 @@ func (e sizeError) Error() string {
 }
 
 // digest returns the SHA-256 of a text.
-func digest(data []byte) (sum [sha256.Size]byte) {
+func digest(data []byte, pace *Pace) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for piece := range slices.Chunk(data, pieceBytes) {
 		_, _ = h.Write(piece)
+		pace.Step()
 	}
 	h.Sum(sum[:0])
 	return sum
