@@ -131,6 +131,12 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	results := make([]result, len(found))
 	var budget budget
 	var emitted, kept atomic.Int64
+	keep := func(r result) error {
+		if n := kept.Add(r.kept()); o.MaxSize > 0 && n > o.MaxSize {
+			return ErrLargeAPI
+		}
+		return nil
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.Pace.Workers())
 	for i, f := range found {
@@ -138,8 +144,9 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
 			results[i] = result{skipped: &s}
-			if n := kept.Add(results[i].kept()); o.MaxSize > 0 && n > o.MaxSize {
-				break // which is told behind the loop
+			if err := keep(results[i]); err != nil {
+				group.Go(func() error { return err })
+				break
 			}
 			continue
 		}
@@ -150,18 +157,13 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			if emitted.Load() <= maxOperationBytes { // else those before it have used up the budget
 				results[i] = c.compile(f)
 				emitted.Add(results[i].cost())
-				if n := kept.Add(results[i].kept()); o.MaxSize > 0 && n > o.MaxSize {
-					return ErrLargeAPI
-				}
+				return keep(results[i])
 			}
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
-	}
-	if o.MaxSize > 0 && kept.Load() > o.MaxSize {
-		return nil, ErrLargeAPI
 	}
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
 	for i := range skipped {
