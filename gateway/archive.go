@@ -37,9 +37,14 @@ type archive struct {
 	start, ended time.Duration
 	// large has a place for each large document that is read from the disk and compiled; nil: there may be any number.
 	large chan struct{}
+	// pace is that of writing them.
+	pace *openapi.Pace
+	// waits is how many bytes of documents wait to be written at most, or are written. More are not kept; they are written when they change.
+	waits int
 
 	mu      sync.Mutex
 	waiting map[string]*archived // to be written, by id
+	writing map[string]*archived // that the disk has been given
 	failing map[string]bool      // the last write of which failed
 	named   []string             // ids of the configuration in use
 	wake    chan struct{}        // one place
@@ -56,8 +61,8 @@ const (
 	keptTemp = time.Hour
 	// writeAgain is when a write that failed is tried again.
 	writeAgain = time.Minute
-	// maxFailing is how many bytes of documents wait for that. More are not kept; they are written when they change.
-	maxFailing = 64 << 20
+	// maxWaits is archive.waits at most.
+	maxWaits = 64 << 20
 	// sweepEvery is how often what nobody names is looked for, and what is named marked as that.
 	sweepEvery = 24 * time.Hour
 )
@@ -67,8 +72,8 @@ func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry) *arc
 	if c.Server.StateDir == "" {
 		return nil
 	}
-	s := &archive{dir: c.Server.StateDir.String(), most: int64(c.Limits.MaxSpec) + maxArchiveHead + 1024, log: log, wake: make(chan struct{}, 1),
-		waiting: map[string]*archived{}, failing: map[string]bool{},
+	s := &archive{dir: c.Server.StateDir.String(), most: int64(c.Limits.MaxSpec) + maxArchiveHead + maxArchiveLines, log: log, wake: make(chan struct{}, 1),
+		waiting: map[string]*archived{}, writing: map[string]*archived{}, failing: map[string]bool{}, waits: maxWaits,
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
 			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
 	}
@@ -121,6 +126,16 @@ func (s *archive) readFile(id string) ([]byte, error) {
 	return text, err
 }
 
+// readSize returns what was made of the document that is kept, in bytes; 0: that is not known.
+func (s *archive) readSize(id string) int64 {
+	f, err := os.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return decodeSize(f)
+}
+
 func (s *archive) fileSize(id string) (int64, error) {
 	info, err := os.Lstat(s.path(id))
 	if err != nil {
@@ -137,7 +152,7 @@ func (s *archive) put(doc *archived) {
 	s.mu.Lock()
 	before := s.waiting[doc.head.ID]
 	delete(s.waiting, doc.head.ID)
-	full := len(s.waiting) > 0 && s.held()+doc.size() > maxFailing
+	full := s.full(doc)
 	if !full {
 		s.waiting[doc.head.ID] = doc
 	} else if before != nil {
@@ -157,6 +172,7 @@ func (s *source) archivedOf(l *loaded, c *openapi.Copy) *archived {
 		return nil
 	}
 	doc := &archived{copy: c, head: archiveHead{ID: s.archiveID, Spec: display(s.config.Spec.String()), Read: l.at.UTC().Truncate(time.Second)}}
+	doc.head.Size = l.api.Size
 	doc.head.Exposed = append([]string{}, s.operations(l.api)...)
 	for _, op := range l.api.Operations {
 		doc.head.Operations = append(doc.head.Operations, op.Method+" "+op.Path)
@@ -239,18 +255,19 @@ func (s *archive) open() error {
 // writeAll writes what waits. What can't be written waits on, as far as there is room.
 func (s *archive) writeAll() {
 	s.mu.Lock()
-	waiting := s.waiting
-	s.waiting = map[string]*archived{}
+	all := s.waiting
+	s.writing, s.waiting = all, map[string]*archived{}
 	s.mu.Unlock()
-	for id, doc := range waiting {
+	for id, doc := range all {
 		err := s.write(doc)
 		s.mu.Lock()
+		delete(s.writing, id)
 		before := s.failing[id]
 		if err == nil {
 			delete(s.failing, id)
 		} else {
 			s.failing[id] = true
-			if s.waiting[id] == nil && s.held()+doc.size() <= maxFailing {
+			if s.waiting[id] == nil && !s.full(doc) {
 				s.waiting[id] = doc
 			}
 		}
@@ -267,10 +284,17 @@ func (s *archive) writeAll() {
 	}
 }
 
-// held is how many bytes wait. The caller has the lock.
+// full tells that there is no room for a document to wait. One alone may always. The caller has the lock.
+func (s *archive) full(doc *archived) bool {
+	return len(s.waiting)+len(s.writing) > 0 && s.held()+doc.size() > s.waits
+}
+
+// held is how many bytes wait, or are written. The caller has the lock.
 func (s *archive) held() (size int) {
-	for _, doc := range s.waiting {
-		size += doc.size()
+	for _, all := range []map[string]*archived{s.waiting, s.writing} {
+		for _, doc := range all {
+			size += doc.size()
+		}
 	}
 	return size
 }
@@ -291,7 +315,7 @@ func (s *archive) writeFile(doc *archived) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err = doc.encode(f); err == nil {
+	if err = doc.encode(f, s.pace); err == nil {
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"drawbridge/openapi"
@@ -17,8 +18,9 @@ import (
 // A file in the archive is a line with its version, a line with the SHA-256 of all that follows, a line of JSON that describes
 // the document, and the document's files one after the other.
 const (
-	archiveVersion = "drawbridge document 1\n"
-	maxArchiveHead = 16 << 20 // bytes of the description
+	archiveVersion  = "drawbridge document 1\n"
+	maxArchiveHead  = 16 << 20 // bytes of the description
+	maxArchiveLines = 1024     // bytes of the lines before it, and some
 )
 
 // archived is a document as it stands in the archive.
@@ -29,7 +31,9 @@ type archived struct {
 
 // archiveHead describes it.
 type archiveHead struct {
-	ID           string        `json:"id"`   // of the API, and the file's name
+	ID string `json:"id"` // of the API, and the file's name
+	// Size is API.Size of what was made of it, in bytes; 0: that is not known. It stands near the begin of the file, where it is found without reading all.
+	Size         int64         `json:"size,omitempty"`
 	Spec         string        `json:"spec"` // where the document comes from, for people: without what may be secret
 	Location     string        `json:"location"`
 	ETag         string        `json:"etag,omitempty"`
@@ -54,7 +58,7 @@ var errArchived = errors.New("the file is damaged, or was not written by this ve
 const archivePiece = 256 << 10
 
 // encode writes a document as it stands in the archive.
-func (s *archived) encode(w io.Writer) error {
+func (s *archived) encode(w io.Writer, pace *openapi.Pace) error {
 	head := s.head
 	head.Location, head.ETag, head.LastModified, head.Page = s.copy.Location, s.copy.ETag, s.copy.LastModified, s.copy.Page
 	head.Files = nil
@@ -70,10 +74,10 @@ func (s *archived) encode(w io.Writer) error {
 	}
 	digest := sha256.New()
 	body := func(w io.Writer) (err error) {
-		err = inPieces(w, append(description, '\n'))
+		err = inPieces(w, append(description, '\n'), pace)
 		for _, f := range s.copy.Files {
 			if err == nil {
-				err = inPieces(w, f.Data)
+				err = inPieces(w, f.Data, pace)
 			}
 		}
 		return err
@@ -85,8 +89,9 @@ func (s *archived) encode(w io.Writer) error {
 	return body(w)
 }
 
-func inPieces(w io.Writer, data []byte) error {
+func inPieces(w io.Writer, data []byte, pace *openapi.Pace) error {
 	for piece := range slices.Chunk(data, archivePiece) {
+		pace.Step()
 		if _, err := w.Write(piece); err != nil {
 			return err
 		}
@@ -103,7 +108,7 @@ func decodeArchived(text []byte, id string) (*archived, error) {
 	}
 	line, rest, ok := bytes.Cut(rest, []byte("\n"))
 	digest := sha256.New()
-	_ = inPieces(digest, rest) // never fails
+	_ = inPieces(digest, rest, nil) // never fails
 	if !ok || string(line) != hex.EncodeToString(digest.Sum(nil)) {
 		return nil, errArchived
 	}
@@ -128,4 +133,33 @@ func decodeArchived(text []byte, id string) (*archived, error) {
 		return nil, errArchived
 	}
 	return s, nil
+}
+
+// sizeWithin is in how many bytes of the description its size stands: the name before it has 64.
+const sizeWithin = 256
+
+// decodeSize reads the size alone. What begins in another way has none.
+func decodeSize(r io.Reader) int64 {
+	head := make([]byte, len(archiveVersion)+hex.EncodedLen(sha256.Size)+1+sizeWithin)
+	n, _ := io.ReadFull(r, head) // a short one ends sooner
+	rest, ok := strings.CutPrefix(string(head[:n]), archiveVersion)
+	_, rest, found := strings.Cut(rest, "\n")
+	if !ok || !found {
+		return 0
+	}
+	d := json.NewDecoder(strings.NewReader(rest))
+	d.UseNumber()
+	var before json.Token
+	for range 5 { // {, "id", its value, "size", its value
+		t, err := d.Token()
+		if err != nil {
+			return 0
+		}
+		if number, ok := t.(json.Number); ok && before == "size" {
+			size, _ := number.Int64()
+			return max(size, 0)
+		}
+		before = t
+	}
+	return 0
 }

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/gateway/admin"
 )
@@ -110,7 +114,7 @@ func TestHeldLarge(t *testing.T) {
 func TestArchiveFull(t *testing.T) {
 	p := started(t, "server: {state_dir: "+t.TempDir()+"}\napis: [{spec: a.yaml, name: a}]\n")
 	p.end()
-	half := strings.Repeat("x", maxFailing/2)
+	half := strings.Repeat("x", maxWaits/2)
 	put := func(id, text string) {
 		p.archive.put(&archived{head: archiveHead{ID: id}, copy: copyOfOne("http://a.example/x", text)})
 	}
@@ -119,7 +123,7 @@ func TestArchiveFull(t *testing.T) {
 	put("two", half)
 	put("three", "x")
 	put("one", half+half) // the one before stays
-	if n := p.archive.held(); n != maxFailing || len(p.archive.waiting) != 2 {
+	if n := p.archive.held(); n != maxWaits || len(p.archive.waiting) != 2 {
 		t.Errorf("%d bytes of %d documents wait", n, len(p.archive.waiting))
 	}
 	if n := p.logged("too much waits to be written"); n != 2 {
@@ -127,5 +131,59 @@ func TestArchiveFull(t *testing.T) {
 	}
 	if got := metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="failed"} 2`); len(got) != 1 {
 		t.Error(metricLines(p.Gateway, "drawbridge_state_writes_total"))
+	}
+}
+
+// TestArchiveWhileWriting: what the disk has been given counts until it is written, so that one that hangs keeps no more than that in memory.
+func TestArchiveWhileWriting(t *testing.T) {
+	a := &archive{log: slog.New(slog.DiscardHandler), wake: make(chan struct{}, 1), waiting: map[string]*archived{}, writing: map[string]*archived{},
+		failing: map[string]bool{}, waits: 100, writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "w"}, []string{"outcome"})}
+	put := func(id string, bytes int) {
+		a.put(&archived{head: archiveHead{ID: id}, copy: copyOfOne("http://a.example/x", strings.Repeat("x", bytes))})
+	}
+	arrived, release := make(chan struct{}), make(chan struct{})
+	a.write = func(*archived) error { arrived <- struct{}{}; <-release; return nil }
+	put("one", 80)
+	ended := make(chan struct{})
+	go func() { defer close(ended); a.writeAll() }()
+	<-arrived
+	put("two", 30)
+	put("three", 20)
+	a.mu.Lock()
+	if n := a.held(); n != 100 || len(a.waiting) != 1 || a.waiting["three"] == nil {
+		t.Errorf("%d bytes wait or are written, %d documents wait", n, len(a.waiting))
+	}
+	a.mu.Unlock()
+	close(release)
+	<-ended
+	if n := a.held(); n != 20 {
+		t.Errorf("%d bytes wait", n)
+	}
+}
+
+// TestArchivedSize: the size of what was made of a document is read without the rest; what has none, or is no document, has 0.
+func TestArchivedSize(t *testing.T) {
+	var text bytes.Buffer
+	doc := &archived{head: archiveHead{ID: strings.Repeat("a", 64), Size: 1 << 40, Spec: strings.Repeat("s", 5000)}, copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
+	if err := doc.encode(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	whole := text.String()
+	for _, tt := range []struct {
+		name, text string
+		want       int64
+	}{
+		{"whole", whole, 1 << 40},
+		{"its begin", whole[:300], 1 << 40},
+		{"without the number", whole[:strings.Index(whole, `size`)+6], 0},
+		{"of an earlier version", strings.Replace(whole, `"size":1099511627776,`, "", 1), 0},
+		{"negative", strings.Replace(whole, `"size":1`, `"size":-1`, 1), 0},
+		{"no number", strings.Replace(whole, `"size":1099511627776`, `"size":"1"`, 1), 0},
+		{"another format", strings.Replace(whole, "document 1", "document 2", 1), 0},
+		{"empty", "", 0},
+	} {
+		if got := decodeSize(strings.NewReader(tt.text)); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 // nobody waits for longer than this: they are the only ones that may be left when [Gateway.Run] has returned.
 const (
 	startPatience = 5 * time.Second // for a document that was kept
+	sizesPatience = beginGrace      // for the sizes of all: nothing is read before
 	endPatience   = 2 * time.Second // for those that are to be written at the end
 )
 
@@ -44,6 +45,26 @@ func (s *archive) take(ctx context.Context, id, label string) (doc *archived, le
 		s.log.Warn("the document that was kept can't be used", "api", label, "file", s.path(id), "error", err)
 	}
 	return doc, leave
+}
+
+// expect counts what the sources had in an earlier run, in the memory of all documents, before the first of them is read.
+func (g *Gateway) expect(ctx context.Context, sources []*source) {
+	if g.archive == nil || g.room.documents.most == 0 {
+		return
+	}
+	var ids []string
+	for _, s := range sources {
+		ids = append(ids, s.archiveID)
+	}
+	sizes, _ := patient(ctx, sizesPatience, func() (sizes []int64, _ error) { // who reads a document says that the disk hangs
+		for _, id := range ids {
+			sizes = append(sizes, g.archive.readSize(id))
+		}
+		return sizes, nil
+	})
+	for i, size := range sizes {
+		g.room.documents.expect(sources[i], size)
+	}
 }
 
 // patient returns what f does. It does not wait for longer than patience, or the end of ctx.

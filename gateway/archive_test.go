@@ -385,7 +385,7 @@ func TestSweep(t *testing.T) {
 func FuzzArchived(f *testing.F) {
 	doc := &archived{head: archiveHead{ID: "id", Operations: []string{"GET /a"}}, copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
 	var text bytes.Buffer
-	if err := doc.encode(&text); err != nil {
+	if err := doc.encode(&text, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(text.Bytes())
@@ -400,7 +400,7 @@ func FuzzArchived(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		if err := got.encode(&again); err != nil {
+		if err := got.encode(&again, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := decodeArchived(again.Bytes(), "id"); err != nil {

@@ -1,11 +1,20 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"drawbridge/gateway/admin"
+	"drawbridge/openapi"
 )
 
 // TestDocumentsTogether: where memory is limited an API gets none of that of others, nor of calls: a document of which too much would be made is
@@ -14,11 +23,7 @@ func TestDocumentsTogether(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, operations int) {
 		t.Helper()
-		names := make([]string, operations)
-		for i := range names {
-			names[i] = fmt.Sprintf("op%d", i)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(document(name, names...)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(numbered(name, operations)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +61,7 @@ func TestDocumentsTogether(t *testing.T) {
 		}
 	}
 	const words = "the operations of the document take more memory than there is for them: more than the "
-	refused(1, words+"0.1 MiB that are left of the 0.3 for all APIs, a third of GOMEMLIMIT; split it, have another gateway serve it, or give this one more memory")
+	refused(1, words+"0.1 MiB that are left of the 0.3 for all APIs, a third of GOMEMLIMIT, of which \"large\" has 0.2; split it, have another gateway serve it, or give this one more memory")
 
 	write("large", 59)
 	reload("the large one is replaced, and does not stand in its own way", 60)
@@ -79,4 +84,193 @@ func TestDocumentsTogether(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.of) == 1
 	})
+}
+
+// numbered is a document of so many operations.
+func numbered(title string, n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("op%d", i)
+	}
+	return document(title, names...)
+}
+
+// TestHeldBesideServed: a document that is held takes no memory beside the one that is served which the API may not have, so that none has twice
+// what the others leave. It is read anew when it is accepted, and is still the one that the operator has seen, or it is not taken.
+func TestHeldBesideServed(t *testing.T) {
+	origin := newChanging(t, numbered("A", 60))
+	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
+		g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 103<<10
+	})
+	p.served()
+	reload := func() {
+		t.Helper()
+		if err := p.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := func() (bytes int64) {
+		d := &p.room.documents
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, apis := range d.of {
+			for _, api := range apis {
+				bytes += api.Size
+			}
+		}
+		return bytes
+	}
+	served := size()
+	fewer := numbered("A", 40)
+	origin.set(fewer)
+	reload()
+	if s := p.state(0); s.State != admin.Held || s.Held.Lost != 20 || len(s.Held.Digest) != 64 || s.Held.Version != "1" {
+		t.Fatalf("%+v", s)
+	}
+	if got := size(); got != served {
+		t.Errorf("%d bytes are taken, %d by what is served", got, served)
+	}
+
+	origin.set("")
+	if err := p.Accept(t.Context(), "a", ""); err == nil || !strings.Contains(err.Error(), "the document that is held could not be read anew: document ") {
+		t.Errorf("accept what is not there any more: %v", err)
+	}
+	origin.set(numbered("A", 39))
+	if err := p.Accept(t.Context(), "a", p.state(0).Held.Digest); !errors.Is(err, admin.ErrChanged) {
+		t.Errorf("accept another: %v", err)
+	}
+	if s := p.state(0); s.State != admin.Held || s.Held.Lost != 21 || len(p.tools()) != 60 {
+		t.Errorf("%d tools, %+v", len(p.tools()), s)
+	}
+	origin.set(fewer)
+	reload()
+	if err := p.Accept(t.Context(), "a", p.state(0).Held.Digest); err != nil {
+		t.Error(err)
+	}
+	if s := p.state(0); s.State != admin.Ready || len(p.tools()) != 40 || s.MemoryBytes != size() {
+		t.Errorf("%d tools, %d bytes, %+v", len(p.tools()), size(), s)
+	}
+
+	origin.set(numbered("A", 4)) // small enough beside what is served
+	reload()
+	origin.set("")
+	if err := p.Accept(t.Context(), "a", ""); err != nil || len(p.tools()) != 4 {
+		t.Errorf("%v, %d tools", err, len(p.tools()))
+	}
+}
+
+// TestAcceptUnreadWhileStopping: who waits for a document that is read anew gets an answer when the gateway ends, or another configuration comes.
+func TestAcceptUnreadWhileStopping(t *testing.T) {
+	for name, end := range map[string]struct {
+		how  func(p *process)
+		want error
+	}{
+		"the end": {func(p *process) { p.end() }, errEnded},
+		"another configuration": {func(p *process) {
+			p.write(map[string]string{"drawbridge.yaml": "apis: [{spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n", "b.yaml": document("B", "b")})
+			if err := p.Reload(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}, admin.ErrChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, hang := atomic.Pointer[string]{}, atomic.Bool{}
+			set := func(s string) { text.Store(&s) }
+			set(numbered("A", 60))
+			arrived, release := make(chan struct{}, 1), make(chan struct{})
+			origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if hang.Load() {
+					signal(arrived)
+					select {
+					case <-release:
+					case <-r.Context().Done():
+					}
+				}
+				_, _ = w.Write([]byte(*text.Load()))
+			}))
+			defer origin.Close()
+			defer close(release)
+			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
+				g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 103<<10
+			})
+			p.served()
+			set(numbered("A", 40))
+			if err := p.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			hang.Store(true)
+			ended := make(chan error, 1)
+			go func() { ended <- p.Accept(context.Background(), "a", "") }()
+			<-arrived
+			end.how(p)
+			if err := <-ended; !errors.Is(err, end.want) {
+				t.Errorf("%v, want %v", err, end.want)
+			}
+		})
+	}
+}
+
+// TestDocumentsAfterARestart: an API that was served before a restart has its room, however late it is read.
+func TestDocumentsAfterARestart(t *testing.T) {
+	var hang atomic.Bool
+	release := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(release) })
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if hang.Load() {
+			<-release
+		}
+		_, _ = w.Write([]byte(numbered("First", 60)))
+	}))
+	defer first.Close()
+	defer goOn()
+	second := newChanging(t, numbered("Second", 10))
+	cfg := "server: {state_dir: " + t.TempDir() + "}\napis:\n" +
+		"  - {name: first, spec: '" + first.URL + "', refresh: 0s, max_loss: 100}\n" +
+		"  - {name: second, spec: '" + second.URL + "', refresh: 0s, max_loss: 100}\n"
+	room := func(g *Gateway) {
+		g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 50<<10
+	}
+	p := starting(t, cfg, room)
+	p.eventually("both are served", func() bool { return p.Status().Tools == 70 })
+	p.end()
+
+	hang.Store(true)
+	second.set(numbered("Second", 60))
+	p = starting(t, cfg, func(g *Gateway) {
+		room(g)
+		late := g.first.sources[0].archiveID
+		g.archive.read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
+			if id == late {
+				<-release
+			}
+			return g.archive.readFile(id)
+		}
+	})
+	p.eventually("the second was refused, and the one before is served", func() bool {
+		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)
+	})
+	goOn()
+	p.eventually("the first is served", func() bool { return p.state(0).State == admin.Ready && p.Status().Tools == 70 })
+}
+
+// TestLeavingSource: one whose configuration changes is not measured against what takes its place, which has the same.
+func TestLeavingSource(t *testing.T) {
+	d := &documents{most: 100, one: 60, least: 1, of: map[*source][]*openapi.API{}}
+	leaving, next, other := &source{label: "leaving"}, &source{label: "next"}, &source{label: "other"}
+	api := &openapi.API{Size: 50}
+	d.keep(leaving, api)
+	d.keep(next, api)
+	d.keep(other, &openapi.API{Size: 20})
+	for s, want := range map[*source]int64{leaving: 60, next: 60, other: 50, {}: 30} {
+		if got := d.left(s); got != want {
+			t.Errorf("%q: %d are left, want %d", s.label, got, want)
+		}
+	}
+	leaving.leaves.Store(true)
+	d.keep(leaving, &openapi.API{Size: 60})
+	for s, want := range map[*source]int64{next: 60, other: 50} {
+		if got := d.left(s); got != want {
+			t.Errorf("%q, with a newer document of the one that leaves: %d are left, want %d", s.label, got, want)
+		}
+	}
 }

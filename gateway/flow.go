@@ -26,6 +26,8 @@ type flow struct {
 	sent          *prometheus.CounterVec   // api
 	received      *prometheus.CounterVec   // api
 	documents     *prometheus.GaugeVec     // api
+	memory        *prometheus.GaugeVec     // api
+	memoryLimit   prometheus.Gauge
 }
 
 func newFlow(r *prometheus.Registry, buckets []float64) *flow {
@@ -48,8 +50,12 @@ func newFlow(r *prometheus.Registry, buckets []float64) *flow {
 			Help: "Bytes of the bodies of services' answers, after decompression."}, []string{"api"}),
 		documents: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_document_loaded_timestamp_seconds",
 			Help: "When the document whose tools are served was read."}, []string{"api"}),
+		memory: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_document_memory_bytes",
+			Help: "About how much memory what was made of the document takes whose tools are served."}, []string{"api"}),
+		memoryLimit: prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_document_memory_limit_bytes",
+			Help: "How much memory what was made of all documents may take: a third of GOMEMLIMIT; 0: any."}),
 	}
-	r.MustRegister(m.answers, m.requestBytes, m.answerBytes, m.refusedTokens, m.responses, m.wait, m.sent, m.received, m.documents)
+	r.MustRegister(m.answers, m.requestBytes, m.answerBytes, m.refusedTokens, m.responses, m.wait, m.sent, m.received, m.documents, m.memory, m.memoryLimit)
 	return m
 }
 
@@ -58,18 +64,20 @@ func (m *flow) forget(api string) {
 	labels := prometheus.Labels{"api": api}
 	for _, vec := range []interface {
 		DeletePartialMatch(prometheus.Labels) int
-	}{m.responses, m.wait, m.sent, m.received, m.documents} {
+	}{m.responses, m.wait, m.sent, m.received, m.documents, m.memory} {
 		vec.DeletePartialMatch(labels)
 	}
 }
 
-// loaded shows the age of the document whose tools are served.
+// loaded shows the age of the document whose tools are served, and its memory.
 func (m *flow) loaded(a admin.API) {
 	if a.LoadedAt == nil {
 		m.documents.DeleteLabelValues(a.Name)
+		m.memory.DeleteLabelValues(a.Name)
 		return
 	}
 	m.documents.WithLabelValues(a.Name).Set(float64(a.LoadedAt.Unix()))
+	m.memory.WithLabelValues(a.Name).Set(float64(a.MemoryBytes))
 }
 
 // answered counts an answer to a client.

@@ -142,6 +142,7 @@ func New(o Options) (*Gateway, error) {
 		accepts: make(chan acceptance),
 	}
 	g.room = newRoom(func() bool { return g.current.Load() != nil })
+	g.metrics.flow.memoryLimit.Set(float64(g.room.documents.most))
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
@@ -150,9 +151,14 @@ func New(o Options) (*Gateway, error) {
 	c := o.Config
 	keys := g.keysOf(c)
 	g.archive = newArchive(c, g.log, o.Metrics)
+	if g.archive != nil {
+		g.archive.pace = g.room.pace
+	}
 	if g.archive != nil && g.room.texts != nil {
 		// Places of its own: origins that hang have those of room.texts.
 		g.archive.large = make(chan struct{}, cap(g.room.texts))
+		g.archive.most = min(g.archive.most, g.room.document+maxArchiveHead+maxArchiveLines)
+		g.archive.waits = min(g.archive.waits, int(g.room.capacity/2))
 	}
 	g.reports = newReports()
 	var err error

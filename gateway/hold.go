@@ -17,7 +17,10 @@ const leastLoss = 4
 
 // held is a newer document that lacks too much of the one that is served (O2). It is immutable.
 type held struct {
-	update update
+	digest  string // names the document among all others
+	version string // of the API, from the document
+	// update is what was made of it; nil: that would take too much memory beside what is served, and the document is read anew when it is accepted.
+	update *update
 	// unkept tells that the text of the document is not there any more, which is read anew when it is accepted.
 	unkept bool
 	lost   []string // operations, as method and path, sorted
@@ -28,8 +31,8 @@ type held struct {
 // acceptance is an operator's word that what is held is right.
 type acceptance struct {
 	name   string
-	digest string // of the document that is meant; "": the one that is held
-	done   chan error
+	digest string     // of the document that is meant; "": the one that is held
+	done   chan error // nil: nobody waits
 }
 
 // operations are those of a document that the API exposes, as method and path. Both documents that are compared are looked at
@@ -65,7 +68,8 @@ func (s *source) lost(before, now []string) []string {
 
 // holds tells whether a document is held back, and takes note of it.
 func (r *runner) holds(s *source, u update) bool {
-	if s.loaded == nil || r.serves(s, u) {
+	digest := u.loaded.digest()
+	if s.loaded == nil || r.serves(s, digest) || slices.ContainsFunc(s.accepting, func(a acceptance) bool { return a.digest == digest }) {
 		return false
 	}
 	before := s.operations(s.loaded.api)
@@ -77,25 +81,27 @@ func (r *runner) holds(s *source, u update) bool {
 	if s.held != nil {
 		since = s.held.since
 	}
-	s.held = &held{update: u, lost: lost, of: len(before), since: since}
-	if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
+	s.held = &held{digest: digest, version: u.loaded.version, update: &u, lost: lost, of: len(before), since: since}
+	if !r.g.room.documents.fit(s, s.loaded.api, u.loaded.api) {
+		s.held.update = nil
+	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
 		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
 	}
 	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
 	r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
 		"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
-		"accept", "POST /apis/"+s.name+"/accept", "digest", s.held.digest())
+		"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
 	return true
 }
 
 // serves tells whether the document is in use already by the source that this one will take the place of: an operator may have accepted
 // it since the reload began.
-func (r *runner) serves(s *source, u update) bool {
+func (r *runner) serves(s *source, digest string) bool {
 	if r.current.has(s) {
 		return false
 	}
 	in := r.current.similar(s.config, s.limits)
-	return in != nil && in.loaded != nil && in.loaded.stamp.Digest == u.loaded.stamp.Digest
+	return in != nil && in.loaded != nil && in.loaded.digest() == digest
 }
 
 // accepted puts a document into use.
@@ -105,9 +111,27 @@ func (r *runner) accepted(s *source, u update) {
 	s.counted()
 	r.g.archive.put(s.archivedOf(u.loaded, u.copy))
 	if unkept {
-		s.anew.Store(true)
-		signal(s.poke)
+		s.readAnew()
 	}
+	if r.next == nil || !r.current.has(s) {
+		return
+	}
+	for _, n := range r.next.sources { // what the reload that is under way found must not be held behind the operator's back
+		switch {
+		case n.held == nil || !r.serves(n, n.held.digest):
+		case n.held.update != nil:
+			r.accepted(n, *n.held.update)
+		default:
+			n.accepting = append(n.accepting, acceptance{digest: n.held.digest})
+			n.readAnew()
+		}
+	}
+}
+
+// readAnew has the document read now, although it is the one that was read last.
+func (s *source) readAnew() {
+	s.anew.Store(true)
+	signal(s.poke)
 }
 
 // accept puts what is held into use.
@@ -122,21 +146,39 @@ func (r *runner) accept(a acceptance) {
 		a.done <- admin.ErrNotHeld
 		return
 	}
-	if a.digest != "" && a.digest != s.held.digest() {
+	if a.digest != "" && a.digest != s.held.digest {
 		a.done <- admin.ErrChanged
 		return
 	}
-	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "digest", s.held.digest(), "lost", len(s.held.lost), "of", s.held.of)
-	r.accepted(s, s.held.update)
-	if r.next != nil { // a reload is under way, and what it found must not be held behind the operator's back
-		for _, n := range r.next.sources {
-			if n.held != nil && r.serves(n, n.held.update) {
-				r.accepted(n, n.held.update)
-			}
-		}
+	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "digest", s.held.digest, "lost", len(s.held.lost), "of", s.held.of)
+	if s.held.update == nil {
+		a.digest = s.held.digest
+		s.accepting = append(s.accepting, a) // take answers
+		s.readAnew()
+		return
 	}
+	r.accepted(s, *s.held.update)
 	r.publish()
 	a.done <- nil
+}
+
+// answerAccepted tells those who have accepted what a source had to read anew what came of it, when it is served.
+func (r *runner) answerAccepted(u update) {
+	s := u.source
+	if u.early || u.err == nil && u.loaded == nil {
+		return // it began before it was asked to
+	}
+	for _, a := range s.accepting {
+		var err error
+		switch {
+		case u.err != nil:
+			err = fmt.Errorf("the document that is held could not be read anew: %w", u.err)
+		case s.loaded == nil || s.loaded.digest() != a.digest:
+			err = admin.ErrChanged
+		}
+		answer([]chan<- error{a.done}, err)
+	}
+	s.accepting = nil
 }
 
 // Accept puts the document of an API into use that is held because it lacks too many operations, and returns when it is. The name, and
@@ -146,7 +188,14 @@ func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
 	a := acceptance{name: name, digest: digest, done: make(chan error, 2)}
 	select {
 	case g.accepts <- a:
-		return <-a.done // the runner answers at once
+		select {
+		case err := <-a.done: // at once, or when it was read anew
+			return err
+		case <-g.ended:
+			return errEnded
+		case <-ctx.Done():
+			return fmt.Errorf("accept: %w", ctx.Err())
+		}
 	case <-g.ended:
 		return errEnded
 	case <-ctx.Done():
@@ -154,8 +203,8 @@ func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
 	}
 }
 
-// digest names the document among all others.
-func (h *held) digest() string { return hex.EncodeToString(h.update.loaded.stamp.Digest[:]) }
+// digest tells a document from all others.
+func (l *loaded) digest() string { return hex.EncodeToString(l.stamp.Digest[:]) }
 
 // maxHeldNames is how many lost operations are told.
 const maxHeldNames = 20
@@ -165,7 +214,7 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	if h == nil {
 		return nil
 	}
-	told := &admin.HeldDocument{Since: h.since, Digest: h.digest(), Version: clip(conceal(s.conceal, h.update.loaded.version)), Lost: len(h.lost), Of: h.of}
+	told := &admin.HeldDocument{Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
 		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/config"
+	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
 )
 
@@ -85,11 +86,20 @@ type runner struct {
 
 // start begins the goroutines of what is new in a deployment.
 func (r *runner) start(d *deployment) {
+	var kept []*source
+	for _, s := range d.sources {
+		if s.cancel == nil && s.archiveID != "" && !s.adopted {
+			kept = append(kept, s)
+		}
+	}
+	r.g.expect(r.ctx, kept)
 	for _, s := range d.sources {
 		if s.cancel == nil {
 			var ctx context.Context
 			ctx, s.cancel = context.WithCancel(r.ctx)
-			s.counted() // it may have adopted a document
+			if s.adopted {
+				s.counted()
+			}
 			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
 		}
 	}
@@ -112,6 +122,10 @@ func (r *runner) stop(d, stays *deployment) {
 				s.cancel()
 			}
 			s.close()
+			for _, a := range s.accepting {
+				answer([]chan<- error{a.done}, admin.ErrChanged)
+			}
+			s.accepting = nil
 		}
 	}
 	for _, s := range stays.sources {
@@ -167,12 +181,13 @@ func (r *runner) loop() {
 			}
 			switch {
 			case !changed:
-			case r.g.current.Load() == nil:
+			case r.g.current.Load() == nil || len(u.source.accepting) > 0:
 				r.surviving("what is served was built", r.publish)
 			case !dirty:
 				dirty = true
 				timer.Reset(coalesce)
 			}
+			r.answerAccepted(u)
 		case <-timer.C:
 			dirty = false
 			r.surviving("what is served was built", r.publish)

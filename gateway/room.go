@@ -41,7 +41,7 @@ type room struct {
 
 // newRoom returns the room of a gateway, which serves once serving tells so.
 func newRoom(serving func() bool) *room {
-	r := &room{shares: make(map[sharer]*share), documents: documents{of: make(map[*source]int64)}}
+	r := &room{shares: make(map[sharer]*share), documents: documents{of: make(map[*source][]*openapi.API)}}
 	r.pace = openapi.NewPace(serving, func() bool { return r.calls.Load() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.capacity = limit / 4

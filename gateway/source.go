@@ -63,6 +63,8 @@ type source struct {
 	name   string // from the configuration, else from the document's title, made unique in its deployment
 	loaded *loaded
 	held   *held // nil: no newer document is held back
+	// accepting are the words of operators on what is held, while that is read anew.
+	accepting []acceptance
 	// confirmed is when the document in use was the newest for the last time, as far as is known.
 	confirmed time.Time
 	// unconfirmed tells that the document in use comes from the disk, and the first attempt to read it has not ended.
@@ -268,7 +270,7 @@ func (s *source) status() admin.API {
 		a.State = admin.Failed
 	}
 	if l := s.loaded; l != nil {
-		a.Title, a.Version, a.Standard, a.LoadedAt = l.title, l.version, l.standard, &l.at
+		a.Title, a.Version, a.Standard, a.LoadedAt, a.MemoryBytes = l.title, l.version, l.standard, &l.at, l.api.Size
 	}
 	if s.err != nil {
 		a.Error = s.err.Error()

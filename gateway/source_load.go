@@ -122,8 +122,8 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	room := &s.g.room.documents
 	c.MaxSize = room.left(s)
 	api, err := doc.Compile(ctx, c)
-	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !room.take(s, api.Size) {
-		return nil, room.refuse(min(c.MaxSize, room.left(s)))
+	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !room.take(s, api) {
+		return nil, room.refuse(s, c.MaxSize)
 	}
 	if err != nil {
 		return nil, err

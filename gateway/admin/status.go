@@ -67,19 +67,21 @@ type Config struct {
 
 // API is the state of one API.
 type API struct {
-	Name      string     `json:"name"`
-	Spec      string     `json:"spec"` // where the document comes from, without user info and query
-	State     State      `json:"state"`
-	Title     string     `json:"title,omitempty"`
-	Version   string     `json:"version,omitempty"`  // of the API, from the document
-	Standard  string     `json:"standard,omitempty"` // version of the OpenAPI standard
-	Tools     int        `json:"tools"`
-	Skipped   int        `json:"skipped"`             // operations that are not tools because they can't be called
-	Problems  int        `json:"problems"`            // what was repaired or guessed in the document
-	LoadedAt  *time.Time `json:"loaded_at,omitempty"` // when the document in use was read
-	Error     string     `json:"error,omitempty"`     // of the last attempt
-	NextTryAt *time.Time `json:"next_try_at,omitempty"`
-	Breaker   string     `json:"breaker,omitempty"` // "open" or "half_open"; "": calls go to the service, or there is no breaker
+	Name     string     `json:"name"`
+	Spec     string     `json:"spec"` // where the document comes from, without user info and query
+	State    State      `json:"state"`
+	Title    string     `json:"title,omitempty"`
+	Version  string     `json:"version,omitempty"`  // of the API, from the document
+	Standard string     `json:"standard,omitempty"` // version of the OpenAPI standard
+	Tools    int        `json:"tools"`
+	Skipped  int        `json:"skipped"`             // operations that are not tools because they can't be called
+	Problems int        `json:"problems"`            // what was repaired or guessed in the document
+	LoadedAt *time.Time `json:"loaded_at,omitempty"` // when the document in use was read
+	// MemoryBytes is about how many bytes what was made of the document in use takes, its tools with it.
+	MemoryBytes int64      `json:"memory_bytes,omitempty"`
+	Error       string     `json:"error,omitempty"` // of the last attempt
+	NextTryAt   *time.Time `json:"next_try_at,omitempty"`
+	Breaker     string     `json:"breaker,omitempty"` // "open" or "half_open"; "": calls go to the service, or there is no breaker
 	// StaleSince is when the document in use was the newest for the last time, as far as is known.
 	StaleSince *time.Time `json:"stale_since,omitempty"`
 	// Held is the newer document that waits for an operator.
