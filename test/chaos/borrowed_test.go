@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -67,5 +70,50 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 	if _, err := io.ReadAll(running); err != nil {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// TestConforming: all suites count, and one that fails is missed whatever it has printed.
+func TestConforming(t *testing.T) {
+	const two = "  30 of 30 scenarios without a failure or a warning, 9 checks\nconformance a: passes\n  9 of 10 scenarios without a failure or a warning, 9 checks\n"
+	for _, test := range []struct {
+		printed string
+		well    bool
+		want    string
+	}{
+		{two, true, "39 of 40 scenarios of 2 suites without a failure or a warning MISSED"},
+		{strings.ReplaceAll(two, "9 of 10", "10 of 10"), true, "40 of 40 scenarios of 2 suites without a failure or a warning ok"},
+		{strings.ReplaceAll(two, "9 of 10", "10 of 10"), false, "40 of 40 scenarios of 2 suites without a failure or a warning MISSED"},
+		{"", true, "0 of 0 scenarios of 0 suites without a failure or a warning MISSED"},
+	} {
+		r := conforming(test.printed, test.well)[0]
+		if got := fmt.Sprint(r.measured, " ", r.verdict); got != test.want {
+			t.Errorf("%q: %s, want %s", test.printed, got, test.want)
+		}
+	}
+}
+
+// TestImageSizes: each image is judged by itself, once.
+func TestImageSizes(t *testing.T) {
+	const printed = "  linux/amd64 as user 65532:65532: 15.2 MB compressed, sha256:00\n  linux/arm64 as user 65532:65532: 25.1 MB compressed, sha256:11\n"
+	got := fmt.Sprint(imageSizes(printed+printed), imageSizes(""))
+	if want := "[{size of linux/amd64 <= 25 MB 15.2 MB ok} {size of linux/arm64 <= 25 MB 25.1 MB MISSED}] [{size <= 25 MB not printed MISSED}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestVulnerabilities: without the database nothing was looked for, and no goal is met.
+func TestVulnerabilities(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	rows, err := (&suite{root: t.TempDir(), log: io.Discard}).vulnerabilities(t.Context(), closed.URL)
+	if got, want := fmt.Sprint(rows, err), "[{known vulnerabilities none their database can't be reached not run}] <nil>"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	open := httptest.NewServer(http.NotFoundHandler())
+	defer open.Close()
+	rows, err = (&suite{root: t.TempDir(), log: io.Discard}).vulnerabilities(t.Context(), open.URL) // there is no Makefile
+	if err != nil || len(rows) != 1 || rows[0].verdict != missed {
+		t.Errorf("%v, %v", rows, err)
 	}
 }

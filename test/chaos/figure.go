@@ -80,7 +80,7 @@ func allFigures() []figure {
 		fuzzing,
 		mutation,
 		leaks,
-		printedBy(24, "conformance", "make conformance: all scenarios for servers", "no failure, no warning", `\d+ of \d+ scenarios without a failure or a warning`, "conformance"),
+		conformance,
 		tokenCost,
 		added,
 		redisGone,
