@@ -47,16 +47,16 @@ func TestBesideBombs(t *testing.T) {
 		bombs *tally
 		want  string
 	}{
-		{3, calls(2 * time.Millisecond), "ok ok ok ok "},
-		{0, calls(time.Millisecond), "MISSED ok ok ok "},
-		{3, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok MISSED ok ok "},
-		{3, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok ok MISSED ok "},
-		{3, calls(2100 * time.Microsecond), "ok ok ok MISSED "},
+		{3, calls(2 * time.Millisecond), "ok  ok ok ok "},
+		{0, calls(time.Millisecond), "MISSED  ok ok ok "},
+		{3, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok  MISSED ok ok "},
+		{3, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok  ok MISSED ok "},
+		{3, calls(2100 * time.Microsecond), "ok  ok ok MISSED "},
 	} {
 		var b besides
 		b.add(test.read, calm, window{test.bombs, calls(time.Millisecond)}, calm)
 		got := ""
-		for _, r := range b.rows(&suite{size: scaled}, 100)[:4] {
+		for _, r := range b.rows(&suite{size: scaled}, 49, 100)[:5] {
 			got += string(r.verdict) + " "
 		}
 		if got != test.want {
@@ -74,17 +74,18 @@ func TestPolledBombs(t *testing.T) {
 		bombs *tally
 		want  string
 	}{
-		{full, 1, calls(1050 * time.Microsecond), "ok ok ok ok "},
-		{full, 0, calls(time.Millisecond), "MISSED ok ok ok "},
-		{full, 1, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok MISSED ok ok "},
-		{full, 1, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok ok MISSED ok "},
-		{full, 1, calls(1060 * time.Microsecond), "ok ok ok MISSED "},
-		{scaled, 1, calls(2 * time.Millisecond), "ok ok ok  "},
+		{full, 9, calls(1050 * time.Microsecond), "ok ok ok ok ok "},
+		{full, 0, calls(time.Millisecond), "MISSED MISSED ok ok ok "},
+		{full, 7, calls(time.Millisecond), "ok MISSED ok ok ok "},
+		{full, 8, &tally{made: 2, due: 2, failed: 1, times: []time.Duration{time.Millisecond}}, "ok ok MISSED ok ok "},
+		{full, 8, &tally{made: 1, due: 2, times: []time.Duration{time.Millisecond}}, "ok ok ok MISSED ok "},
+		{full, 8, calls(1060 * time.Microsecond), "ok ok ok ok MISSED "},
+		{scaled, 1, calls(2 * time.Millisecond), "ok  ok ok  "},
 	} {
 		var b besides
 		b.add(test.read, window{calls(time.Millisecond), calls(time.Millisecond)}, window{test.bombs, calls(time.Millisecond)})
 		got := ""
-		for _, r := range b.polledRows(&suite{size: test.size}, 100)[:4] {
+		for _, r := range b.polledRows(&suite{size: test.size}, 8, 100)[:5] {
 			got += string(r.verdict) + " "
 		}
 		if got != test.want {

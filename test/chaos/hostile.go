@@ -161,7 +161,7 @@ func runBeside(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 	if err != nil {
 		return nil, err
 	}
-	return b.rows(s, float64(usage.PeakRSS)/(1<<20)), nil
+	return b.rows(s, len(bombs), float64(usage.PeakRSS)/(1<<20)), nil
 }
 
 // window is what was seen of calls in one window.
@@ -218,7 +218,7 @@ func (b *besides) failed(what string) row {
 }
 
 // rows judges them.
-func (b *besides) rows(s *suite, rss float64) []row {
+func (b *besides) rows(s *suite, bombs int, rss float64) []row {
 	middle := func(values []float64) float64 { m, _, _ := median(values); return m }
 	times := func(i int) string {
 		return fmt.Sprintf("%.1f ms alone, %.1f beside bombs, %.1f beside the program", middle(b.calm[i]), middle(b.bombs[i]), middle(b.other[i]))
@@ -226,6 +226,7 @@ func (b *besides) rows(s *suite, rss float64) []row {
 	ratio, text := against(b.bombs[0], b.calm[0])
 	return []row{
 		b.came("bombs that were read in each window"),
+		b.different(s, bombs, bombs),
 		b.failed("calls of another API that failed"),
 		pace(s, "calls made of those that were due", &b.calls[0], &b.calls[1], &b.calls[2]),
 		{"p99 of another API beside one reload after the other", "<= 2 ×", text, s.timed(ratio <= 2)},

@@ -82,11 +82,29 @@ func runPolled(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 	if err != nil {
 		return nil, err
 	}
-	return b.polledRows(s, float64(usage.PeakRSS)/(1<<20)), ctx.Err()
+	return b.polledRows(s, len(bombs), float64(usage.PeakRSS)/(1<<20)), ctx.Err()
+}
+
+// leastDifferent is how many of the bombs must come in full when the gateway asks by itself: most take it so long to read that it asks for no other
+// in the rest of the window.
+const leastDifferent = 8
+
+// different judges how many of the bombs came, in full: one after the other does, from window to window.
+func (b *besides) different(s *suite, bombs, least int) row {
+	n := 0
+	for _, read := range b.read {
+		n += read
+	}
+	n = min(n, bombs)
+	r := row{"different ones of these", fmt.Sprintf(">= %d in full", least), fmt.Sprintf("%d of %d", n, bombs), shown}
+	if s.size == full {
+		r.goal, r.verdict = fmt.Sprintf(">= %d", least), verdictOf(n >= least)
+	}
+	return r
 }
 
 // polledRows judges them. Only in full are windows so long that what a document does to calls and its rest after that are both in them.
-func (b *besides) polledRows(s *suite, rss float64) []row {
+func (b *besides) polledRows(s *suite, bombs int, rss float64) []row {
 	ratio, text := against(b.bombs[0], b.calm[0])
 	_, straight := against(b.bombs[1], b.calm[1])
 	judged := row{"p99 of another API, when the gateway asks for bombs by itself", "<= 1.05 ×", text, verdictOf(ratio <= 1.05)}
@@ -95,6 +113,7 @@ func (b *besides) polledRows(s *suite, rss float64) []row {
 	}
 	return []row{
 		b.came("bombs that it asked for by itself, in each window"),
+		b.different(s, bombs, leastDifferent),
 		b.failed("calls of another API that failed meanwhile"),
 		pace(s, "calls made of those that were due, meanwhile", &b.calls[0], &b.calls[1]),
 		judged,
