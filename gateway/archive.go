@@ -37,6 +37,8 @@ type archive struct {
 	start, ended time.Duration
 	// large has a place for each large document that is read from the disk and compiled; nil: there may be any number.
 	large chan struct{}
+	// survive runs what touches the disk in a goroutine of its own.
+	survive func(what string, step func()) (panicked bool)
 	// pace is that of writing them.
 	pace *openapi.Pace
 	// waits is how many bytes of documents wait to be written at most, or are written. More are not kept; they are written when they change.
@@ -68,11 +70,11 @@ const (
 )
 
 // newArchive returns nil without a directory. It touches nothing.
-func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry) *archive {
+func newArchive(c *config.Config, log *slog.Logger, r *prometheus.Registry, survive func(what string, step func()) (panicked bool)) *archive {
 	if c.Server.StateDir == "" {
 		return nil
 	}
-	s := &archive{dir: c.Server.StateDir.String(), most: int64(c.Limits.MaxSpec) + maxArchiveHead + maxArchiveLines, log: log, wake: make(chan struct{}, 1),
+	s := &archive{dir: c.Server.StateDir.String(), most: int64(c.Limits.MaxSpec) + maxArchiveHead + maxArchiveLines, log: log, survive: survive, wake: make(chan struct{}, 1),
 		waiting: map[string]*archived{}, writing: map[string]*archived{}, failing: map[string]bool{}, waits: maxWaits,
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
 			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
@@ -255,13 +257,17 @@ func (s *archive) open() error {
 // writeAll writes what waits. What can't be written waits on, as far as there is room.
 func (s *archive) writeAll() {
 	s.mu.Lock()
+	for id, doc := range s.writing { // a panic has left them
+		if s.waiting[id] == nil {
+			s.waiting[id] = doc
+		}
+	}
 	all := s.waiting
 	s.writing, s.waiting = all, map[string]*archived{}
 	s.mu.Unlock()
 	for id, doc := range all {
-		err := s.write(doc)
+		err := s.writeOne(id, doc)
 		s.mu.Lock()
-		delete(s.writing, id)
 		before := s.failing[id]
 		if err == nil {
 			delete(s.failing, id)
@@ -282,6 +288,16 @@ func (s *archive) writeAll() {
 			}
 		}
 	}
+}
+
+// writeOne gives one document to the disk. It does not count as written any more, even if that panics.
+func (s *archive) writeOne(id string, doc *archived) error {
+	defer func() {
+		s.mu.Lock()
+		delete(s.writing, id)
+		s.mu.Unlock()
+	}()
+	return s.write(doc)
 }
 
 // full tells that there is no room for a document to wait. One alone may always. The caller has the lock.

@@ -24,7 +24,7 @@ func (s *archive) take(ctx context.Context, id, label string) (doc *archived, le
 		return nil, leave
 	}
 	var text []byte
-	size, err := patient(ctx, s.start, func() (int64, error) { return s.size(id) })
+	size, err := patient(ctx, s.survive, s.start, func() (int64, error) { return s.size(id) })
 	if err == nil && size > smallText && s.large != nil {
 		select {
 		case s.large <- struct{}{}:
@@ -33,7 +33,7 @@ func (s *archive) take(ctx context.Context, id, label string) (doc *archived, le
 		}
 	}
 	if err == nil {
-		text, err = patient(ctx, s.start, func() ([]byte, error) { return s.read(id) })
+		text, err = patient(ctx, s.survive, s.start, func() ([]byte, error) { return s.read(id) })
 	}
 	if ctx.Err() != nil {
 		return nil, leave
@@ -56,7 +56,7 @@ func (g *Gateway) expect(ctx context.Context, sources []*source) {
 	for _, s := range sources {
 		ids = append(ids, s.archiveID)
 	}
-	sizes, _ := patient(ctx, sizesPatience, func() (sizes []int64, _ error) { // who reads a document says that the disk hangs
+	sizes, _ := patient(ctx, g.survive, sizesPatience, func() (sizes []int64, _ error) { // who reads a document says that the disk hangs
 		for _, id := range ids {
 			sizes = append(sizes, g.archive.readSize(id))
 		}
@@ -68,15 +68,16 @@ func (g *Gateway) expect(ctx context.Context, sources []*source) {
 }
 
 // patient returns what f does. It does not wait for longer than patience, or the end of ctx.
-func patient[T any](ctx context.Context, patience time.Duration, f func() (T, error)) (v T, err error) {
+func patient[T any](ctx context.Context, survive func(what string, step func()) (panicked bool), patience time.Duration, f func() (T, error)) (v T, err error) {
 	type outcome struct {
 		v   T
 		err error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		v, err := f()
-		done <- outcome{v, err}
+		o := outcome{err: errStepPanicked}
+		survive("server.state_dir was read", func() { o.v, o.err = f() })
+		done <- o
 	}()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

@@ -73,3 +73,40 @@ func TestStateDirThatHangs(t *testing.T) {
 		})
 	}
 }
+
+// TestArchivePanics: a panic at the disk costs one document, and no process; what it had not come to is written, and nothing goes on to count as being
+// written.
+func TestArchivePanics(t *testing.T) {
+	dir := t.TempDir()
+	text := "server: {state_dir: " + dir + "}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n"
+	p := starting(t, text, func(g *Gateway) {
+		g.archive.read = func(string) ([]byte, error) { panic("read") }
+		g.archive.size = func(string) (int64, error) { return 1, nil }
+	})
+	p.eventually("it was tried", func() bool {
+		return strings.Contains(p.log.String(), "the document that was kept can't be used") && strings.Contains(p.log.String(), "panic in the background")
+	})
+	p.write(map[string]string{"a.yaml": document("A", "one")})
+	p.eventually("it is served", func() bool { return p.Status().Tools == 1 })
+	p.end()
+
+	a := p.archive
+	a.waiting = map[string]*archived{}
+	for _, id := range []string{"one", "two", "three"} {
+		a.put(&archived{head: archiveHead{ID: id}, copy: copyOfOne("http://a.example/x", "text")})
+	}
+	written := 0
+	a.write = func(*archived) error {
+		if written++; written == 1 {
+			panic("write")
+		}
+		return nil
+	}
+	if !p.survive("it is written", a.writeAll) || written != 1 {
+		t.Errorf("no panic, %d written", written)
+	}
+	a.writeAll()
+	if n := a.held(); written != 3 || n != 0 {
+		t.Errorf("%d written, %d bytes wait or are written", written, n)
+	}
+}

@@ -150,7 +150,7 @@ func New(o Options) (*Gateway, error) {
 	g.unlisted = newUnlistedProxies(g.log, o.Metrics)
 	c := o.Config
 	keys := g.keysOf(c)
-	g.archive = newArchive(c, g.log, o.Metrics)
+	g.archive = newArchive(c, g.log, o.Metrics, g.survive)
 	if g.archive != nil {
 		g.archive.pace = g.room.pace
 	}

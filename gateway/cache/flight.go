@@ -44,31 +44,17 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 	}
 	k := keyOf(req, n)
 	for {
-		c.mu.Lock()
-		e := c.entries[k]
-		if e != nil {
-			c.touch(e)
-		}
-		if e != nil && e.isFresh(c.now()) {
-			c.mu.Unlock()
-			return e.response(req), count(Hit), nil
-		}
-		if e != nil && !e.until.IsZero() {
-			if c.now().Before(e.until) {
-				c.mu.Unlock()
-				resp, err := fetch(req)
-				return resp, count(Bypass), err
-			}
-			e = nil
-		}
-		f := c.flights[k]
-		if f == nil {
-			f = c.takeOff(req, k, n)
-			c.mu.Unlock()
+		e, f, own := c.look(req, k, n)
+		switch {
+		case own:
 			resp, o, err := c.fly(f, req, e, r, fetch)
 			return resp, count(o), err
+		case f == nil && e.until.IsZero():
+			return e.response(req), count(Hit), nil
+		case f == nil:
+			resp, err := fetch(req)
+			return resp, count(Bypass), err
 		}
-		c.mu.Unlock()
 		select {
 		case <-f.done:
 		case <-req.Context().Done():
@@ -85,6 +71,26 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 	}
 }
 
+// look finds what is kept and of use, an answer or that there is none to keep; else f is the flight that brings one. own tells that it has just begun,
+// for who asks, with the answer that is no longer fresh, if there is one.
+func (c *Cache) look(req *http.Request, k key, n Name) (e *entry, f *flight, own bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e = c.entries[k]; e != nil {
+		c.touch(e)
+		if now := c.now(); e.isFresh(now) || now.Before(e.until) {
+			return e, nil, false
+		}
+		if !e.until.IsZero() {
+			e = nil
+		}
+	}
+	if f = c.flights[k]; f != nil {
+		return nil, f, false
+	}
+	return e, c.takeOff(req, k, n), true
+}
+
 // takeOff begins a flight. The mutex is held.
 func (c *Cache) takeOff(req *http.Request, k key, n Name) *flight {
 	f := &flight{key: k, place: placeOf(n.Group, req.URL), owner: n.Owner, began: c.now(), done: make(chan struct{})}
@@ -98,31 +104,7 @@ func (c *Cache) takeOff(req *http.Request, k key, n Name) *flight {
 
 // land ends a flight, once. e is the answer if it was kept, gone tells that nobody knows.
 func (c *Cache) land(f *flight, e *entry, r *Rule, gone bool) {
-	c.mu.Lock()
-	if f.ended {
-		c.mu.Unlock()
-		return
-	}
-	f.ended, f.gone = true, gone
-	stored := e != nil && !f.doomed && c.put(e)
-	if stored {
-		f.kept = e
-	} else if !gone && !f.doomed {
-		none := &entry{key: f.key, place: f.place, owner: f.owner, until: c.now().Add(unkeptTime)}
-		none.weigh()
-		if old := c.entries[f.key]; old == nil || e != nil {
-			c.put(none)
-		}
-	}
-	if c.flights[f.key] == f {
-		delete(c.flights, f.key)
-	}
-	if delete(c.airborn[f.place], f); len(c.airborn[f.place]) == 0 {
-		delete(c.airborn, f.place)
-	}
-	close(f.done)
-	c.mu.Unlock()
-	if !stored {
+	if !c.end(f, e, gone) {
 		return
 	}
 	if r.Count != nil {
@@ -131,6 +113,35 @@ func (c *Cache) land(f *flight, e *entry, r *Rule, gone bool) {
 	if c.beyond != nil {
 		c.putBeyond(f, e)
 	}
+}
+
+// end tells those who wait for a flight what has become of it, also if something panics here. It returns whether the answer was kept.
+func (c *Cache) end(f *flight, e *entry, gone bool) (stored bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.ended {
+		return false
+	}
+	f.ended, f.gone = true, gone
+	defer func() {
+		if c.flights[f.key] == f {
+			delete(c.flights, f.key)
+		}
+		if delete(c.airborn[f.place], f); len(c.airborn[f.place]) == 0 {
+			delete(c.airborn, f.place)
+		}
+		close(f.done)
+	}()
+	if stored = e != nil && !f.doomed && c.put(e); stored {
+		f.kept = e
+	} else if !gone && !f.doomed {
+		none := &entry{key: f.key, place: f.place, owner: f.owner, until: c.now().Add(unkeptTime)}
+		none.weigh()
+		if old := c.entries[f.key]; old == nil || e != nil {
+			c.put(none)
+		}
+	}
+	return stored
 }
 
 // fly makes the request of a flight. old is what was kept and is no longer fresh; nil: nothing.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"drawbridge/auth/authtest"
@@ -75,6 +76,18 @@ var layers = []layer{
 	{"gateway/result.go", "(*call) succeed", byCall},
 	{"gateway/call.go", "(*call) done", byCall},
 	{"gateway/metrics.go", "(*Gateway) observe", byCall},
+	{"gateway/cache/flight.go", "(*Cache) Do", byCall},
+	{"gateway/cache/flight.go", "(*Cache) fly", byCall},
+	{"gateway/cache/kept.go", "(*keptBody) Read", byCall},
+	{"gateway/cache/flight.go", "(*Cache) land", byCall},
+	{"gateway/cache/store.go", "(*Cache) put", byCall},
+	{"auth/credential/transport.go", "(*transport) RoundTrip", byCall},
+	{"auth/credential/cell.go", "(*cell) get", byCall},
+	{"auth/credential/oauth.go", "(*grant) fetch", byCall},
+	{"gateway/audit/log.go", "(*Log) put", byCall},
+	{"gateway/audit/line.go", "(*Line) append", byCall},
+	{"gateway/audit/log.go", "(*Log) take", byCall},
+	{"gateway/audit/log.go", "(*Log) write", byCall},
 	{"gateway/mcp/listen.go", "(*listener) begin", byStream},
 	{"gateway/mcp/listen.go", "(*listener) tell", byStream},
 	{"gateway/mcp/hub.go", "(*Hub) Changed", byStream},
@@ -85,6 +98,10 @@ var layers = []layer{
 	{"gateway/source_load.go", "(*source) compile", byDocument},
 	{"gateway/source.go", "(*source) callClient", byDocument},
 	{"gateway/refresh.go", "(*source) refresh", byDocument},
+	{"gateway/documents.go", "(*documents) leftLocked", byDocument},
+	{"gateway/archive.go", "(*archive) put", byDocument},
+	{"gateway/archive.go", "(*archive) writeFile", byDocument},
+	{"gateway/archive_format.go", "(*archived) encode", byDocument},
 	{"gateway/generation.go", "(*Gateway) build", byDocument},
 	{"gateway/reload.go", "(*runner) take", byDocument},
 	{"config/watch.go", "(*Watcher) check", byDocument},
@@ -279,6 +296,7 @@ type panicWorld struct {
 	spec     string
 	token    string
 	changes  int
+	calls    atomic.Int64
 }
 
 func (s *suite) newPanicWorld(ctx context.Context, program string) (w *panicWorld, err error) {
@@ -288,7 +306,11 @@ func (s *suite) newPanicWorld(ctx context.Context, program string) (w *panicWorl
 			err = errors.Join(err, w.close())
 		}
 	}()
-	if w.upstream, err = newService(func(rw http.ResponseWriter, _ *http.Request) {
+	if w.upstream, err = newService(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" { // which the gateway needs another of every other second
+			answerJSON(rw, `{"access_token":"own","token_type":"Bearer","expires_in":2}`)
+			return
+		}
 		rw.Header().Set("Connection", "close") // each call dials
 		answerJSON(rw, `{"ok":true}`)
 	}); err != nil {
@@ -330,10 +352,13 @@ func (w *panicWorld) restart(ctx context.Context) error {
 	}
 	w.g, err = w.s.startProgram(ctx, w.program, setup{
 		addresses: []string{w.host, admin},
-		server:    ", keep_alive: 100ms",
+		server:    fmt.Sprintf(", keep_alive: 100ms, state_dir: %q", filepath.Join(w.s.dir, "state")),
 		// With room for few calls, what a panic does not give back is missed soon.
-		apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, max_in_flight: 2}]", w.spec, "http://"+w.upstream.host),
-		more: fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\n", w.issuer.Issuer()),
+		apis: fmt.Sprintf("[{spec: %q, name: things, base_url: %q, max_in_flight: 2, credential: {type: client_credentials, token_url: %q, client_id: gateway, client_secret: secret}}]",
+			w.spec, "http://"+w.upstream.host, "http://"+w.upstream.host+"/token"),
+		environment: []string{"GOMEMLIMIT=512MiB"}, // so that what documents take is counted
+		more: fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\nrules: [{match: {api: things}, set: {cache: {ttl: 1m}}}]\naudit: {file: %q}\n",
+			w.issuer.Issuer(), filepath.Join(w.s.dir, "audit.log")),
 	})
 	if err != nil {
 		return err
@@ -404,13 +429,18 @@ func (w *panicWorld) setOff(ctx context.Context, n int, reach way) error {
 	return errors.Join(errors.New("nothing has led there"), os.Remove(file))
 }
 
+// call makes a call whose answer nobody has kept.
+func (w *panicWorld) call(c *caller) (text string, err error) {
+	return c.call("get_thing", 1, fmt.Sprintf(`{"id":"a%d"}`, w.calls.Add(1)))
+}
+
 // lead does once what leads to a layer. What comes of it is of no matter here.
 func (w *panicWorld) lead(ctx context.Context, reach way) {
 	c := &caller{client: w.client()}
 	defer c.close()
 	switch reach {
 	case byCall:
-		_, _ = c.call("get_thing", 1, `{"id":"a"}`)
+		_, _ = w.call(c)
 	case byList:
 		_, _, _ = c.exchange(c.client.List(""))
 	case bySilence:
@@ -425,7 +455,7 @@ func (w *panicWorld) lead(ctx context.Context, reach way) {
 		token, err := w.issuer.Issue(authtest.Token{Subject: "tester", Audience: []string{"http://" + w.host + "/mcp"}, Scopes: []string{"mcp:tools"}, Life: 3 * time.Hour})
 		if err == nil {
 			c.client.Token = token
-			_, _ = c.call("get_thing", 1, `{"id":"a"}`)
+			_, _ = w.call(c)
 		}
 	}
 }
@@ -441,7 +471,7 @@ func (w *panicWorld) well(ctx context.Context, after way) error {
 	check := func() error {
 		c := &caller{client: w.client()}
 		defer c.close()
-		if text, err := c.call("get_thing", 1, `{"id":"a"}`); err != nil {
+		if text, err := w.call(c); err != nil {
 			return fmt.Errorf("a call: %w %s", err, text)
 		}
 		return process.Ready(ctx, w.g.admin)
