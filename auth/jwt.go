@@ -477,16 +477,19 @@ const publishedWithin = 5 * time.Minute
 // gone. The time may be made up, but who does that has a token that is no good.
 func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at, now time.Time) (*keySet, error) {
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
-	jws, err := jose.ParseSignedCompact(c.token, []jose.SignatureAlgorithm{algorithm})
-	if err != nil {
-		return nil, &refusal{outcome: badToken, reason: "not a JWS", issuer: i.url}
-	}
+	var jws *jose.JSONWebSignature // made when there is a key to try: who makes up keys has no more work done
 	c.check.did(CheckSignature, i.url)
 	for fetched := false; ; fetched = true {
 		asOf := time.Unix(0, i.fetched.Load()) // before the keys are read, which may be newer then, but not older
 		keys := i.current(now)
 		if keys != nil {
 			for _, k := range keys.find(h.key, algorithm) {
+				if jws == nil {
+					var err error
+					if jws, err = jose.ParseSignedCompact(c.token, []jose.SignatureAlgorithm{algorithm}); err != nil {
+						return nil, &refusal{outcome: badToken, reason: "not a JWS", issuer: i.url}
+					}
+				}
 				if _, err := jws.Verify(k.public); err == nil {
 					return keys, nil
 				}
