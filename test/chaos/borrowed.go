@@ -125,17 +125,21 @@ func (s *suite) target(ctx context.Context, what, goal, line string, args ...str
 // tokens runs a part of test/tokens.
 func tokens(number int, name, only string) figure {
 	beside := map[string]string{
-		"rotation": "keys rotate every %s", "keys": "beside 1,000 tokens of unknown keys a second; then 7 windows each without them, beside 1,000 requests a second without a token, and beside those, by turns", "outage": "the server does not answer; a day in virtual time",
+		"rotation": "keys rotate every %s", "keys": "beside %s tokens of unknown keys a second; then 7 windows each without them, beside as many requests without a token, and beside those, by turns", "outage": "the server does not answer; a day in virtual time",
 	}[only]
+	few, many := "5 s", "30 s"
+	if only == "keys" {
+		few, many = "1,000", "10,000"
+	}
 	return figure{
 		number: number, name: name,
 		conditions: [3]string{
-			scaled: "test/tokens, 500 calls/s, 20 s, " + strings.ReplaceAll(beside, "%s", "5 s"), full: "test/tokens, 1,000 calls/s, 10 min, " + strings.ReplaceAll(beside, "%s", "30 s"),
+			scaled: "test/tokens, 500 calls/s, 20 s, " + strings.ReplaceAll(beside, "%s", few), full: "test/tokens, 1,000 calls/s, 10 min, " + strings.ReplaceAll(beside, "%s", many),
 		},
 		run: func(ctx context.Context, s *suite) ([]row, error) {
 			args := []string{"run", "./test/tokens", "-gateway", s.program, "-only", only, "-rps", "500"}
 			if s.size == full {
-				args = append(args, "-phase", "10m", "-rotate", "30s", "-rps", "1000")
+				args = append(args, "-phase", "10m", "-rotate", "30s", "-rps", "1000", "-others", "10000")
 			}
 			printed, well, err := s.borrow(ctx, "go", args...)
 			if err != nil {
