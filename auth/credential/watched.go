@@ -22,6 +22,7 @@ type watched[T any] struct {
 	parse func(contents [][]byte) (T, error)
 	every time.Duration // how old a look at the files may be
 	now   func() time.Time
+	read  func(path string) ([]byte, fs.FileMode, error) // nil: readFile
 
 	mu     sync.Mutex
 	digest [sha256.Size]byte // of what was last tried
@@ -63,34 +64,63 @@ func (w *watched[T]) exposed() []string {
 	return w.open
 }
 
-// look reads the files. The caller holds w.mu.
+// mostReads is how often files are read that are others each time.
+const mostReads = 5
+
+// look reads the files. Those that have changed are read until they are the same twice: one that is written in place while it is read may come as the
+// begin of what it was and the end of what it is, which can pass for a certificate. The caller holds w.mu.
 func (w *watched[T]) look() {
-	contents := make([][]byte, len(w.paths))
-	h := sha256.New()
-	var open []string
-	for i, path := range w.paths {
-		content, mode, err := readFile(path)
-		if err != nil {
+	var now, before version
+	for n := range mostReads {
+		var err error
+		if now, err = w.readAll(); err != nil {
 			w.err, w.digest = err, [sha256.Size]byte{}
 			return
 		}
-		if mode&0o004 != 0 {
-			open = append(open, path)
+		if now.digest == w.digest {
+			w.open = now.open
+			return
 		}
-		contents[i] = content
-		fmt.Fprintf(h, "%d ", len(content))
-		h.Write(content)
+		if n > 0 && now.digest == before.digest {
+			break
+		}
+		before = now
 	}
-	w.open = open
-	digest := [sha256.Size]byte(h.Sum(nil))
-	if digest == w.digest {
-		return
-	}
-	w.digest = digest
-	value, err := w.parse(contents)
+	w.open, w.digest = now.open, now.digest
+	value, err := w.parse(now.contents)
 	if w.err = err; err == nil {
 		w.value = seal(value)
 	}
+}
+
+// version is what the files hold.
+type version struct {
+	contents [][]byte
+	open     []string // the paths that every user may read
+	digest   [sha256.Size]byte
+}
+
+// readAll reads the files once.
+func (w *watched[T]) readAll() (v version, err error) {
+	read := w.read
+	if read == nil {
+		read = readFile
+	}
+	h := sha256.New()
+	for _, path := range w.paths {
+		content, mode, err := read(path)
+		if err != nil {
+			return version{}, err
+		}
+		if mode&0o004 != 0 {
+			v.open = append(v.open, path)
+		}
+		v.contents = append(v.contents, content)
+		fmt.Fprintf(h, "%d ", len(content))
+		h.Write(content)
+	}
+	v.digest = [sha256.Size]byte(h.Sum(nil))
+	return v, nil
 }
 
 // readFile reads a regular file of a bounded size, and returns who may read it.
