@@ -30,146 +30,188 @@ var bulkhead = figure{
 // runBulkhead measures calls of nine APIs while the tenth gets as many calls as all of them, and is at times a hole. Room,
 // queue and breaker are as they are by default.
 func runBulkhead(ctx context.Context, s *suite) (rows []row, err error) {
-	upstream, err := newService(func(w http.ResponseWriter, _ *http.Request) {
+	h, err := s.newBlackHole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	h.window(ctx, h.paced) // all is warm
+	without, with, p99, err := h.byTurns(ctx, by(s, [3]int{1, 5, 30}), h.paced)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(holed(s, without, with, ""), p99.row(s, "p99 of the nine"))
+	windows := by(s, [3]int{0, 5, 30})
+	if windows == 0 {
+		return rows, nil
+	}
+	if without, with, p99, err = h.byTurns(ctx, windows, h.saturated); err != nil {
+		return rows, err
+	}
+	const at = "at saturation: "
+	each := func(t *tally) float64 { return float64(t.made) / float64(windows) / h.length.Seconds() }
+	rows = append(rows, holed(s, without, with, at)...)
+	return append(rows,
+		row{at + "calls of the nine", "", fmt.Sprintf("%.0f a second, and %.0f in the hole", each(&without.nine), each(&with.nine)), shown},
+		p99.row(s, at+"p99 of the nine")), nil
+}
+
+// blackHole is a gateway with ten APIs, of which the tenth can be made a hole, and those who call them.
+type blackHole struct {
+	upstream, tenth *service
+	relay           *faultnet.Relay // before the tenth
+	deep            atomic.Bool     // the tenth is a hole
+	fallen          atomic.Int64    // connections that went into it
+	g               *gateway
+	others, toTenth []*caller
+	rate            int           // calls a second of the tenth, and of the nine together
+	length          time.Duration // of a window
+}
+
+func (s *suite) newBlackHole(ctx context.Context) (h *blackHole, err error) {
+	h = &blackHole{rate: by(s, [3]int{100, 300, 300}), length: by(s, [3]time.Duration{2 * time.Second, 3 * time.Second, 10 * time.Second})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+	if h.upstream, err = newService(func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(5 * time.Millisecond)
 		answerJSON(w, `{"ok":true}`)
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
-	defer upstream.close()
-	tenth, err := newService(upstream.server.Handler.ServeHTTP)
-	if err != nil {
+	if h.tenth, err = newService(h.upstream.server.Handler.ServeHTTP); err != nil {
 		return nil, err
 	}
-	defer tenth.close()
-	var hole atomic.Bool
-	var fallen atomic.Int64 // connections that went into it
-	relay, err := faultnet.Listen(tenth.host, s.seed, func(int, *rand.Rand) faultnet.Script {
-		if hole.Load() {
-			fallen.Add(1)
+	if h.relay, err = faultnet.Listen(h.tenth.host, s.seed, func(int, *rand.Rand) faultnet.Script {
+		if h.deep.Load() {
+			h.fallen.Add(1)
 			return faultnet.Script{Greeting: faultnet.BlackHole}
 		}
 		return faultnet.Script{}
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, relay.Close()) }()
 	spec, err := s.write("things.json", things)
 	if err != nil {
 		return nil, err
 	}
 	apis := ""
 	for n := range 9 {
-		apis += fmt.Sprintf("{spec: %q, name: api%d, base_url: %q}, ", spec, n, "http://"+upstream.host)
+		apis += fmt.Sprintf("{spec: %q, name: api%d, base_url: %q}, ", spec, n, "http://"+h.upstream.host)
 	}
-	apis += fmt.Sprintf("{spec: %q, name: api9, base_url: %q, timeout: 2s}", spec, "http://"+relay.Addr())
-	g, err := s.serve(ctx, setup{apis: "[" + apis + "]"})
-	if err != nil {
+	apis += fmt.Sprintf("{spec: %q, name: api9, base_url: %q, timeout: 2s}", spec, "http://"+h.relay.Addr())
+	if h.g, err = s.serve(ctx, setup{apis: "[" + apis + "]"}); err != nil {
 		return nil, err
 	}
-	defer g.stopInto(&err)
+	h.others, h.toTenth = h.crew(64, 4), h.crew(800, 5)
+	return h, nil
+}
 
-	rate := by(s, [3]int{100, 300, 300})
-	length := by(s, [3]time.Duration{2 * time.Second, 3 * time.Second, 10 * time.Second})
-	var all []*caller
-	defer func() {
-		for _, c := range all {
-			c.close()
-		}
-	}()
-	crew := func(workers int, address byte) []*caller {
-		callers := make([]*caller, workers)
-		for i := range callers {
-			callers[i] = &caller{client: &wire.Client{Host: g.host, Revision: wire.Modern}, from: net.IPv4(127, 0, address, byte(1+i%250))}
-		}
-		all = append(all, callers...)
-		return callers
+// crew are callers with addresses of their own.
+func (h *blackHole) crew(workers int, address byte) []*caller {
+	callers := make([]*caller, workers)
+	for i := range callers {
+		callers[i] = &caller{client: &wire.Client{Host: h.g.host, Revision: wire.Modern}, from: net.IPv4(127, 0, address, byte(1+i%250))}
 	}
-	others, toTenth := crew(64, 4), crew(800, 5)
-	toNine := func(worker, n int) error {
-		text, err := others[worker].call(fmt.Sprintf("api%d_get_thing", n%9), n, `{"id":"a"}`)
-		if err != nil {
-			return fmt.Errorf("%w: %.100s", err, text)
-		}
-		return nil
+	return callers
+}
+
+func (h *blackHole) close() (err error) {
+	for _, c := range slices.Concat(h.others, h.toTenth) {
+		c.close()
 	}
-	window := func(start func() *load) (nine, ten *tally) {
-		first := openLoad(ctx, rate, len(toTenth), func(worker, n int) error {
-			_, err := toTenth[worker].call("api9_get_thing", n, `{"id":"a"}`)
-			return err
-		})
-		second := start()
-		openload.Pause(ctx, length)
-		return second.stop(), first.stop()
+	if h.g != nil {
+		h.g.stopInto(&err)
 	}
-	var without, with *sides
-	// dig makes the tenth a hole or fills it in, unless it is so already.
-	dig := func(deep bool) error {
-		if hole.Swap(deep) == deep {
-			return nil
-		}
-		if deep {
-			with.swallowed = append(with.swallowed, 0)
-			fallen.Store(0)
-			return tenth.rest(ctx) // the connections that rest are no way around the hole
-		}
-		for range probes {
-			if err := g.until(ctx, "api9_get_thing"); err != nil { // the breaker lets it in again
-				return err
-			}
-		}
-		return nil
+	if h.relay != nil {
+		err = errors.Join(err, h.relay.Close())
 	}
-	byTurns := func(windows int, start func() *load) (p99 *compared, err error) {
-		without, with, p99 = &sides{}, &sides{}, &compared{}
-		for n := range windows {
-			var calm, meanwhile time.Duration                                  // p99 of the nine
-			for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
-				if err := dig(deep); err != nil {
-					return nil, err
-				}
-				nine, ten := window(start)
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				seen, late := without, &calm
-				if deep {
-					seen, late = with, &meanwhile
-					with.swallowed[len(with.swallowed)-1] = fallen.Load()
-				}
-				seen.nine.add(nine)
-				seen.ten.add(ten)
-				*late = nine.quantile(0.99)
-			}
-			p99.add(calm, meanwhile)
+	for _, s := range []*service{h.tenth, h.upstream} {
+		if s != nil {
+			s.close()
 		}
-		return p99, dig(false)
 	}
-	paced := func() *load { return openLoad(ctx, rate, len(others), toNine) }
-	window(paced) // all is warm
-	p99, err := byTurns(by(s, [3]int{1, 5, 30}), paced)
+	return err
+}
+
+// toNine is a call of one of the nine.
+func (h *blackHole) toNine(worker, n int) error {
+	text, err := h.others[worker].call(fmt.Sprintf("api%d_get_thing", n%9), n, `{"id":"a"}`)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("%w: %.100s", err, text)
 	}
-	rows = append(holed(s, without, with), p99.row(s, "p99 of the nine"))
-	windows := by(s, [3]int{0, 5, 30})
-	if windows == 0 {
-		return rows, nil
+	return nil
+}
+
+// paced calls the nine at a fixed rate, saturated as fast as the callers can.
+func (h *blackHole) paced(ctx context.Context) *load {
+	return openLoad(ctx, h.rate, len(h.others), h.toNine)
+}
+
+func (h *blackHole) saturated(ctx context.Context) *load {
+	return closedLoad(ctx, len(h.others), 0, h.toNine)
+}
+
+// window has calls of the tenth, at a fixed rate, beside those of the nine.
+func (h *blackHole) window(ctx context.Context, start func(context.Context) *load) (nine, ten *tally) {
+	first := openLoad(ctx, h.rate, len(h.toTenth), func(worker, n int) error {
+		_, err := h.toTenth[worker].call("api9_get_thing", n, `{"id":"a"}`)
+		return err
+	})
+	second := start(ctx)
+	openload.Pause(ctx, h.length)
+	return second.stop(), first.stop()
+}
+
+// dig makes the tenth a hole or fills it in, unless it is so already, and tells whether it has done so.
+func (h *blackHole) dig(ctx context.Context, deep bool) (dug bool, err error) {
+	if h.deep.Swap(deep) == deep {
+		return false, nil
 	}
-	if p99, err = byTurns(windows, func() *load { return closedLoad(ctx, len(others), 0, toNine) }); err != nil {
-		return rows, err
+	if deep {
+		h.fallen.Store(0)
+		return true, h.tenth.rest(ctx) // the connections that rest are no way around the hole
 	}
-	nine := tally{}
-	nine.add(&without.nine)
-	nine.add(&with.nine)
-	each := func(t *tally) float64 { return float64(t.made) / float64(windows) / length.Seconds() }
-	return append(rows,
-		row{"at saturation: calls of the nine that failed", "0", fmt.Sprintf("%d of %d, %.0f a second and %.0f in the hole%s", nine.failed, nine.made, each(&without.nine), each(&with.nine), orNothing("; ", nine.failures())),
-			verdictOf(nine.failed == 0 && nine.made > 0)},
-		row{"at saturation: calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
-		p99.row(s, "at saturation: p99 of the nine")), nil
+	for range probes {
+		if err := h.g.until(ctx, "api9_get_thing"); err != nil { // the breaker lets it in again
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// byTurns has windows without the hole and with it, and leaves none.
+func (h *blackHole) byTurns(ctx context.Context, windows int, start func(context.Context) *load) (without, with *sides, p99 *compared, err error) {
+	without, with, p99 = &sides{}, &sides{}, &compared{}
+	for n := range windows {
+		var calm, meanwhile time.Duration                                  // p99 of the nine
+		for _, deep := range [][]bool{{false, true}, {true, false}}[n%2] { // each end of a hole takes as long as its breaker
+			dug, err := h.dig(ctx, deep)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if dug && deep {
+				with.swallowed = append(with.swallowed, 0)
+			}
+			nine, ten := h.window(ctx, start)
+			if ctx.Err() != nil {
+				return nil, nil, nil, ctx.Err()
+			}
+			seen, late := without, &calm
+			if deep {
+				seen, late = with, &meanwhile
+				with.swallowed[len(with.swallowed)-1] = h.fallen.Load()
+			}
+			seen.nine.add(nine)
+			seen.ten.add(ten)
+			*late = nine.quantile(0.99)
+		}
+		p99.add(calm, meanwhile)
+	}
+	_, err = h.dig(ctx, false)
+	return without, with, p99, err
 }
 
 // compared are times without a hole and with one, in ms, by turns.
@@ -198,16 +240,16 @@ const probes = 3
 
 // holed judges what was counted without a hole and with it. Calls of the tenth that go well in the hole have gone around it; those that fail
 // without it, or a hole that no connection went into, say that something else is amiss.
-func holed(s *suite, without, with *sides) []row {
+func holed(s *suite, without, with *sides, when string) []row {
 	var nine tally
 	nine.add(&without.nine)
 	nine.add(&with.nine)
 	return []row{
-		{"calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", nine.failed, nine.made, orNothing("; ", nine.failures())), verdictOf(nine.failed == 0 && nine.made > 0)},
-		{"calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
-		{"connections that went into each hole", ">= 1", strings.Trim(fmt.Sprint(with.swallowed), "[]"), verdictOf(len(with.swallowed) > 0 && slices.Min(with.swallowed) > 0)},
-		{"calls of the tenth that failed when there was none", "0", fmt.Sprintf("%d of %d%s", without.ten.failed, without.ten.made, orNothing("; ", without.ten.failures())), verdictOf(without.ten.failed == 0 && without.ten.made > 0)},
-		pace(s, "calls made of those that were due", &without.nine, &with.nine, &without.ten, &with.ten),
+		{when + "calls of the nine that failed", "0", fmt.Sprintf("%d of %d%s", nine.failed, nine.made, orNothing("; ", nine.failures())), verdictOf(nine.failed == 0 && nine.made > 0)},
+		{when + "calls of the tenth that failed in the hole", "all", fmt.Sprintf("%d of %d", with.ten.failed, with.ten.made), verdictOf(with.ten.made > 0 && with.ten.failed == with.ten.made)},
+		{when + "connections that went into each hole", ">= 1", strings.Trim(fmt.Sprint(with.swallowed), "[]"), verdictOf(len(with.swallowed) > 0 && slices.Min(with.swallowed) > 0)},
+		{when + "calls of the tenth that failed when there was none", "0", fmt.Sprintf("%d of %d%s", without.ten.failed, without.ten.made, orNothing("; ", without.ten.failures())), verdictOf(without.ten.failed == 0 && without.ten.made > 0)},
+		pace(s, when+"calls made of those that were due", &without.nine, &with.nine, &without.ten, &with.ten), // of what has no rate, none are due
 	}
 }
 

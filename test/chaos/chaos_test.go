@@ -218,7 +218,7 @@ func TestRacesAreLookedFor(t *testing.T) {
 func TestAttacksTakePlace(t *testing.T) {
 	hole := func(calm, ten tally, swallowed ...int64) string {
 		text := ""
-		for _, r := range holed(&suite{}, &sides{nine: tally{made: 900}, ten: calm}, &sides{nine: tally{made: 900}, ten: ten, swallowed: swallowed})[1:4] {
+		for _, r := range holed(&suite{}, &sides{nine: tally{made: 900}, ten: calm}, &sides{nine: tally{made: 900}, ten: ten, swallowed: swallowed}, "")[1:4] {
 			text += string(r.verdict) + " "
 		}
 		return text
