@@ -320,10 +320,10 @@ func BenchmarkChanged(b *testing.B) {
 	}
 }
 
-// FuzzFilter holds that a filter of a client is read as encoding/json would read it,
+// FuzzFilter holds that a filter of a client is read as encoding/json reads its members,
 // or refused.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{`{"toolsListChanged":true}`, `{"resourceSubscriptions":["a","\u0061",""]}`, `{"taskIds":[1]}`, `[]`, `{"promptsListChanged":"x"}`} {
+	for _, seed := range []string{`{"toolsListChanged":true}`, `{"resourceSubscriptions":["a","\u0061",""]}`, `{"taskIds":[1]}`, `[]`, `{"promptsListChanged":"x"}`, `{"prOmptsListChAnged":"x"}`} {
 		f.Add(seed)
 	}
 	// No stream stays open.
@@ -356,9 +356,23 @@ func checkAcknowledged(t *testing.T, filter string, status int, body []byte) {
 		ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
 		ResourceSubscriptions                                      []string
 	}
-	var asked wants
-	if err := json.Unmarshal([]byte(filter), &asked); err != nil {
+	// By their exact names: encoding/json takes a name of a field in any case, MCP does not.
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(filter), &members); err != nil {
 		t.Fatalf("%s was taken, though %v", filter, err)
+	}
+	var asked wants
+	for name, to := range map[string]any{
+		"toolsListChanged": &asked.ToolsListChanged, "promptsListChanged": &asked.PromptsListChanged,
+		"resourcesListChanged": &asked.ResourcesListChanged, "resourceSubscriptions": &asked.ResourceSubscriptions,
+	} {
+		value, ok := members[name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, to); err != nil {
+			t.Fatalf("%s was taken, though %s: %v", filter, name, err)
+		}
 	}
 	data, found := bytes.CutPrefix(body, []byte("event: message\ndata: "))
 	data, _, _ = bytes.Cut(data, []byte("\n"))
