@@ -123,10 +123,10 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	if slices.Equal(files, w.files) {
 		return false
 	}
+	watcher := config.NewWatcher(files) // first: should it panic, what was watched can still be ended
 	old := w.cancel
 	w.files = files
 	ctx, w.cancel = context.WithCancel(ctx)
-	watcher := config.NewWatcher(files)
 	w.running.Go(func() {
 		w.source.g.Keep(ctx, "a document was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(w.changed) }); err != nil {
