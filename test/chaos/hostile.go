@@ -21,7 +21,7 @@ import (
 var hostile = figure{
 	number: 8, name: "hostile documents",
 	conditions: [3]string{
-		scaled: "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 4 windows of 4 s by turns with 4 in which one of them after the other is read, and 4 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 2 windows of 15 s by turns with 2 in which the gateway asks for them by itself",
+		scaled: "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 3 windows of 4 s by turns with 3 in which one of them after the other is read, and 3 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 2 windows of 8 s by turns with 2 in which the gateway asks for them by itself",
 		full:   "make bombs: each within 2 s and 256 MiB; 300 calls/s to another API, 30 windows of 5 s by turns with 30 in which one of them after the other is read, and 30 beside a program of the least priority that counts, with GOMEMLIMIT=230MiB; 4 windows of 150 s by turns with 4 in which the gateway asks for them by itself",
 	},
 	run: runHostile,
@@ -119,7 +119,7 @@ func runBeside(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err e
 	if err := process.ClearPeak(g.child.PID()); err != nil {
 		return nil, err
 	}
-	for range by(s, [3]int{0, 4, 30}) {
+	for range by(s, [3]int{0, 3, 30}) {
 		calm, calmStraight, err := goodCalls(ctx, g.host, upstream.host, length)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -109,19 +111,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func (s *suite) figures(ctx context.Context, selected []figure) [][]row {
 	results := make([][]row, len(selected))
 	for i, f := range selected {
-		if !f.counts && ctx.Err() == nil {
+		if f.counts == 0 && ctx.Err() == nil {
 			results[i] = s.figure(ctx, f)
 		}
 	}
 	var pairs errgroup.Group
 	pairs.SetLimit(2)
+	var counting []int
 	for i, f := range selected {
-		if !f.counts {
-			continue
+		if f.counts != 0 {
+			counting = append(counting, i)
 		}
+	}
+	slices.SortFunc(counting, func(a, b int) int { return cmp.Compare(selected[a].counts, selected[b].counts) })
+	for _, i := range counting {
 		pairs.Go(func() error {
 			if ctx.Err() == nil {
-				results[i] = s.figure(ctx, f)
+				results[i] = s.figure(ctx, selected[i])
 			}
 			return nil
 		})

@@ -17,7 +17,7 @@ import (
 // runPolled measures calls of an API, by turns alone and while another API has another bomb whenever the gateway looks by itself, once a
 // second where the document allows it. Each window has a bad API of its own, that has not been read for long when the window begins.
 func runPolled(ctx context.Context, s *suite, bombs [][]byte) (rows []row, err error) {
-	windows, length := by(s, [3]int{0, 2, 4}), by(s, [3]time.Duration{0, 15 * time.Second, 150 * time.Second})
+	windows, length := by(s, [3]int{0, 2, 4}), by(s, [3]time.Duration{0, 8 * time.Second, 150 * time.Second})
 	if windows == 0 {
 		return nil, nil
 	}
