@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,27 +34,32 @@ const (
 // that it has: two buffers, and the stack of a goroutine that will serve a request. Whoever opens connections and sends a byte now and then
 // would get that for nothing. Here a connection has a goroutine with a small stack, and as many bytes as it has sent.
 //
-// It only ever waits. What arrives is handed out as it came and read again, and answered, by net/http; so is what comes too slowly once its head is there.
+// It waits, and answers plain requests (see Answer). All others are handed out as they came and read again, and answered, by net/http; so is what comes too slowly once its
+// head is there.
 // It is safe for concurrent use.
 type Arrivals struct {
 	*boundedListener
 	tls        bool
 	head, body time.Duration
 
-	ready chan *boundedConn
-	fails chan error
-	ended chan struct{} // closed by Close
-	begin sync.Once
-	gone  sync.WaitGroup // all goroutines
+	plain   *plain // nil: net/http answers all
+	ready   chan *boundedConn
+	fails   chan error
+	ended   chan struct{} // closed by Close
+	begin   sync.Once
+	closing atomic.Bool // no more are taken
 
-	mu     sync.Mutex
-	conns  map[*boundedConn]stage // those that wait, and those without an answer
-	count  [stages]int            // of conns
-	taking bool                   // take runs
-	end    time.Time              // when those must be there that wait, since no more are to be taken; zero: more are
-	out    chan struct{}          // closed when no more are taken, and none waits
-	done   chan struct{}          // closed when none of those is without an answer
-	close  sync.Once
+	mu      sync.Mutex
+	conns   map[*boundedConn]stage // those that wait, those without an answer, and those that are answered here
+	count   [stages]int            // of conns
+	waiting int                    // goroutines, but for those that answer
+	serving int                    // those that answer
+	fewer   sync.Cond              // of mu; there are fewer of either
+	taking  bool                   // take runs
+	end     time.Time              // when those must be there that wait, since no more are to be taken; zero: more are
+	out     chan struct{}          // closed when no more are taken, and none waits
+	done    chan struct{}          // closed when none of those is without an answer
+	close   sync.Once
 }
 
 // stage is what is known of a connection that waits.
@@ -61,17 +67,21 @@ type stage uint8
 
 const (
 	silent    stage = iota // it has sent nothing
+	resting                // it has sent nothing since its last answer
 	sending                // it has sent something
-	arrived                // its first request is there; it still waits, for Accept
+	arrived                // its request is there; it still waits, for Accept
 	handedOut              // it belongs to net/http, and nothing was written to it
+	served                 // its request is answered here
 	stages                 // how many there are
 )
 
 func newArrivals(l *boundedListener, tls bool) *Arrivals {
-	return &Arrivals{
+	a := &Arrivals{
 		boundedListener: l, tls: tls, head: HeadPatience, body: bodyPatience, ready: make(chan *boundedConn), fails: make(chan error),
 		ended: make(chan struct{}), conns: make(map[*boundedConn]stage), out: make(chan struct{}), done: make(chan struct{}),
 	}
+	a.fewer.L = &a.mu
+	return a
 }
 
 // Accept returns the next connection whose first request is there. After Drain it waits for Close.
@@ -80,7 +90,7 @@ func (a *Arrivals) Accept() (net.Conn, error) {
 		a.mu.Lock()
 		a.taking = true
 		a.mu.Unlock()
-		if !a.goes(a.take) {
+		if !a.goes(func(*attendant) { a.take() }) {
 			a.took()
 		}
 	})
@@ -98,13 +108,14 @@ func (a *Arrivals) Accept() (net.Conn, error) {
 // reads after it was told to shut down. Those that have sent nothing are closed, and the others have HeadPatience left: calls need what time
 // there is to end. It returns when ctx ends, too.
 func (a *Arrivals) Drain(ctx context.Context) {
+	a.closing.Store(true)
 	_ = a.boundedListener.Close() // as Close tells
 	a.mu.Lock()
 	if a.end.IsZero() {
 		a.end = time.Now().Add(HeadPatience)
 		for c, s := range a.conns {
 			switch s {
-			case silent:
+			case silent, resting:
 				_ = c.SetReadDeadline(time.Now().Add(lastLook))
 			case sending:
 				_ = c.SetReadDeadline(a.end)
@@ -127,10 +138,11 @@ func (a *Arrivals) Drain(ctx context.Context) {
 	}
 }
 
-// Close ends all that was not handed out, and returns when it has ended.
+// Close ends all that was not handed out, and returns when it has ended, but for requests that are answered here: see Idle.
 func (a *Arrivals) Close() error {
 	err := a.boundedListener.Close()
 	a.close.Do(func() {
+		a.closing.Store(true)
 		a.mu.Lock()
 		close(a.ended)
 		var waiting []*boundedConn
@@ -144,21 +156,12 @@ func (a *Arrivals) Close() error {
 			_ = c.Close()
 		}
 	})
-	a.gone.Wait()
-	return err
-}
-
-// goes runs f in a goroutine, unless all has ended.
-func (a *Arrivals) goes(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	select {
-	case <-a.ended:
-		return false
-	default:
-		a.gone.Go(f)
-		return true
+	for a.waiting > 0 {
+		a.fewer.Wait()
 	}
+	return err
 }
 
 // take takes connections until the listener is closed, also after a panic.
@@ -207,26 +210,6 @@ func (a *Arrivals) took() {
 	defer a.mu.Unlock()
 	a.taking = false
 	a.left()
-}
-
-// wait hands a connection out when its request, of which c.first has come, is there.
-func (a *Arrivals) wait(c *boundedConn) {
-	c.from = a
-	c.waits.Store(true)
-	a.mu.Lock()
-	a.enter(c, silent)
-	a.mu.Unlock()
-	if !a.goes(func() { a.await(c) }) {
-		_ = c.Close()
-	}
-}
-
-func (a *Arrivals) await(c *boundedConn) {
-	out := false
-	a.all.g.survive("a first request was waited for", func() { out = a.arrive(c) && a.handOut(c) })
-	if !out {
-		_ = c.Close()
-	}
 }
 
 // arrive reads the rest of a first request; false: it has not come in time, or does not come.
@@ -322,6 +305,9 @@ func (a *Arrivals) move(c *boundedConn, to stage) bool {
 
 // enter is called with mu, when a connection comes to a stage.
 func (a *Arrivals) enter(c *boundedConn, to stage) {
+	if was, ok := a.conns[c]; ok && was == to {
+		return
+	}
 	a.leave(c)
 	a.conns[c] = to
 	a.count[to]++
@@ -347,11 +333,11 @@ func (a *Arrivals) answered(c *boundedConn) {
 
 // left is called with mu, when one has gone on.
 func (a *Arrivals) left() {
-	if a.end.IsZero() || a.taking || len(a.conns) > a.count[handedOut] {
+	if a.end.IsZero() || a.taking || len(a.conns) > a.count[handedOut]+a.count[served] {
 		return
 	}
 	closeOnce(a.out)
-	if len(a.conns) == 0 {
+	if a.count[handedOut] == 0 {
 		closeOnce(a.done)
 	}
 }

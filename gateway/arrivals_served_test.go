@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -20,15 +21,19 @@ var echoed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "%s %s %v %d %q %v\n", r.Method, r.URL, r.Header, r.ContentLength, body, err)
 })
 
-// TestArrivalsChangeNoAnswer: in whatever pieces requests come, their answers are those that net/http gives when they come at once and nothing stands in
-// front of it.
+// TestArrivalsChangeNoAnswer: in whatever pieces requests come, and whoever answers the plain ones, their answers are those that net/http gives when they come at once and
+// nothing stands in front of it.
 func TestArrivalsChangeNoAnswer(t *testing.T) {
 	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")
+	// What stands behind the request is none. net/http answers that; here who leaves in the middle of one has no answer (TestArrivalsThatLeave), be it the first or the second.
+	const behind = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhello world"
 	for _, request := range []string{
 		"GET /a HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET /a HTTP/1.0\nA: b\n\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\nhello world",
-		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhello world",
+		behind,
+		strings.Repeat("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", 3),
+		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
 		"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
 		"POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
@@ -47,7 +52,7 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plain := &pipes{conns: make(chan any), closed: make(chan struct{})}
 				want := exchange(t, plain, plain, []string{request})
-				for range 20 {
+				for n := range 40 {
 					var pieces []string
 					for rest := request; rest != ""; {
 						n := 1 + rand.IntN(len(rest))
@@ -58,6 +63,9 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 					}
 					inner := &pipes{conns: make(chan any), closed: make(chan struct{})}
 					a := newArrivals(&boundedListener{Listener: inner, all: g.connections}, false)
+					if n%2 == 0 && request != behind {
+						a.Answer(plainly(echoed))
+					}
 					if got := exchange(t, inner, a, pieces); got != want {
 						t.Fatalf("in pieces %q\n%s\nwant\n%s", pieces, got, want)
 					}
@@ -65,6 +73,10 @@ func TestArrivalsChangeNoAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+func plainly(h http.Handler) Answering {
+	return Answering{Handler: h, BaseContext: context.Background, MaxHeader: http.DefaultMaxHeaderBytes, AnswerTimeout: time.Minute}
 }
 
 // TestArrivalsThatLeave: who ends the connection before the request is whole has no answer (RFC 9112 section 8 asks for none), and net/http

@@ -144,7 +144,8 @@ type boundedConn struct {
 	first []byte      // what nobody has read since
 	late  bool        // what comes after first has not come in time
 
-	served bool // a request was answered on it, so that it may rest
+	served bool   // a request was answered on it, so that it may rest
+	remote string // its other end, once a request was answered here
 }
 
 // firstRead is the room in bytes for what comes first: most requests are smaller.

@@ -24,9 +24,9 @@ const (
 
 func newSlowness(g *Gateway, r prometheus.Registerer) *slowness {
 	s := &slowness{gaveUp: make(map[lateness]prometheus.Counter)}
-	for stage, name := range map[stage]string{silent: "silent", sending: "sending", arrived: "arrived"} {
+	for stage, name := range map[stage]string{silent: "silent", resting: "resting", sending: "sending", arrived: "arrived", served: "served"} {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_arriving_connections",
-			Help:        "Open connections in front of net/http by how much of their first request has come: silent (nothing), sending (a part) or arrived (all).",
+			Help:        "Open connections in front of net/http by how much of their request has come: silent (nothing yet), resting (nothing since the last answer), sending (a part), arrived (all), or that it is answered there (served).",
 			ConstLabels: prometheus.Labels{"stage": name}}, func() float64 { return float64(s.stages[stage].Load()) }))
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",

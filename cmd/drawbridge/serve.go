@@ -162,6 +162,9 @@ func (s *server) run(ctx context.Context) error {
 	calls, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelCalls(nil)
 	public := s.publicServer(calls)
+	s.public.Answer(gateway.Answering{
+		Handler: public.Handler, BaseContext: func() context.Context { return calls }, MaxHeader: public.MaxHeaderBytes, AnswerTimeout: answerTimeout,
+	})
 	admin := s.httpServer(s.gateway.Admin(), calls)
 
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -258,7 +261,8 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		}
 	})
 	s.public.Drain(ctx)
-	err := public.Shutdown(ctx)
+	shutdown := func(ctx context.Context) error { return errors.Join(public.Shutdown(ctx), s.public.Idle(ctx)) }
+	err := shutdown(ctx)
 	streams.Wait() // no longer than ctx
 	if err != nil {
 		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
@@ -266,9 +270,10 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		cancelCalls()
 		last, cancel := context.WithTimeout(once, lastAnswers)
 		defer cancel()
-		if err := public.Shutdown(last); err != nil {
+		if err := shutdown(last); err != nil {
 			s.log.Warn("connections that were still open are cut", "error", err)
 			_ = public.Close()
+			s.public.Abort()
 		}
 		_ = s.gateway.EndAnswers(last) // which is said
 	} else if err := s.gateway.EndAnswers(ctx); err != nil {

@@ -57,6 +57,11 @@ const (
 var layers = []layer{
 	{"gateway/arrivals.go", "(*Arrivals) arrive", byCall},
 	{"gateway/arrival.go", "(*arrival) wants", byCall},
+	{"gateway/attendant.go", "(*attendant) serve", byCall},
+	{"gateway/attendant.go", "(*attendant) ended", byCall},
+	{"gateway/http1/request.go", "Request", byCall},
+	{"gateway/http1/server.go", "(*Server) Serve", byCall},
+	{"gateway/http1/answer.go", "(*answer) finish", byCall},
 	{"gateway/visit.go", "(*door) enter", byCall},
 	{"gateway/visit.go", "(*Gateway) serve", byCall},
 	{"auth/protect.go", "(*Guard) authenticate", byCall},

@@ -58,10 +58,11 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
+	"gateway/http1":    {modules: []string{"golang.org/x/net/http/httpguts"}},
 	"gateway/catalog":  {arrows: []string{"openapi"}},
 	"gateway/upstream": {modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
