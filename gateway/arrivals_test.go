@@ -55,6 +55,11 @@ func (h *harbour) end(t *testing.T) {
 	for len(h.accepted) > 0 {
 		_ = (<-h.accepted).Close()
 	}
+	if err := h.Idle(t.Context()); err != nil {
+		t.Error(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if len(h.conns) > 0 || h.count != [stages]int{} || h.all.open != 0 {
 		t.Errorf("%d connections are known, %d in each stage, %d are counted", len(h.conns), h.count, h.all.open)
 	}

@@ -183,10 +183,12 @@ func (at *attendant) answer(c *boundedConn, r *http.Request, size int) (fate htt
 	first, p := c.first, at.a.plain
 	c.first = nil // the rest is read from the connection
 	next, fate := p.server.Serve(p.BaseContext(), c, c.remote, r, first[size:])
-	if c.served = true; fate == http1.Again {
-		if c.first = next; len(next) == 0 && cap(first) <= 2*firstRead {
-			c.first = first[:0]
-		}
+	if fate != http1.Again { // somebody else may have it
+		return fate
+	}
+	c.served, c.first = true, next
+	if len(next) == 0 && cap(first) <= 2*firstRead {
+		c.first = first[:0]
 	}
 	return fate
 }

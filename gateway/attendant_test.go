@@ -206,6 +206,8 @@ func TestAttendedIsTaken(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
+			h.mu.Lock()
+			defer h.mu.Unlock()
 			if h.count != [stages]int{} {
 				t.Errorf("%d in each stage", h.count)
 			}
