@@ -102,8 +102,8 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	hub = mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Outdated: g.outdated, Listeners: &s.listeners,
 		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked,
-		Watch: func(ctx context.Context, v mcp.Viewer, uri string) (func(), error) {
-			return g.watches.begin(ctx, hub, v, uri)
+		Watch: func(ctx context.Context, s mcp.Subscription) (func(), error) {
+			return g.watches.begin(ctx, hub, s)
 		},
 	})
 	o.Hub, o.Relay = hub, g.shared.relay(name)

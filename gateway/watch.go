@@ -85,8 +85,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // begin makes hub's viewer be told of changes of a resource until release is called. The error is for the client.
-func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri string) (release func(), err error) {
-	visit := visitFrom(ctx)
+func (w *watches) begin(ctx context.Context, hub *mcp.Hub, s mcp.Subscription) (release func(), err error) {
+	v, uri, visit := s.Viewer, s.URI, visitFrom(ctx)
 	if w.g.o.Local {
 		if _, err := w.g.await(ctx, visit.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
-	known, err := w.all[key] != nil, w.full(v)
+	known, err := w.all[key] != nil, w.full(s)
 	w.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.full(v); err != nil {
+	if err := w.full(s); err != nil {
 		return nil, err
 	}
 	w.perCaller[v.Caller()]++
@@ -134,12 +134,13 @@ func (w *watches) begin(ctx context.Context, hub *mcp.Hub, v mcp.Viewer, uri str
 	return func() { w.leave(x, m) }, nil
 }
 
-// full tells why a caller can't begin another watch; nil: he can. The caller holds w.mu.
-func (w *watches) full(v mcp.Viewer) error {
+// full tells why a caller can't begin another watch; nil: he can. One that takes the place of another is no more. The caller holds w.mu.
+func (w *watches) full(s mcp.Subscription) error {
+	caller := s.Viewer.Caller()
 	switch {
-	case w.ended, len(w.all) >= maxWatches:
+	case w.ended, !s.Again && len(w.all) >= maxWatches:
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
-	case v.Caller() != "" && w.perCaller[v.Caller()] >= maxWatchesPerCaller:
+	case !s.Again && caller != "" && w.perCaller[caller] >= maxWatchesPerCaller:
 		return mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
 	}
 	return nil

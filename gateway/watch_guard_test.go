@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"drawbridge/auth"
 )
 
 // TestWatchHeaders holds that nobody hears of what another's headers get.
@@ -88,6 +91,55 @@ func TestStreamsEndWithTheirIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want("result")
+}
+
+// TestSubscriptionOutlivesItsToken: the subscriptions of a session go on by the token with which its client has come again, whether it
+// has opened another stream with it or subscribed again.
+func TestSubscriptionOutlivesItsToken(t *testing.T) {
+	i, service := newIDP(t), newChangingService(t)
+	g := start(t, shelfDocument, fmt.Sprintf(protectedConfig, issuers(i))+
+		`  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}`+"\n", service.URL)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		q.Host = "mcp.example.com"
+		g.Handler().ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	l := newLooks(t, g)
+	brief := func() http.Header { // the skew, a minute, is added
+		return http.Header{"Authorization": {"Bearer " + i.token(t, map[string]any{"exp": time.Now().Add(2*time.Second - time.Minute).Unix()})}}
+	}
+	fresh := "Bearer " + i.token(t, nil)
+	w := watchOver(t, server, "/mcp", "2025-11-25", brief(), "shelf:book")
+	l.looked()
+	w.want("end")
+	w.header.Set("Authorization", fresh)
+	w.follow(w.send(http.MethodGet, ""))
+	service.set(0, "new")
+	l.again()
+	w.want("updated shelf:book")
+
+	again := watchOver(t, server, "/mcp", "2025-11-25", brief(), "shelf:book")
+	again.header.Set("Authorization", fresh)
+	if answer := again.subscribe("shelf:book"); !strings.Contains(answer, `"result":{}`) {
+		t.Error(answer)
+	}
+	again.want("end")
+	g.watches.mu.Lock()
+	for _, x := range g.watches.all {
+		for _, m := range x.members {
+			if until := callerUntil(auth.FromContext(m.caller)); time.Now().After(until) {
+				t.Errorf("a subscription rests on a token that has ended at %s", until)
+			}
+		}
+		if len(x.members) != 2 {
+			t.Errorf("%d members for two subscriptions", len(x.members))
+		}
+	}
+	g.watches.mu.Unlock()
+	if err := g.EndStreams(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.want("end")
 }
 
 // TestForeignURIs holds that a document takes no place of another API's resources.

@@ -112,54 +112,76 @@ func (l *looks) again() time.Duration {
 // watching is a client that listens to resources.
 type watching struct {
 	t        *testing.T
-	messages chan string // "updated URI", "acknowledged URIs", other methods, "result", "end"
-	answer   string      // to a legacy subscription
+	server   *httptest.Server
+	path     string
+	header   http.Header     // of its requests
+	ctx      context.Context //nolint:containedctx // as long as the client is there
+	messages chan string     // "updated URI", "acknowledged URIs", other methods, "result", "end"
+	answer   string          // to a legacy subscription
 	end      context.CancelFunc
 }
 
 func watchOver(t *testing.T, server *httptest.Server, path, revision string, header http.Header, uri string) *watching {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &watching{t: t, messages: make(chan string, 100), end: cancel}
-	header = header.Clone()
+	l := &watching{t: t, server: server, path: path, header: header.Clone(), ctx: ctx, messages: make(chan string, 100), end: cancel}
+	header = l.header
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
 	header.Set("MCP-Protocol-Version", revision)
-	send := func(method, body string) *http.Response {
-		req, err := http.NewRequestWithContext(ctx, method, server.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header = header
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp
-	}
-	text := func(resp *http.Response) string {
-		defer func() { _ = resp.Body.Close() }()
-		b, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	var stream *http.Response
+	t.Cleanup(cancel)
 	if revision >= "2026" {
 		header.Set("Mcp-Method", "subscriptions/listen")
-		stream = send(http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[%q]},`+
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, uri))
-	} else {
-		begin := send(http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+
-			`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-		text(begin)
-		header.Set("Mcp-Session-Id", begin.Header.Get("Mcp-Session-Id"))
-		stream = send(http.MethodGet, "")
-		l.answer = text(send(http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":%q}}`, uri)))
+		l.follow(l.send(http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":[%q]},`+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, uri)))
+		return l
 	}
+	begin := l.send(http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+
+		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	l.text(begin)
+	header.Set("Mcp-Session-Id", begin.Header.Get("Mcp-Session-Id"))
+	l.follow(l.send(http.MethodGet, ""))
+	l.answer = l.subscribe(uri)
+	return l
+}
+
+// send sends a request of the client.
+func (l *watching) send(method, body string) *http.Response {
+	l.t.Helper()
+	req, err := http.NewRequestWithContext(l.ctx, method, l.server.URL+l.path, strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	req.Header = l.header.Clone()
+	resp, err := l.server.Client().Do(req)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return resp
+}
+
+// text reads an answer.
+func (l *watching) text(resp *http.Response) string {
+	l.t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// subscribe returns the answer to a legacy subscription.
+func (l *watching) subscribe(uri string) string {
+	l.t.Helper()
+	return l.text(l.send(http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":%q}}`, uri)))
+}
+
+// follow reads a stream to its end.
+func (l *watching) follow(stream *http.Response) {
+	l.t.Helper()
 	if stream.StatusCode != http.StatusOK {
-		t.Fatalf("stream = %d %s", stream.StatusCode, text(stream))
+		l.t.Fatalf("stream = %d %s", stream.StatusCode, l.text(stream))
 	}
 	done := make(chan struct{})
 	go func() {
@@ -194,8 +216,7 @@ func watchOver(t *testing.T, server *httptest.Server, path, revision string, hea
 		}
 		l.messages <- "end"
 	}()
-	t.Cleanup(func() { cancel(); <-done })
-	return l
+	l.t.Cleanup(func() { l.end(); <-done })
 }
 
 func (l *watching) want(message string) {

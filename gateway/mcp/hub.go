@@ -53,6 +53,15 @@ func (v Viewer) Caller() string {
 	return v.Address
 }
 
+// Subscription is a resource of whose updates somebody wants to be told.
+type Subscription struct {
+	Viewer Viewer
+	URI    string
+	// Again tells that the viewer hears of it already, by the right of an earlier request, which may end. What that one has is
+	// released as soon as this one is there, and stays if this one is refused.
+	Again bool
+}
+
 // HubOptions are a hub's parameters. The functions are called by the goroutines of
 // requests, several at once and without a lock held; ctx carries the values of the
 // request that opened the stream, which may be long ago: the caller in it is right,
@@ -67,7 +76,7 @@ type HubOptions struct {
 	// Watch is asked before a stream or a session is told of updates of a resource; an
 	// error refuses. release is called once when nobody needs the updates any more. nil:
 	// there are no resource subscriptions.
-	Watch func(ctx context.Context, v Viewer, uri string) (release func(), err error)
+	Watch func(ctx context.Context, s Subscription) (release func(), err error)
 	// WatchTask is the same for a task that the client knows as id; key is the name that
 	// [Hub.TaskChanged] will use. nil: tasks are not told of.
 	WatchTask func(ctx context.Context, v Viewer, id string) (key string, release func(), err error)

@@ -448,7 +448,7 @@ func TestPanicInARelease(t *testing.T) {
 	left := -1
 	synctest.Test(t, func(t *testing.T) {
 		hub := mcp.NewHub(mcp.HubOptions{
-			Watch:     func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) { return release(uri), nil },
+			Watch:     func(_ context.Context, s mcp.Subscription) (func(), error) { return release(s.URI), nil },
 			WatchTask: func(_ context.Context, _ mcp.Viewer, id string) (string, func(), error) { return id, release(id), nil },
 		})
 		h := newEndpoint(t, nil, mcp.Options{

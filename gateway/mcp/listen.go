@@ -296,7 +296,7 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 	if fault := hub.enter(l, req); fault != nil {
 		return fault
 	}
-	l.watcher = &watcher{viewer: l.viewer, stream: l, uris: make(map[string]func())}
+	l.watcher = &watcher{viewer: l.viewer, stream: l, uris: make(map[string]subscribed)}
 	id := slices.Clone(req.ID)
 	defer func() {
 		if x.listens == nil { // a panic

@@ -52,6 +52,9 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
 		return err
 	}
+	for _, uri := range hub.watched(l.watcher) { // by the token of this request: those that subscribed may end before
+		x.h.granted(ctx, "resource", hub.renew(ctx, l.watcher, uri))
+	}
 	l.hear(x.h.changing())
 	l.look(ctx)
 	until = earlier(until, x.until(ctx))

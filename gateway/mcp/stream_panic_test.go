@@ -44,9 +44,9 @@ func TestPanicBeforeAStream(t *testing.T) {
 						MaxPerPrincipal: 1,
 						View:            func(context.Context, mcp.Viewer, mcp.List) string { fail("view"); return "" },
 						Until:           func(context.Context) time.Time { fail("until"); return time.Time{} },
-						Watch: func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) {
-							w.count(uri, 1)
-							return func() { w.count(uri, -1) }, nil
+						Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+							w.count(s.URI, 1)
+							return func() { w.count(s.URI, -1) }, nil
 						},
 					})
 					methods, options := wholeServer(w, mcp.Options{KeepAlive: time.Minute})

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -15,62 +17,105 @@ const watchGrace = 5 * time.Minute
 // may be without a stream for a while. Its fields are guarded by the hub's lock.
 type watcher struct {
 	viewer Viewer
-	stream *listener         // nil: there is none to tell it on
-	uris   map[string]func() // what releases each; nil: the watcher is gone
-	grace  *time.Timer       // of a session without a stream
-	asking int               // subscriptions of a session that are not decided on
+	stream *listener             // nil: there is none to tell it on
+	uris   map[string]subscribed // what it is told of; nil: the watcher is gone
+	turn   int                   // of the last request for one of them
+	grace  *time.Timer           // of a session without a stream
+	asking int                   // subscriptions of a session that are not decided on
+}
+
+// subscribed is what there is for a subscription.
+type subscribed struct {
+	release func()
+	turn    int // of the request that it came of: where there are several, the last counts
 }
 
 // errGone tells that a watcher has ended meanwhile.
 var errGone = fmt.Errorf("the watcher is gone: %w", Later(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
 
-// watch makes a watcher be told of a resource. It is an error to watch too many, and errGone if the watcher has ended before it is told
-// of it.
+// watch makes a watcher be told of a resource. If it is already, it goes on by the right of this request, since that of the one before may
+// end. It is an error to watch too many, and errGone if the watcher has ended before it is told of it.
 func (h *Hub) watch(ctx context.Context, w *watcher, uri string) error {
-	h.mu.Lock()
-	again, err := h.fits(w, uri)
-	h.mu.Unlock()
-	if again || err != nil {
+	turn, again, err := h.takeTurn(w, uri)
+	if err != nil {
 		return err
 	}
-	release, err := h.o.Watch(ctx, w.viewer, uri) // which may take a while
+	return h.ask(ctx, w, uri, turn, again)
+}
+
+// renew is watch for what a watcher is told of already. What it is told of no more is left alone.
+func (h *Hub) renew(ctx context.Context, w *watcher, uri string) error {
+	turn, again, err := h.takeTurn(w, uri)
+	if !again || err != nil {
+		return err
+	}
+	return h.ask(ctx, w, uri, turn, true)
+}
+
+// watched returns what a watcher is told of.
+func (h *Hub) watched(w *watcher) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(w.uris))
+}
+
+// takeTurn begins a request for a resource, and tells whether the watcher is told of it already.
+func (h *Hub) takeTurn(w *watcher, uri string) (turn int, again bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.turn++
+	again, err = h.fits(w, uri)
+	return w.turn, again, err
+}
+
+// ask ends what takeTurn has begun.
+func (h *Hub) ask(ctx context.Context, w *watcher, uri string, turn int, again bool) error {
+	release, err := h.o.Watch(ctx, Subscription{Viewer: w.viewer, URI: uri, Again: again}) // which may take a while
 	if err != nil {
 		return err
 	}
 	if release == nil {
 		release = func() {}
 	}
-	kept, err := h.keep(w, uri, release)
-	if !kept {
-		release()
+	unneeded, err := h.keep(w, uri, subscribed{release, turn}, again)
+	if unneeded != nil {
+		unneeded()
 	}
 	return err
 }
 
 // fits tells whether a watcher is told of a resource already, else it is an error if it may not be. The caller holds the lock.
-func (h *Hub) fits(w *watcher, uri string) (again bool, err error) {
+func (h *Hub) fits(w *watcher, uri string) (known bool, err error) {
 	if w.uris == nil {
 		return false, errGone
 	}
-	if _, again = w.uris[uri]; !again && len(w.uris) >= h.o.MaxWatches {
+	if _, known = w.uris[uri]; !known && len(w.uris) >= h.o.MaxWatches {
 		err = InvalidParams("too many subscriptions: at most %d", h.o.MaxWatches)
 	}
-	return again, err
+	return known, err
 }
 
-// keep enters what watch was allowed, if it still fits: others were decided on meanwhile.
-func (h *Hub) keep(w *watcher, uri string, release func()) (kept bool, err error) {
+// keep enters what watch was allowed, if it still fits: others were decided on meanwhile. It returns what is to be released then, of this
+// request or of the one before; nil: nothing.
+func (h *Hub) keep(w *watcher, uri string, got subscribed, again bool) (unneeded func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if again, err := h.fits(w, uri); again || err != nil {
-		return false, err
+	known, err := h.fits(w, uri)
+	before := w.uris[uri]
+	switch {
+	case again && !known && w.uris != nil: // its client has ended it meanwhile
+		return got.release, nil
+	case err != nil:
+		return got.release, err
+	case known && got.turn < before.turn:
+		return got.release, nil
 	}
-	w.uris[uri] = release
+	w.uris[uri] = got
 	if h.uris[uri] == nil {
 		h.uris[uri] = make(map[*watcher]struct{})
 	}
 	h.uris[uri][w] = struct{}{}
-	return true, nil
+	return before.release, nil
 }
 
 // unsubscribe ends the subscription of a session to one resource.
@@ -108,7 +153,7 @@ func (h *Hub) spare(id [16]byte, w *watcher) {
 // drop takes a subscription out; the caller holds the lock, and calls what it returns
 // when it does so no more.
 func (h *Hub) drop(w *watcher, uri string) (release func()) {
-	release = w.uris[uri]
+	release = w.uris[uri].release
 	delete(w.uris, uri)
 	if delete(h.uris[uri], w); len(h.uris[uri]) == 0 {
 		delete(h.uris, uri)
@@ -176,7 +221,7 @@ func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, f
 				"too many sessions of this caller have subscriptions: at most %d", h.o.Listeners.perCaller()), full
 		case notFull:
 		}
-		w = &watcher{viewer: v, uris: make(map[string]func())}
+		w = &watcher{viewer: v, uris: make(map[string]subscribed)}
 		h.legacy[id] = w
 		h.wait(id, w)
 	}

@@ -2,7 +2,12 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -23,7 +28,7 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 		w := newWhole(mcp.HubOptions{})
 		begun, held := 0, 0
 		proceed := make(chan struct{})
-		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(context.Context, mcp.Viewer, string) (func(), error) {
+		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(context.Context, mcp.Subscription) (func(), error) {
 			begun++
 			<-proceed
 			w.count("test://a", 1)
@@ -59,7 +64,7 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 		if got := d.got(d.open["stream"]); !strings.Contains(got, "notifications/resources/updated") {
 			t.Errorf("the next stream is told %q", got)
 		}
-		if w.watched["test://a"] != 1 || held != 2 {
+		if w.watched["test://a"] != 1 || held != 3 { // the next stream asks anew
 			t.Errorf("watched %v, begun %d times", w.watched, held)
 		}
 	})
@@ -72,13 +77,13 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 		w := newWhole(mcp.HubOptions{})
 		proceed := map[string]chan error{"test://a": make(chan error), "test://b": make(chan error), "test://c": make(chan error)}
 		asked := 0
-		w.hub = mcp.NewHub(mcp.HubOptions{MaxPerPrincipal: 1, Watch: func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) {
+		w.hub = mcp.NewHub(mcp.HubOptions{MaxPerPrincipal: 1, Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			asked++
-			if err := <-proceed[uri]; err != nil {
+			if err := <-proceed[s.URI]; err != nil {
 				return nil, err
 			}
-			w.count(uri, 1)
-			return func() { w.count(uri, -1) }, nil
+			w.count(s.URI, 1)
+			return func() { w.count(s.URI, -1) }, nil
 		}})
 		d := w.dialogue(t)
 		defer d.end()
@@ -114,16 +119,107 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 	})
 }
 
+// TestSubscribeAgain: what a session is told of is asked for anew when it subscribes again, and when it opens another stream, since what
+// allowed it before may have ended. What allowed it before is released then, and stays where there is nothing new.
+func TestSubscribeAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		var asked []string
+		var mu sync.Mutex
+		held := map[string]bool{}
+		refuse, proceed := false, make(chan struct{})
+		close(proceed)
+		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(ctx context.Context, s mcp.Subscription) (func(), error) {
+			token, _ := ctx.Value(tokenKey{}).(string)
+			mu.Lock()
+			asked = append(asked, fmt.Sprint(token, " ", s.Again))
+			mu.Unlock()
+			<-proceed
+			if refuse {
+				return nil, mcp.InvalidParams("no such resource")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			held[token] = true
+			return func() {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(held, token)
+			}, nil
+		}})
+		d := w.dialogue(t)
+		inner := d.handler
+		d.handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			inner.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), tokenKey{}, r.Header.Get("X-Token"))))
+		})
+		defer d.end()
+		session := d.initialize()
+		send := func(who, method, token, body string) {
+			d.ask(who, method+" /mcp HTTP/1.1\n"+agedLegacy+"Mcp-Session-Id: "+session+"\nX-Token: "+token+"\n\n"+body)
+		}
+		ask := func(who, token, what string) {
+			send(who, "POST", token, `{"jsonrpc":"2.0","id":1,"method":"resources/`+what+`","params":{"uri":"test://a"}}`)
+		}
+		want := func(step, askedFor string, holds ...string) {
+			t.Helper()
+			if got := strings.Join(asked, ", "); got != askedFor {
+				t.Errorf("%s: asked for %q, want %q", step, got, askedFor)
+			}
+			if got := slices.Sorted(maps.Keys(held)); !slices.Equal(got, holds) {
+				t.Errorf("%s: held by %q, want %q", step, got, holds)
+			}
+			asked = nil
+		}
+		ask("first", "t1", "subscribe")
+		want("the first", "t1 false", "t1")
+		ask("again", "t2", "subscribe")
+		want("again", "t2 true", "t2")
+		if got := d.open["again"].text(); !strings.Contains(got, `"result":{}`) {
+			t.Errorf("again: %s", got)
+		}
+		send("stream", "GET", "t3", "")
+		want("with a stream", "t3 true", "t3")
+		refuse = true
+		send("stream", "GET", "t4", "")
+		want("with a stream that may not", "t4 true", "t3")
+		ask("refused", "t5", "subscribe")
+		want("refused", "t5 true", "t3")
+		if got := d.open["refused"].text(); !strings.Contains(got, "no such resource") {
+			t.Errorf("refused: %s", got)
+		}
+		refuse, proceed = false, make(chan struct{})
+		ask("slow", "t6", "subscribe")
+		send("later", "GET", "t7", "")
+		close(proceed)
+		synctest.Wait()
+		if got := slices.Sorted(maps.Keys(held)); !slices.Equal(got, []string{"t7"}) {
+			t.Errorf("two at once: held by %q, want the later", got)
+		}
+		asked, proceed = nil, make(chan struct{})
+		send("stream", "GET", "t8", "")
+		ask("end", "t8", "unsubscribe")
+		close(proceed)
+		synctest.Wait()
+		want("unsubscribed meanwhile", "t8 true")
+		send("stream", "GET", "t9", "")
+		want("nothing is left", "")
+	})
+}
+
+// tokenKey is what tells one request of a caller from another.
+type tokenKey struct{}
+
 // TestSubscribeTogetherAtTheBound: subscriptions of a session that are decided on at the same time are no more than it may have.
 func TestSubscribeTogetherAtTheBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(mcp.HubOptions{})
 		proceed := make(chan struct{})
-		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) {
+		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			<-proceed
-			w.count(uri, 1)
-			return func() { w.count(uri, -1) }, nil
+			w.count(s.URI, 1)
+			return func() { w.count(s.URI, -1) }, nil
 		}})
 		d := w.dialogue(t)
 		defer d.end()

@@ -43,7 +43,7 @@ func newWhole(o mcp.HubOptions) *whole {
 		w.count(what, 1)
 		return func() { w.count(what, -1) }, nil
 	}
-	o.Watch = func(_ context.Context, _ mcp.Viewer, uri string) (func(), error) { return watch(uri) }
+	o.Watch = func(_ context.Context, s mcp.Subscription) (func(), error) { return watch(s.URI) }
 	o.WatchTask = func(_ context.Context, v mcp.Viewer, id string) (string, func(), error) {
 		key, mine := strings.CutPrefix(id, v.Principal+"/")
 		if !mine {
