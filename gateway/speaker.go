@@ -98,13 +98,9 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 	}
 	o := s.options
 	o.Title, o.Instructions = titleOf(title), instructions
-	var hub *mcp.Hub
-	hub = mcp.NewHub(mcp.HubOptions{
+	hub := mcp.NewHub(mcp.HubOptions{
 		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Outdated: g.outdated, Listeners: &s.listeners,
-		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked,
-		Watch: func(ctx context.Context, s mcp.Subscription) (func(), error) {
-			return g.watches.begin(ctx, hub, s)
-		},
+		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked, Watch: g.watches.begin,
 	})
 	o.Hub, o.Relay = hub, g.shared.relay(name)
 	next := &speaker{hub: o.Hub, Handler: mcp.NewHandler(g.local(g.methods()), o)}

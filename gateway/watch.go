@@ -63,8 +63,8 @@ type watch struct {
 
 // member is one who wants to hear of changes.
 type member struct {
-	hub     *mcp.Hub
 	viewer  mcp.Viewer
+	tell    func()
 	caller  context.Context // carries the caller, and nothing else of the request
 	inbound http.Header     // of the request, if some of it goes on to the service
 }
@@ -84,15 +84,15 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// begin makes hub's viewer be told of changes of a resource until release is called. The error is for the client.
-func (w *watches) begin(ctx context.Context, hub *mcp.Hub, s mcp.Subscription) (release func(), err error) {
+// begin makes a viewer be told of changes of a resource until release is called. The error is for the client.
+func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
 	v, uri, visit := s.Viewer, s.URI, visitFrom(ctx)
 	if w.g.o.Local {
 		if _, err := w.g.await(ctx, visit.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
-	m := &member{hub: hub, viewer: v, caller: auth.Carry(context.Background(), ctx)}
+	m := &member{viewer: v, tell: s.Tell, caller: auth.Carry(context.Background(), ctx)}
 	gen := w.g.current.Load()
 	p, args, err := m.reads(ctx, gen, visit.name, uri)
 	if err != nil {
@@ -350,21 +350,12 @@ func newLookPlaces(maxInFlight int) chan struct{} {
 	return make(chan struct{}, min(max(1, maxInFlight/4), maxLooksOfAPI))
 }
 
-// tell tells the members that a resource has changed, as far as they may still know of it.
+// tell tells the members that a resource has changed, as far as they may still know of it, and nobody else: what another's request gets
+// may be another's.
 func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members []*member) {
-	type principal struct {
-		hub  *mcp.Hub
-		name string
-	}
-	told := map[principal]bool{} // a hub tells all streams of one
 	for _, m := range members {
-		to := principal{m.hub, m.viewer.Principal}
-		if told[to] {
-			continue
-		}
 		if _, _, err := m.reads(ctx, gen, x.endpoint, x.uri); err == nil {
-			told[to] = true
-			m.hub.UpdatedFor(x.uri, m.viewer.Principal)
+			m.tell()
 		}
 	}
 }

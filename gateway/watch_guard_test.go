@@ -28,11 +28,22 @@ func TestWatchHeaders(t *testing.T) {
 	if n := g.watches.count(); n != 2 {
 		t.Errorf("%d watches for two callers that are told apart by a header", n)
 	}
+	service.set(0, "two")
+	l.again() // of one of them
+	var told string
+	select {
+	case told = <-both[0].messages:
+	case told = <-both[1].messages:
+	case <-time.After(20 * time.Second):
+	}
+	if told != "updated shelf:book" {
+		t.Errorf("told %q", told)
+	}
 	if err := g.EndStreams(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, w := range both {
-		w.want("result")
+		w.want("result") // and no change before it, which another's request has found
 	}
 }
 

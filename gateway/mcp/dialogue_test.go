@@ -207,7 +207,7 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 			d.whole.change(l)
 		}
 	case "updated":
-		d.whole.hub.Updated(rest)
+		d.whole.updated(rest)
 	case "task":
 		key, status, _ := strings.Cut(rest, " ")
 		d.whole.hub.TaskChanged(key, d.whole.task(mcp.TaskStatus(status)))

@@ -57,6 +57,9 @@ func (v Viewer) Caller() string {
 type Subscription struct {
 	Viewer Viewer
 	URI    string
+	// Tell tells the viewer, and nobody else, that the resource has changed; it may be called at any time, also after the release.
+	// It is safe for concurrent use and does not wait.
+	Tell func()
 	// Again tells that the viewer hears of it already, by the right of an earlier request, which may end. What that one has is
 	// released as soon as this one is there, and stays if this one is refused.
 	Again bool
@@ -123,9 +126,8 @@ type Hub struct {
 
 	mu     sync.Mutex
 	open   map[*listener]struct{}
-	uris   map[string]map[*watcher]struct{} // who watches a resource
-	tasks  map[string]map[*listener]string  // who watches a task, and as which id
-	legacy map[[16]byte]*watcher            // sessions with subscriptions, or with a stream
+	tasks  map[string]map[*listener]string // who watches a task, and as which id
+	legacy map[[16]byte]*watcher           // sessions with subscriptions, or with a stream
 	ended  bool
 
 	left sync.WaitGroup // the open streams
@@ -144,7 +146,7 @@ func NewHub(o HubOptions) *Hub {
 	}
 	return &Hub{
 		o: o, open: make(map[*listener]struct{}),
-		uris: make(map[string]map[*watcher]struct{}), tasks: make(map[string]map[*listener]string),
+		tasks:  make(map[string]map[*listener]string),
 		legacy: make(map[[16]byte]*watcher),
 	}
 }
@@ -157,28 +159,6 @@ func (h *Hub) Changed(changed List) {
 	for l := range h.open {
 		if of := l.lists & changed; of != 0 {
 			l.mark(func(p *pending) { p.lists |= of })
-		}
-	}
-}
-
-// Updated tells who watches a resource that it has changed. It does not wait for that.
-func (h *Hub) Updated(uri string) { h.updated(uri, nil) }
-
-// UpdatedFor is [Hub.Updated] for those of one principal.
-func (h *Hub) UpdatedFor(uri, principal string) { h.updated(uri, &principal) }
-
-// updated tells those of a principal, or, if it is nil, all.
-func (h *Hub) updated(uri string, principal *string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for w := range h.uris[uri] {
-		if w.stream != nil && (principal == nil || *principal == w.viewer.Principal) {
-			w.stream.mark(func(p *pending) {
-				if p.uris == nil {
-					p.uris = make(map[string]struct{})
-				}
-				p.uris[uri] = struct{}{}
-			})
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 			}
 		}
 	case "updated":
-		c.whole.hub.Updated(rest)
+		c.whole.updated(rest)
 	case "ended":
 		select {
 		case err := <-c.ended:

@@ -166,7 +166,7 @@ func TestSubscriptionsOutliveTheAge(t *testing.T) {
 			}
 			time.Sleep(time.Duration(round) * time.Minute) // the client takes its time
 			d.ask("stream", get+"Last-Event-ID: 1\n\n")
-			d.whole.hub.Updated("test://a")
+			d.whole.updated("test://a")
 			d.whole.change(mcp.ToolsList)
 			synctest.Wait()
 			for _, want := range []string{"notifications/resources/updated", "notifications/tools/list_changed"} {

@@ -70,7 +70,9 @@ func (h *Hub) takeTurn(w *watcher, uri string) (turn int, again bool, err error)
 
 // ask ends what takeTurn has begun.
 func (h *Hub) ask(ctx context.Context, w *watcher, uri string, turn int, again bool) error {
-	release, err := h.o.Watch(ctx, Subscription{Viewer: w.viewer, URI: uri, Again: again}) // which may take a while
+	release, err := h.o.Watch(ctx, Subscription{ // which may take a while
+		Viewer: w.viewer, URI: uri, Tell: func() { h.updated(w, uri) }, Again: again,
+	})
 	if err != nil {
 		return err
 	}
@@ -111,11 +113,22 @@ func (h *Hub) keep(w *watcher, uri string, got subscribed, again bool) (unneeded
 		return got.release, nil
 	}
 	w.uris[uri] = got
-	if h.uris[uri] == nil {
-		h.uris[uri] = make(map[*watcher]struct{})
-	}
-	h.uris[uri][w] = struct{}{}
 	return before.release, nil
+}
+
+// updated has a watcher told that a resource has changed, if it still is told of it.
+func (h *Hub) updated(w *watcher, uri string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := w.uris[uri]; !known || w.stream == nil {
+		return
+	}
+	w.stream.mark(func(p *pending) {
+		if p.uris == nil {
+			p.uris = make(map[string]struct{})
+		}
+		p.uris[uri] = struct{}{}
+	})
 }
 
 // unsubscribe ends the subscription of a session to one resource.
@@ -155,9 +168,6 @@ func (h *Hub) spare(id [16]byte, w *watcher) {
 func (h *Hub) drop(w *watcher, uri string) (release func()) {
 	release = w.uris[uri].release
 	delete(w.uris, uri)
-	if delete(h.uris[uri], w); len(h.uris[uri]) == 0 {
-		delete(h.uris, uri)
-	}
 	return release
 }
 

@@ -28,7 +28,8 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 		w := newWhole(mcp.HubOptions{})
 		begun, held := 0, 0
 		proceed := make(chan struct{})
-		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(context.Context, mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+			w.tellBy(s)
 			begun++
 			<-proceed
 			w.count("test://a", 1)
@@ -59,7 +60,7 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 			t.Errorf("subscribed: %s", got)
 		}
 		send("stream", "GET", "")
-		w.hub.Updated("test://a")
+		w.updated("test://a")
 		synctest.Wait()
 		if got := d.got(d.open["stream"]); !strings.Contains(got, "notifications/resources/updated") {
 			t.Errorf("the next stream is told %q", got)

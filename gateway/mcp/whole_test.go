@@ -21,10 +21,11 @@ type whole struct {
 	mu      sync.Mutex
 	version map[mcp.List]int
 	watched map[string]int
+	tells   map[string][]func() // of all subscriptions that there were
 }
 
 func newWhole(o mcp.HubOptions) *whole {
-	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}}
+	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}, tells: map[string][]func(){}}
 	o.View = func(_ context.Context, v mcp.Viewer, list mcp.List) string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -43,7 +44,10 @@ func newWhole(o mcp.HubOptions) *whole {
 		w.count(what, 1)
 		return func() { w.count(what, -1) }, nil
 	}
-	o.Watch = func(_ context.Context, s mcp.Subscription) (func(), error) { return watch(s.URI) }
+	o.Watch = func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.tellBy(s)
+		return watch(s.URI)
+	}
 	o.WatchTask = func(_ context.Context, v mcp.Viewer, id string) (string, func(), error) {
 		key, mine := strings.CutPrefix(id, v.Principal+"/")
 		if !mine {
@@ -54,6 +58,22 @@ func newWhole(o mcp.HubOptions) *whole {
 	}
 	w.hub = mcp.NewHub(o)
 	return w
+}
+
+// tellBy remembers how to tell of a resource.
+func (w *whole) tellBy(s mcp.Subscription) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tells[s.URI] = append(w.tells[s.URI], s.Tell)
+}
+
+// updated tells all that subscribed to a resource, those that do so no more among them.
+func (w *whole) updated(uri string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, tell := range w.tells[uri] {
+		tell()
+	}
 }
 
 func (w *whole) count(what string, n int) {
