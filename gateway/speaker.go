@@ -232,15 +232,13 @@ func (g *Gateway) EndCalls() { g.speakers.calls.End() }
 // ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
 var ErrEnding = mcp.ErrEnding
 
-// seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed. A stream may
-// be open for long, so it lets go of the generation in which it was opened.
+// seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed.
 func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {
 	visit, _ := ctx.Value(visitKey{}).(*visit)
 	gen := g.current.Load()
 	if visit == nil || gen == nil {
 		return ""
 	}
-	visit.endpoint = nil
 	e := gen.endpoint(visit.name)
 	if e == nil {
 		return ""

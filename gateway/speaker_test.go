@@ -23,11 +23,24 @@ type listening struct {
 	cancel   context.CancelFunc
 }
 
-const listenBody = `{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true},` +
-	`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+// listenBody asks for the lists that most tests are about.
+var listenBody = listenFor(`{"toolsListChanged":true,"promptsListChanged":true}`)
+
+// listenFor is a request to listen to what a filter says.
+func listenFor(filter string) string {
+	return `{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":` + filter +
+		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`
+}
 
 // listen opens a stream in one of the eras and returns when it is acknowledged.
 func listen(t *testing.T, server *httptest.Server, path, revision, token string) *listening {
+	t.Helper()
+	return listenBy(t, server, path, revision, token, `{"toolsListChanged":true,"promptsListChanged":true}`)
+}
+
+// listenBy is listen for what a filter says.
+func listenBy(t *testing.T, server *httptest.Server, path, revision, token, filter string) *listening {
 	t.Helper()
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {revision}}
 	if token != "" {
@@ -50,7 +63,7 @@ func listen(t *testing.T, server *httptest.Server, path, revision, token string)
 	var resp *http.Response
 	if revision >= "2026" {
 		header.Set("Mcp-Method", "subscriptions/listen")
-		resp = send(http.MethodPost, listenBody)
+		resp = send(http.MethodPost, listenFor(filter))
 	} else {
 		begin := send(http.MethodPost, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+revision+
 			`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -230,6 +243,36 @@ func TestStreamKeepsNoGeneration(t *testing.T) {
 			runtime.GC()
 			if n == 50 {
 				t.Fatalf("%s: the generation is still there", revision)
+			}
+		}
+		l.cancel()
+		l.want("end")
+	}
+	if err := r.EndStreams(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStreamWithoutListsKeepsNoGeneration is the same for streams that nobody asks what they see of a list.
+func TestStreamWithoutListsKeepsNoGeneration(t *testing.T) {
+	r := run(t, map[string]string{
+		"drawbridge.yaml": `apis: [{spec: a.yaml, name: a}]
+rules: [{match: {operation: one}, set: {resource: {uri: "a:one", poll: 1h}}}]
+`, "a.yaml": document("A", "one"),
+	})
+	r.served()
+	server := httptest.NewServer(r.Handler())
+	defer server.Close()
+	for n, filter := range []string{`{}`, `{"resourceSubscriptions":["a:one"]}`, `{"taskIds":["none"]}`} {
+		old := weak.Make(r.current.Load())
+		l := listenBy(t, server, "/mcp", "2026-07-28", "", filter)
+		tools := []string{"one", fmt.Sprint("other", n)}
+		r.write(map[string]string{"a.yaml": document("A", tools...)})
+		r.eventually("the change", func() bool { return fmt.Sprint(r.tools()) == fmt.Sprint(tools) })
+		for n := 0; old.Value() != nil; n++ {
+			runtime.GC()
+			if n == 50 {
+				t.Fatalf("%s: the generation is still there", filter)
 			}
 		}
 		l.cancel()

@@ -14,7 +14,7 @@ type visit struct {
 	name string
 	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
 	generation *generation
-	endpoint   *endpoint   // nil once the request has become a stream of changes
+	endpoint   *endpoint   // nil once the rest of the request is parked
 	operator   bool        // who runs the program calls, and may call everything
 	header     http.Header // of the request; nil where there is none
 	transport  transport   // which the speaker has several of
@@ -80,9 +80,11 @@ func shed(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
 }
 
-// park leaves the rest of a request to the door that it came through; see [mcp.Options.Park].
+// park leaves the rest of a request to the door that it came through; see [mcp.Options.Park]. The rest may take days, so it lets go of the
+// generation in which it began.
 func park(ctx context.Context, rest func()) bool {
 	v := visitFrom(ctx)
+	v.endpoint = nil
 	if v.doored {
 		v.rest = rest
 	}
