@@ -146,10 +146,19 @@ func (h *Handler) resume(ctx context.Context, header http.Header, principal stri
 			"header Mcp-Session-Id is missing: send initialize first, or MCP-Protocol-Version %s with _meta", revision20260728)
 	}
 	ss, err := h.sealer.open(principal, id)
-	if err != nil || !h.now().Before(ss.expiry) || (h.o.Revoked != nil && h.o.Revoked.Revoked(ctx, ss.key())) {
-		return session{}, refusal(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
+	if err != nil || !h.now().Before(ss.expiry) || h.revoked(ctx, &ss) {
+		return session{}, noSession()
 	}
 	return ss, nil
+}
+
+func noSession() *Error {
+	return refusal(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
+}
+
+// revoked tells whether a client has ended a session, here or elsewhere.
+func (h *Handler) revoked(ctx context.Context, ss *session) bool {
+	return h.o.Revoked != nil && h.o.Revoked.Revoked(ctx, ss.key())
 }
 
 // Ended drops what is known here of a session that has ended at another replica, its stream with it. The id is one that
@@ -163,7 +172,7 @@ func (h *Handler) Ended(id string) {
 
 // revoked ends a stream whose session has ended elsewhere, and nobody has told this replica.
 func (x *exchange) revoked(ctx context.Context) {
-	if r := x.h.o.Revoked; r != nil && x.req.Era == Legacy && r.Revoked(ctx, x.session.key()) {
+	if x.req.Era == Legacy && x.h.revoked(ctx, &x.session) {
 		x.h.forget(x.session.id)
 	}
 }

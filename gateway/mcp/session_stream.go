@@ -78,7 +78,7 @@ const subscribeAttempts = 3
 func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
 	err := errGone
 	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errGone); attempt++ {
-		err = h.o.Hub.subscribe(ctx, reply.x.session.id, req)
+		err = h.subscribeOnce(ctx, &reply.x.session, req)
 	}
 	if err != nil {
 		return err
@@ -86,17 +86,23 @@ func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) err
 	return reply.Result()
 }
 
-// subscribe makes a session be told of a resource. It is errGone if the stream of the session ends meanwhile, and what it had with it.
-func (h *Hub) subscribe(ctx context.Context, id [16]byte, req *Request) error {
-	w, fault := h.join(id, req, nil)
+// subscribeOnce makes a session be told of a resource. It is errGone if the stream of the session ends meanwhile, and what it had with it.
+func (h *Handler) subscribeOnce(ctx context.Context, ss *session, req *Request) error {
+	hub := h.o.Hub
+	w, fault := hub.join(ss.id, req, nil)
 	if fault != nil {
 		return fault
 	}
-	defer h.asked(id, w)
-	if fault := h.outdated(req); fault != nil {
+	defer hub.asked(ss.id, w)
+	if fault := hub.outdated(req); fault != nil {
 		return fault
 	}
-	return h.watch(ctx, w, req.URI)
+	// Who ends the session says so first, and then ends what it finds of it: this is found, or finds out.
+	if h.revoked(ctx, ss) {
+		h.forget(ss.id)
+		return noSession()
+	}
+	return hub.watch(ctx, w, req.URI)
 }
 
 // unsubscribe answers resources/unsubscribe. There may be no such subscription.

@@ -71,6 +71,37 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 	})
 }
 
+// TestSubscribeWhileTheSessionEnds: a subscription that is under way when its client ends the session does not bring it back.
+func TestSubscribeWhileTheSessionEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{})
+		proceed := make(chan struct{})
+		begun := 0
+		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+			begun++
+			<-proceed
+			w.count(s.URI, 1)
+			return func() { w.count(s.URI, -1) }, nil
+		}})
+		methods, options := wholeServer(w, mcp.Options{Revoked: newRevoked()})
+		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
+		defer d.end()
+		session := d.initialize()
+		d.ask("subscribe", "POST /mcp HTTP/1.1\n"+agedLegacy+"Mcp-Session-Id: "+session+"\n\n"+
+			`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://a"}}`)
+		d.ask("delete", "DELETE /mcp HTTP/1.1\nHost: mcp.example\nMcp-Session-Id: "+session+"\n\n")
+		close(proceed)
+		synctest.Wait()
+		if got := d.got(d.open["subscribe"]); !strings.Contains(got, "404 Not Found") || !strings.Contains(got, "session not found") {
+			t.Errorf("subscribed: %s", got)
+		}
+		if len(w.watched) > 0 || begun != 1 {
+			t.Errorf("watched %v, begun %d times", w.watched, begun)
+		}
+	})
+}
+
 // TestSubscribeBesideARefusal: a subscription that is refused ends nothing that another of the same session is about to get.
 func TestSubscribeBesideARefusal(t *testing.T) {
 	t.Parallel()
