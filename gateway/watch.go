@@ -285,6 +285,13 @@ const idle = 5 * time.Second
 // the next look.
 func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
 	interval = idle
+	defer func() {
+		if v := recover(); v != nil {
+			w.g.metrics.panics.Inc()
+			err = fmt.Errorf("panic: %v", v)
+			w.g.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
+		}
+	}()
 	for _, places := range w.places(x) {
 		select {
 		case places <- struct{}{}:
@@ -293,13 +300,6 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 			return interval, nil
 		}
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			w.g.metrics.panics.Inc()
-			err = fmt.Errorf("panic: %v", v)
-			w.g.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
-		}
-	}()
 	w.mu.Lock()
 	members := slices.Clone(x.members)
 	w.mu.Unlock()

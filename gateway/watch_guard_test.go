@@ -47,6 +47,16 @@ func TestWatchHeaders(t *testing.T) {
 	}
 }
 
+// TestWatchPanics: a look that fails in a way that it should not is a failure of the look, wherever it does so.
+func TestWatchPanics(t *testing.T) {
+	g := start(t, shelfDocument, shelfConfig, "http://127.0.0.1:1")
+	p, _ := g.current.Load().whole.resources.find("shelf:book")
+	p.source = nil
+	if _, err := g.watches.look(t.Context(), &watch{watchKey: watchKey{uri: "shelf:book"}}, &seen{}); err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
+		t.Errorf("look: %v", err)
+	}
+}
+
 // TestWatchOnce holds that each listener is told of a change once, however many there are of one principal.
 func TestWatchOnce(t *testing.T) {
 	service := newChangingService(t)
