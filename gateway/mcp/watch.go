@@ -270,12 +270,13 @@ func (h *Hub) detach(id [16]byte, w *watcher, l *listener) {
 }
 
 // wait gives a session without a stream its grace, from now on. The caller holds the
-// lock.
+// lock. A timer that has fired can't be stopped any more: it ends nothing if there is another.
 func (h *Hub) wait(id [16]byte, w *watcher) {
 	if w.grace != nil {
 		w.grace.Stop()
 	}
-	w.grace = time.AfterFunc(watchGrace, func() {
+	var grace *time.Timer // the lock guards it, too
+	grace = time.AfterFunc(watchGrace, func() {
 		defer func() {
 			if v := recover(); v != nil {
 				h.o.Panicked("the subscriptions of a session were ended", v)
@@ -283,12 +284,13 @@ func (h *Hub) wait(id [16]byte, w *watcher) {
 		}()
 		var ended []func()
 		h.mu.Lock()
-		if h.legacy[id] == w && w.stream == nil {
+		if h.legacy[id] == w && w.stream == nil && w.grace == grace {
 			ended = h.end(id, w)
 		}
 		h.mu.Unlock()
 		releaseAll(ended)
 	})
+	w.grace = grace
 }
 
 // forget ends what a legacy session has here: its stream and its subscriptions.
