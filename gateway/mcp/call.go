@@ -184,6 +184,7 @@ func (x *exchange) listen() {
 		if v == nil {
 			return
 		}
+		x.out.settle()                 // else what keeps the stream alive would go on writing
 		if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			x.event.Code = x.panicked("panic in a stream of changes", v).Code
 		}

@@ -400,6 +400,7 @@ func TestPanicInAStream(t *testing.T) {
 	var log bytes.Buffer
 	asked, left := 0, 0
 	synctest.Test(t, func(t *testing.T) {
+		k := &talk{header: http.Header{}}
 		hub := mcp.NewHub(mcp.HubOptions{View: func(context.Context, mcp.Viewer, mcp.List) string {
 			if asked++; asked > 1 {
 				panic("a secret")
@@ -407,7 +408,7 @@ func TestPanicInAStream(t *testing.T) {
 			return ""
 		}})
 		h := newEndpoint(t, nil, mcp.Options{
-			Hub: hub, KeepAlive: -1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Hub: hub, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -419,12 +420,18 @@ func TestPanicInAStream(t *testing.T) {
 					t.Errorf("the connection is not broken off: %v", v)
 				}
 			}()
-			h.ServeHTTP(&talk{header: http.Header{}}, r)
+			h.ServeHTTP(k, r)
 		})
 		synctest.Wait()
 		hub.Changed(mcp.ToolsList)
 		wg.Wait()
 		left = hub.Streams()
+		ended := k.text()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if more := strings.TrimPrefix(k.text(), ended); more != "" {
+			t.Errorf("written when the stream had ended: %q", more)
+		}
 	})
 	if len(events) != 1 || !events[0].Panicked || events[0].Code != mcp.CodeInternal || left != 0 {
 		t.Errorf("events %+v, %d streams", events, left)
