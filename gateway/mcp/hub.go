@@ -106,8 +106,8 @@ type HubOptions struct {
 	Listeners *Listeners
 	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
 	MaxStreams int
-	// MaxPerPrincipal bounds the open streams of one principal, and the sessions in which
-	// it has subscriptions; above it there is a 429. The anonymous principal is many
+	// MaxPerPrincipal bounds the open streams of one principal, and the sessions without one in which
+	// it has subscriptions; above it there is a 429, and a session whose stream ends then loses its subscriptions with it. The anonymous principal is many
 	// callers: for it the address counts. 0: 64.
 	MaxPerPrincipal int
 	// MaxWatches bounds the resources and tasks of one stream or session. 0: 256.

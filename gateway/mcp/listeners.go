@@ -2,7 +2,7 @@ package mcp
 
 import "sync"
 
-// Listeners counts the open streams and the sessions with subscriptions, in all and of each caller, of all hubs that share it: an
+// Listeners counts the open streams and the sessions with subscriptions that have none, in all and of each caller, of all hubs that share it: an
 // endpoint has a hub, and what its clients may have open is bounded for all endpoints together. The zero value is good. It is safe
 // for concurrent use.
 type Listeners struct {
@@ -62,15 +62,15 @@ func (n *Listeners) leaveStream(caller string) {
 	n.streams.remove(caller)
 }
 
-// enterSession counts a session, or tells of what there is too much. One with a stream, which was counted as such, is let in always.
-func (n *Listeners) enterSession(caller string, hasStream bool) fullness {
+// enterSession counts a session without a stream, or tells of what there is too much.
+func (n *Listeners) enterSession(caller string) fullness {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if full := n.full(&n.sessions, caller); full != notFull && !hasStream {
-		return full
+	full := n.full(&n.sessions, caller)
+	if full == notFull {
+		n.sessions.add(caller)
 	}
-	n.sessions.add(caller)
-	return notFull
+	return full
 }
 
 // leaveSession undoes enterSession.

@@ -13,19 +13,17 @@ func TestListeners(t *testing.T) {
 		want   fullness
 	}{
 		{"stream", "a", notFull}, {"stream", "a", notFull}, {"stream", "a", fullOfCaller}, {"stream", "", notFull}, {"stream", "b", fullInAll},
-		{"session", "a", notFull}, {"session", "a", notFull}, {"session", "a", fullOfCaller}, {"session with a stream", "a", notFull},
-		{"session", "b", fullInAll}, {"session", "", fullInAll},
+		{"session", "a", notFull}, {"session", "a", notFull}, {"session", "a", fullOfCaller},
+		{"session", "b", notFull}, {"session", "c", fullInAll}, {"session", "", fullInAll}, {"end of a session", "b", notFull},
 		{"end of a stream", "a", notFull}, {"stream", "b", notFull}, {"end of a stream", "", notFull}, {"stream", "", notFull},
-		{"end of a session", "a", notFull}, {"session", "a", fullOfCaller}, {"end of a session", "a", notFull}, {"session", "a", notFull}, {"session", "", notFull},
+		{"end of a session", "a", notFull}, {"session", "a", notFull}, {"session", "a", fullOfCaller}, {"session", "", notFull},
 	} {
 		got := notFull
 		switch step.what {
 		case "stream":
 			got = n.enterStream(step.caller)
 		case "session":
-			got = n.enterSession(step.caller, false)
-		case "session with a stream":
-			got = n.enterSession(step.caller, true)
+			got = n.enterSession(step.caller)
 		case "end of a stream":
 			n.leaveStream(step.caller)
 		case "end of a session":

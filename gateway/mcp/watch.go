@@ -20,7 +20,7 @@ type watcher struct {
 	stream *listener             // nil: there is none to tell it on
 	uris   map[string]subscribed // what it is told of; nil: the watcher is gone
 	turn   int                   // of the last request for one of them
-	grace  *time.Timer           // of a session without a stream
+	grace  *time.Timer           // of a session without a stream; nil: it has one
 	asking int                   // subscriptions of a session that are not decided on
 }
 
@@ -217,13 +217,14 @@ func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, f
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := h.legacy[id]
-	switch {
-	case h.ended:
+	if h.ended {
 		return nil, Later(http.StatusServiceUnavailable, time.Second, "the server is about to end"), notFull
-	case w != nil:
-		w.grace.Stop()
-	default:
-		switch full := h.o.Listeners.enterSession(v.Caller(), l != nil); full {
+	}
+	if w == nil {
+		w = &watcher{viewer: v, uris: make(map[string]subscribed)}
+	}
+	if l == nil && w.stream == nil {
+		switch full := h.wait(id, w); full {
 		case fullInAll:
 			return nil, Later(http.StatusServiceUnavailable, 30*time.Second, "too many sessions have subscriptions"), full
 		case fullOfCaller:
@@ -231,19 +232,14 @@ func (h *Hub) watcherOf(id [16]byte, v Viewer, l *listener) (*watcher, *Error, f
 				"too many sessions of this caller have subscriptions: at most %d", h.o.Listeners.perCaller()), full
 		case notFull:
 		}
-		w = &watcher{viewer: v, uris: make(map[string]subscribed)}
-		h.legacy[id] = w
-		h.wait(id, w)
 	}
-	switch {
-	case l != nil:
-		w.grace.Stop()
+	h.legacy[id] = w
+	if l != nil {
+		h.wake(w)
 		if w.stream != nil {
 			w.stream.finish()
 		}
 		w.stream = l
-	case w.stream == nil:
-		h.wait(id, w)
 	}
 	if l == nil {
 		w.asking++
@@ -260,19 +256,21 @@ func (h *Hub) detach(id [16]byte, w *watcher, l *listener) {
 	}
 	w.stream = nil
 	var ended []func()
-	if len(w.uris) > 0 && !h.ended {
-		h.wait(id, w)
-	} else { // at once: a stream that joins later has a watcher of its own
-		ended = h.end(id, w)
+	if len(w.uris) == 0 || h.ended || h.wait(id, w) != notFull {
+		ended = h.end(id, w) // at once: a stream that joins later has a watcher of its own
 	}
 	h.mu.Unlock()
 	releaseAll(ended)
 }
 
-// wait gives a session without a stream its grace, from now on. The caller holds the
+// wait gives a session without a stream its grace, from now on, unless too many have theirs. The caller holds the
 // lock. A timer that has fired can't be stopped any more: it ends nothing if there is another.
-func (h *Hub) wait(id [16]byte, w *watcher) {
-	if w.grace != nil {
+func (h *Hub) wait(id [16]byte, w *watcher) fullness {
+	if w.grace == nil {
+		if full := h.o.Listeners.enterSession(w.viewer.Caller()); full != notFull {
+			return full
+		}
+	} else {
 		w.grace.Stop()
 	}
 	var grace *time.Timer // the lock guards it, too
@@ -291,6 +289,16 @@ func (h *Hub) wait(id [16]byte, w *watcher) {
 		releaseAll(ended)
 	})
 	w.grace = grace
+	return notFull
+}
+
+// wake ends the grace of a session, if it has one. The caller holds the lock.
+func (h *Hub) wake(w *watcher) {
+	if w.grace != nil {
+		w.grace.Stop()
+		w.grace = nil
+		h.o.Listeners.leaveSession(w.viewer.Caller())
+	}
 }
 
 // forget ends what a legacy session has here: its stream and its subscriptions.
@@ -307,8 +315,7 @@ func (h *Hub) forget(id [16]byte) {
 // end is forget for the watcher that the session has. The caller holds the lock, and calls what it returns when it does so no more.
 func (h *Hub) end(id [16]byte, w *watcher) (ended []func()) {
 	delete(h.legacy, id)
-	h.o.Listeners.leaveSession(w.viewer.Caller())
-	w.grace.Stop()
+	h.wake(w)
 	if w.stream != nil {
 		w.stream.finish()
 	}

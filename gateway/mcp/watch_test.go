@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"drawbridge/gateway/mcp"
 )
@@ -98,6 +99,50 @@ func TestSubscribeWhileTheSessionEnds(t *testing.T) {
 		}
 		if len(w.watched) > 0 || begun != 1 {
 			t.Errorf("watched %v, begun %d times", w.watched, begun)
+		}
+	})
+}
+
+// TestSessionsAtTheBound: sessions that wait without a stream are no more than may be, also where they had one when they subscribed. Who has
+// one is never refused for those that have none.
+func TestSessionsAtTheBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWhole(mcp.HubOptions{MaxPerPrincipal: 2})
+		d := w.dialogue(t)
+		defer d.end()
+		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
+		var streams []string
+		try := func(n int) string {
+			d.ask("init", alice+"\n"+agedInit)
+			session := "Mcp-Session-Id: " + d.open["init"].header.Get("Mcp-Session-Id") + "\n\n"
+			stream := fmt.Sprint("stream", n)
+			d.ask(stream, "GET /mcp HTTP/1.1\n"+agedLegacy+"X-Principal: alice\n"+session)
+			streams = append(streams, stream)
+			d.ask("subscribe", alice+session+fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://%d"}}`, n))
+			return d.open["subscribe"].text()
+		}
+		for n := range 4 {
+			if got := try(n); !strings.Contains(got, `"result":{}`) {
+				t.Errorf("session %d: %s", n, got)
+			}
+			if n < 3 {
+				d.open[streams[n]].leave()
+				synctest.Wait()
+			}
+		}
+		watched := func() int {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return len(w.watched)
+		}
+		if n := watched(); n != 3 || w.hub.Streams() != 1 {
+			t.Errorf("%d watched, %d streams", n, w.hub.Streams())
+		}
+		time.Sleep(6 * time.Minute) // those without a stream are forgotten
+		synctest.Wait()
+		if got := try(4); !strings.Contains(got, `"result":{}`) || watched() != 2 {
+			t.Errorf("later: %s, %d watched", got, watched())
 		}
 	})
 }
