@@ -51,7 +51,7 @@ func TestLimits(t *testing.T) {
 func TestWrites(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Skip("not run: strace is not there")
+		t.Skip("not run: what is written: strace is not there")
 	}
 	trace := filepath.Join(t.TempDir(), "trace")
 	w := newWorld(t, strace+" -D -f -q -e trace=execve,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,linkat,symlinkat -o "+trace)
@@ -101,7 +101,7 @@ func newWorld(t *testing.T, around string) *world {
 		t.Skip("IMAGE does not name what make image has written: run make limits")
 	}
 	if os.Getuid() != 0 {
-		t.Skip("not run: only root may give a program another root and another user")
+		t.Skip("not run: the limits: only root may give a program another root and another user")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute) // longer than the test: stop comes after it
 	t.Cleanup(cancel)
