@@ -18,7 +18,7 @@ const chromium = "chromium"
 func testBrowser(t *testing.T, s *suite) {
 	path, err := exec.LookPath(chromium)
 	if os.Getenv("BROWSER") == "" || err != nil {
-		t.Skip("BROWSER=1 and a chromium in the path are needed")
+		t.Skip("not run: the browser: BROWSER=1 and a chromium in the path are needed")
 	}
 	browser := s.start(t, []string{"chromium.mjs", path})
 	t.Cleanup(func() {
