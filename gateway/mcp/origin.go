@@ -122,13 +122,15 @@ const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, RateLi
 func preflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
-	allowed, echoed := allowedHeaders, 0
+	allowed, own := allowedHeaders, 0
 	for _, v := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(v, ",") {
 			// The names of Mcp-Param headers are the tools' own, and newer revisions bring more of Mcp-.
-			if name = strings.TrimSpace(name); echoed < maxEchoed && isOwn(name) && !contains(allowed, name) {
-				allowed += ", " + name
-				echoed++
+			if name = strings.TrimSpace(name); own < maxOwn && isOwn(name) {
+				own++
+				if !contains(allowed, name) {
+					allowed += ", " + name
+				}
 			}
 		}
 	}
@@ -138,9 +140,10 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// maxEchoed bounds the headers of a preflight that are repeated: nobody has shown
-// a token yet. A tool has fewer header parameters.
-const maxEchoed = 32
+// maxOwn bounds the headers of a preflight that are looked for in the list, and so
+// those that are repeated: nobody has shown a token yet. Four stand in the list, and
+// a tool has fewer than 32 header parameters.
+const maxOwn = 36
 
 // isOwn tells whether a header is one of the protocol.
 func isOwn(name string) bool {
