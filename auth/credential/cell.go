@@ -51,6 +51,7 @@ type cell struct {
 	flight  *flight   // nil: no request is under way
 	failure error     // of the last request; nil: it went well
 	again   time.Time // before that, failure is the answer
+	retry   time.Time // before that, a token that is still good serves
 }
 
 // flight is a token request under way.
@@ -85,7 +86,7 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 		case c.current.Load() != t: // somebody was faster
 			c.mu.Unlock()
 			continue
-		case usable && (c.flight != nil || c.cooling(at)):
+		case usable && (c.flight != nil || c.cooling(at) || at.Before(c.retry)):
 			c.mu.Unlock()
 			return t, false, nil
 		case c.flight == nil && c.cooling(at):
@@ -127,11 +128,16 @@ func (c *cell) launch(ctx context.Context, f fetcher, now func() time.Time, subj
 			cancel()
 			c.mu.Lock()
 			if c.flight == fl { // else all have left, and how it ended says nothing
-				c.flight, c.failure, c.again = nil, fl.err, time.Time{}
+				c.flight, c.failure, c.again, c.retry = nil, fl.err, time.Time{}, time.Time{}
 				if fl.err == nil {
 					c.current.Store(fl.token)
 				} else {
-					c.again = now().Add(patience(fl.err))
+					at := now()
+					c.again = at.Add(patience(fl.err))
+					if t := c.current.Load(); t != nil {
+						// A fifth of a life may be hours, and a server that hangs costs the call that asks it two seconds each time.
+						c.retry = at.Add(t.expiry.Sub(at) / 10)
+					}
 				}
 			}
 			c.mu.Unlock()

@@ -162,7 +162,7 @@ func TestTokenEndpointFaults(t *testing.T) {
 		"negative":           {[]string{"429 -9223372036854775808"}, []call{{0, 0, "error \"invalid_client\"", 1}, {second, 0, "t2", 2}}},
 		"breaks off":         {[]string{"cut"}, []call{{0, 0, "status 200: the connection broke off before the answer was complete", 1}, {second, 0, "t2", 2}}},
 		"refused":            {[]string{"401"}, []call{{0, 0, "gives no token, status 401, error \"invalid_client\"", 1}, {second / 2, 0, "error \"invalid_client\"", 1}, {second, 0, "t2", 2}}},
-		"early refresh":      {[]string{"ok", "hang", "500", "ok"}, []call{{0, 0, "t1", 1}, {84 * second, 0, "t1", 1}, {90 * second, earlyFetchTime, "t1", 2}, {92 * second, 0, "t1", 2}, {93 * second, 0, "t1", 3}, {94 * second, 0, "t4", 4}}},
+		"early refresh":      {[]string{"ok", "hang", "500", "ok"}, []call{{0, 0, "t1", 1}, {80*second - 1, 0, "t1", 1}, {90 * second, earlyFetchTime, "t1", 2}, {92 * second, 0, "t1", 2}, {93 * second, 0, "t1", 3}, {94 * second, 0, "t4", 4}}},
 		"too late":           {[]string{"ok", "500", "500"}, []call{{0, 0, "t1", 1}, {99 * second, 0, "t1", 2}, {100 * second, 0, "status 500, error \"invalid_client\"", 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -281,11 +281,10 @@ func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, statu
 	}
 	life := lifeOf(got)
 	// The refresh is spread over a while, lest all replicas ask at once.
-	early := min(life/10, time.Minute)
-	early += time.Duration(rand.Int64N(int64(early/2) + 1))
+	refresh := life*4/5 + time.Duration(rand.Int64N(int64(life/10)+1))
 	return &token{
 		header: seal(slices.Clip([]string{"Bearer " + got.AccessToken})),
-		minted: start, refresh: start.Add(life - early), expiry: start.Add(life),
+		minted: start, refresh: start.Add(refresh), expiry: start.Add(life),
 	}, nil
 }
 

@@ -218,12 +218,13 @@ func TestTokenRequestOutlivesItsCall(t *testing.T) {
 	})
 }
 
-// A token is replaced before it ends, by a tenth of its life but at most a
-// minute (and up to half of that again); a failure to do so harms nobody while it is good.
+// A token is replaced when from four fifths to nine tenths of its life have
+// passed (E7). A failure to do so harms nobody while it is good, and stands for a
+// tenth of what is left.
 func TestRefresh(t *testing.T) {
-	for _, c := range []struct{ life, early time.Duration }{{100 * time.Second, 10 * time.Second}, {time.Hour, time.Minute}} {
+	for _, life := range []time.Duration{100 * time.Second, time.Hour, maxLife} {
 		synctest.Test(t, func(t *testing.T) {
-			s, e := issuer(t, authtest.Options{AccessLife: c.life})
+			s, e := issuer(t, authtest.Options{AccessLife: life})
 			next := &service{}
 			rt := mustNew(t, clientCredentials(tokenURL(s), e.client()))(next)
 			call := func() error {
@@ -232,20 +233,22 @@ func TestRefresh(t *testing.T) {
 			}
 			start := time.Now()
 			at := func(d time.Duration) { time.Sleep(time.Until(start.Add(d))) } // the bubble's clock
-			for _, d := range []time.Duration{0, c.life / 2, c.life - c.early*3/2 - time.Second} {
+			for _, d := range []time.Duration{0, life / 2, life*4/5 - 1} {
 				if at(d); call() != nil || e.requests.Load() != 1 {
 					t.Fatalf("after %s: %d token requests", d, e.requests.Load())
 				}
 			}
-			at(c.life - c.early)
+			at(life * 9 / 10)
 			s.Fail(authtest.TokenEndpoint, &authtest.Failure{Times: 1})
 			if err := call(); err != nil || e.requests.Load() != 2 {
 				t.Fatalf("%v, %d token requests", err, e.requests.Load())
 			}
-			if call() != nil || e.requests.Load() != 2 { // the failure stands for a second
-				t.Fatalf("%d token requests", e.requests.Load())
+			for _, d := range []time.Duration{0, life/100 - 1} {
+				if at(life*9/10 + d); call() != nil || e.requests.Load() != 2 {
+					t.Fatalf("%s later: %d token requests", d, e.requests.Load())
+				}
 			}
-			time.Sleep(coolDown)
+			at(life*9/10 + life/100)
 			if call() != nil || e.requests.Load() != 3 || next.seen[0] == next.seen[len(next.seen)-1] {
 				t.Fatalf("%d token requests", e.requests.Load())
 			}
