@@ -2,9 +2,14 @@ package gateway
 
 import (
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The tests of this file are named after advisories about other products, and hold what would have gone wrong there
@@ -156,5 +161,65 @@ func TestCVE_2026_47427_CompletionOfNothing(t *testing.T) {
 	}
 	if lines := metricLines(g, "drawbridge_panics_total 0"); len(lines) != 1 {
 		t.Errorf("panics: %v", metricLines(g, "drawbridge_panics_total"))
+	}
+}
+
+// A header of the caller said where the call went, and what it was. Each call here is made, by somebody who may make it, from a proxy
+// that is trusted; what arrives is what arrives without these headers.
+func TestCVE_2026_34476_HeadersOfTheCaller(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	var connections atomic.Int32
+	other := httptest.NewUnstartedServer(http.NotFoundHandler())
+	other.Config.ConnState = func(net.Conn, http.ConnState) { connections.Add(1) }
+	other.Start()
+	t.Cleanup(other.Close)
+	defer func() {
+		if connections.Load() > 0 {
+			t.Error("the other server got a connection")
+		}
+	}()
+	host := other.Listener.Addr().String()
+	hostile := map[string]string{
+		"SW-URL": other.URL + "/purge", "X-Original-URL": "/purge", "X-Rewrite-URL": other.URL + "/purge", "Destination": other.URL + "/purge", "Referer": other.URL + "/purge",
+		"X-Original-Uri": "/purge", "X-Forwarded-Uri": "/purge", "X-Forwarded-Path": "/purge", "X-Forwarded-Prefix": "/purge",
+		"Forwarded": `for=192.0.2.1;host="` + host + `";proto=https`, "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Host": host, "X-Forwarded-Server": host, "X-Forwarded-Proto": "https", "X-Forwarded-Port": "1",
+		"Mcp-Init-Host": host, "X-Host": host, "X-Original-Host": host, "X-Http-Host-Override": host, "X-Real-Host": host, "X-Upstream": other.URL, "X-Target-Url": other.URL, "X_Forwarded_Host": host, "Host_": host,
+		"X-HTTP-Method-Override": "DELETE", "X-HTTP-Method": "DELETE", "X-Method-Override": "DELETE", "Router-Key": "purge",
+	}
+	const anonymous = "server: {trusted_proxies: [127.0.0.1]}\napis: [{name: shop, spec: $SPEC, base_url: $BASE, pass_headers: [X-Tenant]}]\n"
+	guarded := fmt.Sprintf(strings.NewReplacer("server: {", "server: {trusted_proxies: [127.0.0.1], ", "base_url: $BASE,", "base_url: $BASE, pass_headers: [X-Tenant],").Replace(protectedConfig), issuers(i))
+	for _, tt := range []struct{ name, config, token string }{{"anonymous", anonymous, ""}, {"token", guarded, i.token(t, nil)}} {
+		g := start(t, document("Shop", "list", "purge"), tt.config, service.URL)
+		for _, revision := range eras {
+			arrived := func(headers map[string]string) *http.Request {
+				t.Helper()
+				c := newClient(t, g.Handler(), revision, tt.token)
+				c.header.Set("X-Tenant", "t1")
+				for name, value := range headers {
+					c.header[name] = []string{value} // in this spelling
+				}
+				w := c.call("list")
+				taken := service.taken()
+				if !succeeded(w) || len(taken) != 1 {
+					t.Fatalf("%s, %s: %d requests, %d %s", tt.name, revision, len(taken), w.Code, w.Body)
+				}
+				return taken[0]
+			}
+			plain, got := arrived(nil), arrived(hostile)
+			if want := strings.TrimPrefix(service.URL, "http://"); got.Method != http.MethodGet || got.RequestURI != "/list" || got.Host != want {
+				t.Errorf("%s, %s: %s %s of %s", tt.name, revision, got.Method, got.RequestURI, got.Host)
+			}
+			if got.Header.Get("X-Tenant") != "t1" {
+				t.Errorf("%s, %s: no header of the caller arrives, not even the one that is to be passed on", tt.name, revision)
+			}
+			if diff := cmp.Diff(plain.Header, got.Header); diff != "" {
+				t.Errorf("%s, %s: the headers made a difference:\n%s", tt.name, revision, diff)
+			}
+			for name := range hostile {
+				if values := got.Header.Values(name); values != nil {
+					t.Errorf("%s, %s: %s: %q went on", tt.name, revision, name, values)
+				}
+			}
+		}
 	}
 }
