@@ -303,3 +303,30 @@ func BenchmarkEcho(b *testing.B) {
 		})
 	}
 }
+
+// TestDoubledNames is P4: an answer in which a name stands twice is delivered as it came, told and counted, where it is held against a schema.
+func TestDoubledNames(t *testing.T) {
+	const body = `{"id":1,"id":2}`
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, body)
+	}))
+	defer service.Close()
+	for options, told := range map[string]bool{"": true, ", answers: structured": true, ", answers: text": false, ", output_schemas: off": false} {
+		g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE"+options+"}]\n", service.URL)
+		for _, revision := range append([]string{"2024-11-05"}, eras...) { // the oldest has no structuredContent
+			w := newClient(t, g.Handler(), revision, "").call("list")
+			structured := strings.Contains(w.Body.String(), `"structuredContent":`+body)
+			if told := told && revision > "2025"; structured != told || strings.Contains(w.Body.String(), `"drawbridge/contractDrift":"/id: the name stands twice"`) != told {
+				t.Errorf("%s, %q: %s", revision, options, w.Body)
+			}
+		}
+		want := `drawbridge_contract_drift_total{api="shop",tool="list"} 2`
+		if !told {
+			want = ""
+		}
+		if got := strings.Join(metricLines(g, "drawbridge_contract_drift_total{"), ""); got != want && (told || !strings.HasSuffix(got, " 0")) {
+			t.Errorf("%q: %q, want %q", options, got, want)
+		}
+	}
+}

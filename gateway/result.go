@@ -148,12 +148,15 @@ func (c *call) part(p openapi.Part) error {
 	case !with:
 	case p.Kind == openapi.Text:
 		return c.unexpected(chunks, p, notJSON(p), valueOf(p))
-	case p.Drift != "":
+	case p.Drift != "" && !p.Doubled:
 		return c.unexpected(chunks, p, p.Drift, valueOf(p))
 	case p.Wrapped:
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, mcp.Chunk{Bytes: p.Data}, mcp.Chunk{Bytes: closeBrace})
 	default:
 		chunks = append(chunks, mcp.Chunk{Bytes: structured}, mcp.Chunk{Bytes: p.Data})
+	}
+	if with && p.Doubled { // it fits, but not all readers read it alike (P4)
+		return c.give(c.drift(p.Drift), chunks...)
 	}
 	return c.give(nil, chunks...)
 }
@@ -162,7 +165,7 @@ func (c *call) part(p openapi.Part) error {
 func shortText(p openapi.Part) string {
 	where := "structuredContent"
 	switch {
-	case p.Drift != "":
+	case p.Drift != "" && !p.Doubled:
 		where += ".unexpected"
 	case p.Wrapped:
 		where += ".result"
@@ -222,9 +225,13 @@ func (c *call) unexpected(chunks []mcp.Chunk, p openapi.Part, why string, value 
 	if p.Declared {
 		return c.give(nil, chunks...)
 	}
+	return c.give(c.drift(why), chunks...)
+}
+
+// drift counts an answer that is not what the document says, and returns the member of _meta that tells why.
+func (c *call) drift(why string) []byte {
 	c.g.metrics.drift.WithLabelValues(c.plan.metrics.api, c.plan.metrics.tool).Inc()
-	meta := jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
-	return c.give(meta, chunks...)
+	return jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
 }
 
 // notJSON names the mismatch of an answer that should be JSON.

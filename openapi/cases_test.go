@@ -335,6 +335,9 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 		if p.Drift != "" {
 			fmt.Fprintf(&b, " drift(%s)", p.Drift)
 		}
+		if p.Doubled {
+			b.WriteString(" doubled")
+		}
 		if p.Declared {
 			b.WriteString(" declared")
 		}

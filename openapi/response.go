@@ -34,6 +34,9 @@ type Part struct {
 	// Drift says where a JSON answer of status 2xx leaves the shape of Operation.Output, "" when it fits:
 	// "/items/0/id: expected number, got string".
 	Drift string
+	// Doubled tells that Drift is of a member whose name stands twice in its object, and of nothing else: the answer fits whichever of
+	// the two a reader takes. See [jsonscan.Info] for what is looked at.
+	Doubled bool
 	// Declared tells that the document promises an answer of this media type, beside the one that Operation.Output is of: that
 	// it doesn't fit is no fault.
 	Declared bool
@@ -268,8 +271,11 @@ func (r *answerReader) json(e entity) (part Part, empty, ok bool) {
 		return Part{}, false, false
 	}
 	part = Part{Kind: JSON, Wrapped: r.known.wrapped}
-	if info.Mismatch != nil {
+	switch {
+	case info.Mismatch != nil:
 		part.Drift = drift(data, info.Mismatch)
+	case info.Twice > 0:
+		part.Drift, part.Doubled = doubled(jsonscan.PointerAt(data, info.Twice)), true
 	}
 	if info.Spaced {
 		data = jsonscan.AppendCompact(data[:0], data)
@@ -285,6 +291,8 @@ func drift(data []byte, m *jsonscan.Mismatch) string {
 	}
 	return describe(where, m)
 }
+
+func doubled(where string) string { return where + ": the name stands twice" }
 
 func describe(where string, m *jsonscan.Mismatch) string {
 	want := m.Want.String()

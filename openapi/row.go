@@ -36,7 +36,7 @@ func (p *Part) Result(pointer string) bool {
 	if result == nil {
 		return false
 	}
-	p.Drift, p.Wrapped, p.Events, p.row = "", false, 0, noRow
+	p.Drift, p.Doubled, p.Wrapped, p.Events, p.row = "", false, false, 0, noRow
 	if p.Data = result; jsonscan.KindOf(result) == jsonscan.String {
 		p.Kind, p.Data = Text, jsonscan.Unquote(result)
 	}

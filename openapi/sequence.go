@@ -22,7 +22,7 @@ func (r *answerReader) sequence(e entity) (p Part, found bool, err error) {
 	}
 	element, root := r.elements()
 	out := append(r.buffer(len(data)+2).data, '[')
-	where := ""
+	where, twice := "", ""
 	count := 0
 	for text, whole := range texts {
 		info, err := jsonscan.Scan(text, jsonscan.Options{Shape: element})
@@ -33,11 +33,16 @@ func (r *answerReader) sequence(e entity) (p Part, found bool, err error) {
 			return Part{Kind: Text, MediaType: e.media, Data: data}, true, nil
 		case info.Mismatch != nil && where == "":
 			where = describe("/"+strconv.Itoa(count)+jsonscan.PointerAt(text, info.Mismatch.Offset), info.Mismatch)
+		case info.Twice > 0 && twice == "":
+			twice = doubled("/" + strconv.Itoa(count) + jsonscan.PointerAt(text, info.Twice))
 		}
 		out = appendElement(out, text, info)
 		count++
 	}
-	return r.array(e.media, append(out, ']'), root, where), true, nil
+	if p = r.array(e.media, append(out, ']'), root, where); p.Drift == "" && twice != "" {
+		p.Drift, p.Doubled = twice, true
+	}
+	return p, true, nil
 }
 
 // elements returns the shape of the elements of an answer that is put together to an array, and why such an array can't

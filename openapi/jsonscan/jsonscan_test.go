@@ -119,6 +119,71 @@ func TestShape(t *testing.T) {
 	}
 }
 
+// TestTwice: a name that stands twice is found where a shape is, and only there.
+func TestTwice(t *testing.T) {
+	shape := &Shape{Properties: []Property{
+		{Name: "a", Shape: &Shape{}}, {Name: "b", Shape: nil}, {Name: "c", Shape: &Shape{Items: &Shape{Properties: []Property{{Name: "a", Shape: &Shape{}}}}}}, {Name: "d", Shape: &Shape{}},
+	}}
+	wide := &Shape{}
+	for i := range 300 {
+		wide.Properties = append(wide.Properties, Property{Name: fmt.Sprintf("m%d", i), Shape: &Shape{}})
+	}
+	shape.Compile()
+	wide.Compile()
+	names := func(format string, from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, format+",", i)
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		shape       *Shape
+		text, value string // the second value, "": no name stands twice
+	}{
+		{shape, `{}`, ""},
+		{shape, `{"a":1,"b":2,"c":[],"d":4}`, ""},
+		{shape, `{"d":1,"c":[{"a":1},{"a":1}],"b":3,"a":4}`, ""},
+		{shape, `{"a":1,"a":"two"}`, `"two"`},
+		{shape, `{"a":1, "a" : [2] }`, `[2]`},
+		{shape, `{"a":1,"b":2,"c":[],"d":4,"a":"two"}`, `"two"`},
+		{shape, `{"b":2,"d":4,"d":"two"}`, `"two"`},
+		{shape, `{"b":2,"d":4,"b":"two"}`, `"two"`},
+		{shape, `{"d":1,"a":2,"b":3,"c":[],"d":"two"}`, `"two"`},
+		{shape, `{"c":[],"a":1,"b":2,"c":["two"]}`, `["two"]`},
+		{shape, `{"d":1,"a":2,"c":[],"d":"two"}`, `"two"`},
+		{shape, `{"a":1,"x":2,"b":3,"\u0061":"two"}`, `"two"`},
+		{shape, `{"\u0061":1,"a":"two"}`, `"two"`},
+		{shape, `{"a":1,"A":2,"":3,"c":[{"a":1,"b":2,"a":"two"}]}`, `"two"`},
+		{shape, `{"x":1,"y":2,"a":3,"x":"two"}`, `"two"`},
+		{shape, `{"":1,"":"two"}`, `"two"`},
+		{shape, `{"x":{"x":1},"y":{"x":1,"x":2}}`, ""}, // of what has no shape nobody was told anything
+		{shape, `{"x":1,"c":[{"x":1},{"x":2}],"y":2,"y":"two"}`, `"two"`},
+		{shape, `{"a":1,"a":"two","b":1,"b":"three"}`, `"two"`},
+		{shape, `{` + names(`"x%d":1`, 0, 23) + `"x22":"two"}`, `"two"`},
+		{shape, `{` + names(`"x%d":1`, 0, 24) + `"x23":"two"}`, ""}, // the limit
+		{wide, `{` + names(`"m%d":1`, 0, 256) + `"m255":"two"}`, `"two"`},
+		{wide, `{"m64":1,"m0":1,"m128":1,"m192":1,"m64":"two"}`, `"two"`},
+		{wide, `{` + names(`"m%d":1`, 0, 300) + `"m0":"two"}`, `"two"`},
+		{wide, `{` + names(`"m%d":1`, 0, 300) + `"m299":"two"}`, ""}, // the limit
+		{nil, `{"a":1,"a":2}`, ""},
+	} {
+		info, err := Scan([]byte(tt.text), Options{Shape: tt.shape})
+		if err != nil {
+			t.Fatalf("Scan(%s): %v", tt.text, err)
+		}
+		if want := strings.Index(tt.text, tt.value); info.Twice != want {
+			t.Errorf("Scan(%s).Twice = %d, want %d", tt.text, info.Twice, want)
+		}
+	}
+	for _, text := range []string{`{"x":1,"a":2}`, `{"a":1,"x":2}`, `{"x":1,"c":[{"x":1}],"d":{"x":1}}`} {
+		s := scanner{data: []byte(text), max: 9}
+		if _, err := s.value(0, 0, shape); err != nil || len(s.names) != 0 {
+			t.Errorf("%s: %v, %d names are kept", text, err, len(s.names))
+		}
+	}
+}
+
 func TestWalk(t *testing.T) {
 	text := []byte(` { "a" : [ 1 , "x]\"" , {"b":null} ] , "\u00e9~/" : -1.5e3, "a":true } `)
 	var names, values []string
@@ -274,6 +339,8 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("Scan(%q, Unique) = %v", data, err)
 			}
 			PointerAt(data, e.Offset)
+		} else if shaped, _ := Scan(data, Options{MaxDepth: 5000, Shape: shape}); shaped.Twice != 0 {
+			t.Fatalf("Scan(%q).Twice = %d, but no name stands twice", data, shaped.Twice)
 		}
 	})
 }
@@ -300,9 +367,12 @@ func BenchmarkScan(b *testing.B) {
 			{Name: "description", Shape: &Shape{Kinds: Of(String)}}, {Name: "price", Shape: &Shape{Kinds: Of(Number)}}, {Name: "created_at", Shape: &Shape{Kinds: Of(String)}},
 			{Name: "tags", Shape: &Shape{Kinds: Of(Array), Items: &Shape{Kinds: Of(String)}}}, {Name: "gone", Shape: &Shape{}}, {Name: "note", Shape: &Shape{Kinds: Of(String, Null)}},
 		}}}}}}
+	// One that knows the records, but none of their members.
+	bare := &Shape{Kinds: Of(Object), Properties: []Property{{Name: "items", Shape: &Shape{Kinds: Of(Array), Items: &Shape{Kinds: Of(Object)}}}}}
 	shape.Compile()
+	bare.Compile()
 	data := document(256 << 10)
-	for name, o := range map[string]Options{"plain": {}, "shape": {Shape: shape}, "unique": {Unique: true}} {
+	for name, o := range map[string]Options{"plain": {}, "shape": {Shape: shape}, "unknown names": {Shape: bare}, "unique": {Unique: true}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()

@@ -3,12 +3,15 @@ package jsonscan
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	base := len(s.names)
 	var seen map[string]struct{}
-	next := 0 // the property that is expected next: answers mostly keep the documented order
+	var were properties
+	var others uint64 // which of the names that are no properties may have been there
+	next := 0         // the property that is expected next: answers mostly keep the documented order
 	i = s.space(i + 1)
 	if i < len(s.data) && s.data[i] == '}' {
 		return i + 1, nil
@@ -17,12 +20,16 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 		if shape != nil && !s.unique && next < len(shape.Properties) {
 			// The name that is expected next needs no scan: it is equal to one that is known to be good.
 			if p := &shape.Properties[next]; p.begin.of(s.data[i:]) {
+				if next < were.end && were.has(next) {
+					s.again(i)
+				}
 				var err error
 				if i, err = s.member(i+len(p.begin.text), depth, p.Shape); err != nil {
 					return i, err
 				}
 				next++
 				if s.data[i] == '}' {
+					s.names = s.names[:base]
 					return i + 1, nil
 				}
 				i = s.space(i + 1)
@@ -48,7 +55,15 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 		}
 		var member *Shape
 		if shape != nil {
-			member, next = shape.property(name, next)
+			if at := shape.property(name, next); at < 0 {
+				others = s.other(name, base, others, start)
+			} else {
+				if were.add(next); were.has(at) {
+					s.again(start)
+				}
+				were.begin = at
+				member, next = shape.Properties[at].Shape, at+1
+			}
 		}
 		i = s.space(end)
 		if i >= len(s.data) || s.data[i] != ':' {
@@ -82,6 +97,55 @@ func (s *scanner) member(i, depth int, shape *Shape) (int, error) {
 	return i, nil
 }
 
+// maxKnown is how many of the properties of a shape are looked for twice.
+const maxKnown = 256
+
+// properties are those of a shape that an object has had. Most objects have them in order, which costs nothing: those in a row from begin
+// on are only added when it ends.
+type properties struct {
+	set   [maxKnown / 64]uint64
+	end   int // behind the last of set
+	begin int
+}
+
+func (p *properties) has(i int) bool { return i < maxKnown && p.set[i/64]&(1<<(i%64)) != 0 }
+
+// add adds those from begin on up to next.
+func (p *properties) add(next int) {
+	for i := p.begin; i < min(next, maxKnown); i++ {
+		p.set[i/64] |= 1 << (i % 64)
+	}
+	p.end = max(p.end, next)
+}
+
+// again notes the first member whose name stood in its object before.
+func (s *scanner) again(at int) {
+	if s.twice == 0 {
+		s.twice = at
+	}
+}
+
+// other looks for a name that the shape does not know among those before it. seen is a filter of these, which mostly tells that it is new.
+func (s *scanner) other(name []byte, base int, seen uint64, at int) uint64 {
+	if s.unique || len(s.names)-base >= manyNames {
+		return seen
+	}
+	if s.room == nil {
+		s.enterRoom()
+	}
+	var b byte
+	if n := len(name); n > 0 {
+		b = name[0] ^ name[n-1]<<2 ^ name[n/2]<<1 ^ byte(n)
+	}
+	bit := uint64(1) << (b & 63)
+	if seen&bit != 0 && slices.ContainsFunc(s.names[base:], func(other []byte) bool { return bytes.Equal(other, name) }) {
+		s.again(at)
+		return seen
+	}
+	s.names = append(s.names, name)
+	return seen | bit
+}
+
 // manyNames is where comparing names pairwise starts to cost more than a map.
 const manyNames = 24
 
@@ -93,6 +157,7 @@ func (s *scanner) remember(name []byte, base int, seen map[string]struct{}, at i
 		seen[string(name)] = struct{}{}
 		return seen, nil
 	}
+	s.enterRoom()
 	for _, other := range s.names[base:] {
 		if bytes.Equal(other, name) {
 			return nil, s.duplicate(name, at)

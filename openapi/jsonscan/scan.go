@@ -20,6 +20,9 @@ type Info struct {
 	Kind     Kind
 	Spaced   bool      // there is white space outside strings
 	Mismatch *Mismatch // the first place where the value leaves Options.Shape; nil if it fits
+	// Twice is the offset of the first value whose name stood in its object before, 0 if there is none. It is looked for in objects that have
+	// a shape, among the first 256 names that this knows and the first 24 others: that costs next to nothing.
+	Twice int
 }
 
 // rooms hold the names of open objects while a text is scanned. Most texts have no more, so that the room need not grow.
@@ -36,18 +39,7 @@ func Scan(data []byte, o Options) (Info, error) {
 	if s.max <= 0 {
 		s.max = DefaultMaxDepth
 	}
-	if o.Unique {
-		room := rooms.Get().(*[][]byte) //nolint:errcheck // nothing else is in it
-		s.names = *room
-		defer func() {
-			if cap(s.names) > maxRoom {
-				return
-			}
-			*room = s.names[:0]
-			clear((*room)[:cap(*room)]) // they are parts of data
-			rooms.Put(room)
-		}()
-	}
+	defer s.leaveRoom()
 	i := s.space(0)
 	if i >= len(data) {
 		return Info{}, s.fail(i, Syntax, "unexpected end of the text, expected a value")
@@ -60,7 +52,27 @@ func Scan(data []byte, o Options) (Info, error) {
 	if i = s.space(i); i < len(data) {
 		return Info{}, s.unexpected(i, "the end of the text")
 	}
-	return Info{Kind: kind, Spaced: s.spaced, Mismatch: s.mismatch}, nil
+	if s.twice > 0 { // so far the offset of the name
+		s.twice = skipSpace(data, skipSpace(data, skipValue(data, s.twice))+1)
+	}
+	return Info{Kind: kind, Spaced: s.spaced, Mismatch: s.mismatch, Twice: s.twice}, nil
+}
+
+// enterRoom makes room for names.
+func (s *scanner) enterRoom() {
+	if s.room == nil {
+		s.room = rooms.Get().(*[][]byte) //nolint:errcheck // nothing else is in it
+		s.names = *s.room
+	}
+}
+
+func (s *scanner) leaveRoom() {
+	if s.room == nil || cap(s.names) > maxRoom {
+		return
+	}
+	*s.room = s.names[:0]
+	clear((*s.room)[:cap(*s.room)]) // they are parts of data
+	rooms.Put(s.room)
 }
 
 type scanner struct {
@@ -69,7 +81,9 @@ type scanner struct {
 	unique   bool
 	spaced   bool
 	mismatch *Mismatch
-	names    [][]byte // names of the objects that are open, for unique
+	twice    int
+	room     *[][]byte // of rooms; nil: names has none yet
+	names    [][]byte  // names of the objects that are open: for unique all, else those that their shapes don't know
 }
 
 func (s *scanner) space(i int) int {

@@ -55,22 +55,21 @@ func (s *Shape) Compile() {
 
 func (s *Shape) accepts(k Kind) bool { return s.Kinds.Has(k) }
 
-// property finds the shape of a member. next is the index that is tried first; the index to try after this
-// member comes back with it.
-func (s *Shape) property(name []byte, next int) (*Shape, int) {
+// property finds the index of a member, -1 if none has that name. next is the index that is tried first.
+func (s *Shape) property(name []byte, next int) int {
 	if next < len(s.Properties) && s.Properties[next].Name == string(name) {
-		return s.Properties[next].Shape, next + 1
+		return next
 	}
 	if s.index != nil {
 		if i, ok := s.index[string(name)]; ok {
-			return s.Properties[i].Shape, i + 1
+			return i
 		}
-		return nil, next
+		return -1
 	}
 	for i := range s.Properties {
 		if s.Properties[i].Name == string(name) {
-			return s.Properties[i].Shape, i + 1
+			return i
 		}
 	}
-	return nil, next
+	return -1
 }
