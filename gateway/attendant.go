@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 
 	"drawbridge/gateway/http1"
@@ -144,6 +145,9 @@ func (at *attendant) attend(c *boundedConn) {
 // serve waits for requests of a connection, and answers them as long as they are plain. It reports whether somebody else has the connection.
 func (at *attendant) serve(c *boundedConn) bool {
 	for at.a.arrive(c) {
+		if c.refused { // who is refused again and again does not hold up the others
+			runtime.Gosched()
+		}
 		r, size := at.a.plain.request(c)
 		if r == nil {
 			return at.a.handOut(c)
@@ -182,15 +186,15 @@ func (at *attendant) answer(c *boundedConn, r *http.Request, size int) (fate htt
 	}
 	first, p := c.first, at.a.plain
 	c.first = nil // the rest is read from the connection
-	next, fate := p.server.Serve(p.BaseContext(), c, c.remote, r, first[size:])
-	if fate != http1.Again { // somebody else may have it
-		return fate
+	got := p.server.Serve(p.BaseContext(), c, c.remote, r, first[size:])
+	if got.Fate != http1.Again { // somebody else may have it
+		return got.Fate
 	}
-	c.served, c.first = true, next
-	if len(next) == 0 && cap(first) <= 2*firstRead {
+	c.served, c.refused, c.first = true, got.Status >= http.StatusBadRequest, got.Next
+	if len(got.Next) == 0 && cap(first) <= 2*firstRead {
 		c.first = first[:0]
 	}
-	return fate
+	return got.Fate
 }
 
 // begin notes that a connection is served; false: it was closed, or all has ended.

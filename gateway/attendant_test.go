@@ -65,13 +65,24 @@ func TestAttended(t *testing.T) {
 			if n := h.all.slow.stages[served].Load(); n != 1 {
 				t.Errorf("%d connections are served", n)
 			}
-			paths = append(paths, r.URL.Path)
+			if paths = append(paths, r.URL.Path); r.URL.Path == "/b" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
 		}))
 		for _, path := range []string{"/a", "/b", "/c"} {
-			if status, last := c.ask(plainRequest(path)); status != 200 || last {
+			want := http.StatusOK
+			if path == "/b" {
+				want = http.StatusUnauthorized
+			}
+			if status, last := c.ask(plainRequest(path)); status != want || last {
 				t.Errorf("%s: status %d, last %v", path, status, last)
 			}
 			synctest.Wait()
+			for c := range h.conns {
+				if c.refused != (path == "/b") { // so that it gives way
+					t.Errorf("%s: refused %v", path, c.refused)
+				}
+			}
 			if h.count[resting] != 1 || h.all.slow.stages[resting].Load() != 1 || h.serving != 0 {
 				t.Errorf("%s: %d in each stage, %d goroutines serve", path, h.count, h.serving)
 			}
@@ -261,5 +272,56 @@ func TestNotAttendedOverTLS(t *testing.T) {
 	a := newArrivals(&boundedListener{Listener: &pipes{}, all: g.connections}, true)
 	if a.Answer(plainly(echoed)); a.plain != nil {
 		t.Error("it would be answered")
+	}
+}
+
+// BenchmarkPlainRequest is a request on a connection that is used again, answered by net/http and in front of it.
+func BenchmarkPlainRequest(b *testing.B) {
+	g := start(b, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC}]\n", "")
+	text := []string{"text/plain"}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header()["Content-Type"] = text
+		_, _ = w.Write([]byte("hello"))
+	})
+	for _, way := range []string{"net/http", "in front"} {
+		b.Run(way, func(b *testing.B) {
+			l, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				b.Fatal(err)
+			}
+			a := g.Listener(l)
+			if way == "in front" {
+				a.Answer(plainly(handler))
+			}
+			s := &http.Server{Handler: handler, ReadHeaderTimeout: HeadPatience}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = s.Serve(a)
+			}()
+			conn, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", l.Addr().String())
+			if err != nil {
+				b.Fatal(err)
+			}
+			request, answer := []byte(plainRequest("/mcp")), make([]byte, 1<<10)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := conn.Write(request); err != nil {
+					b.Fatal(err)
+				}
+				if n, err := conn.Read(answer); err != nil || !strings.HasSuffix(string(answer[:n]), "hello") {
+					b.Fatal(err)
+				}
+			}
+			_ = conn.Close()
+			if err := s.Close(); err != nil {
+				b.Error(err)
+			}
+			if err := a.Idle(b.Context()); err != nil {
+				b.Error(err)
+			}
+			<-ended
+		})
 	}
 }

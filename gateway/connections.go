@@ -144,8 +144,9 @@ type boundedConn struct {
 	first []byte      // what nobody has read since
 	late  bool        // what comes after first has not come in time
 
-	served bool   // a request was answered on it, so that it may rest
-	remote string // its other end, once a request was answered here
+	served  bool   // a request was answered on it, so that it may rest
+	refused bool   // the last of them, so that the next one gives way to others
+	remote  string // its other end, once a request was answered here
 }
 
 // firstRead is the room in bytes for what comes first: most requests are smaller.

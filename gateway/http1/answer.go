@@ -42,7 +42,8 @@ type answer struct {
 	last    bool // the connection is to be closed after this
 	limited bool // a deadline for writing is set
 	taken   bool // the connection belongs to who asked for it
-	done    bool // the handler has returned
+	done    bool // the handler has returned, or the connection is not its any more
+	left    bool // leave was called
 	err     error
 }
 
@@ -298,6 +299,10 @@ func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // leave takes the connection from the watch, and gives the buffer back.
 func (a *answer) leave() {
+	if a.left {
+		return
+	}
+	a.left, a.done = true, true
 	a.after = a.watch.end(a.after)
 	if a.buf != nil {
 		if a.buf.Cap() <= 4*held { // else a large head made it grow

@@ -32,10 +32,17 @@ const (
 	Taken
 )
 
-// Serve answers r, behind which after came. It returns what is there of the next request, and what becomes of conn, on which nobody else reads or writes meanwhile,
+// Result is what came of a request.
+type Result struct {
+	Fate   Fate
+	Status int    // of the answer; 0: there was none
+	Next   []byte // what is there of the next request
+}
+
+// Serve answers r, behind which after came. Meanwhile nobody else reads conn or writes to it,
 // and no deadline for reading counts. remote is the client's address, for [http.Request.RemoteAddr]. The context of the request ends
 // with ctx, when the client leaves, and when Serve returns.
-func (s *Server) Serve(ctx context.Context, conn net.Conn, remote string, r *http.Request, after []byte) (next []byte, fate Fate) {
+func (s *Server) Serve(ctx context.Context, conn net.Conn, remote string, r *http.Request, after []byte) Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r = r.WithContext(ctx)
@@ -44,23 +51,16 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn, remote string, r *htt
 	if len(after) == 0 { // else the next request is there, and a client that left is noticed by what is written
 		a.watch.begin(conn, cancel, s.Panicked)
 	}
-	if !s.handle(a, r) {
-		if a.taken {
-			return nil, Taken
-		}
-		a.done = true
-		a.leave()
-		return nil, Ended
-	}
-	again := a.finish()
+	again := s.handle(a, r) && a.finish()
 	_ = r.Body.Close() // its bytes are the connection's
 	switch {
 	case a.taken:
-		return nil, Taken
+		return Result{Fate: Taken, Status: a.status}
 	case again:
-		return a.after, Again
+		return Result{Again, a.status, a.after}
 	default:
-		return nil, Ended
+		a.leave()
+		return Result{Fate: Ended, Status: a.status}
 	}
 }
 

@@ -177,7 +177,8 @@ func here(t *testing.T, h http.Handler) string {
 		if r == nil || size != len(asked) {
 			t.Fatalf("%q is not plain, or has %d bytes", b, size)
 		}
-		b, fate = s.Serve(t.Context(), server, "pipe", r, b[size:])
+		result := s.Serve(t.Context(), server, "pipe", r, b[size:])
+		b, fate = result.Next, result.Fate
 	}
 	if fate != Taken {
 		_ = server.Close()
@@ -266,9 +267,8 @@ func TestClientLeaves(t *testing.T) {
 					_, _ = io.Copy(io.Discard, client)
 				}()
 				r, _ := Request([]byte(asked))
-				next, fate := s.Serve(t.Context(), server, "pipe", r, nil)
-				if string(next) != c.next || fate != c.fate {
-					t.Errorf("next %q, fate %v", next, fate)
+				if got := s.Serve(t.Context(), server, "pipe", r, nil); string(got.Next) != c.next || got.Fate != c.fate || got.Status != 204 {
+					t.Errorf("got %+v", got)
 				}
 				_ = server.Close()
 			})
@@ -311,8 +311,8 @@ func TestTaken(t *testing.T) {
 			go func() { _, _ = io.WriteString(client, "next"[len(after):]) }()
 			go func() { _, _ = io.Copy(io.Discard, client) }()
 			r, _ := Request([]byte(asked))
-			if next, fate := s.Serve(t.Context(), server, "pipe", r, []byte(after)); fate != Taken || next != nil {
-				t.Errorf("fate %v, next %q", fate, next)
+			if got := s.Serve(t.Context(), server, "pipe", r, []byte(after)); got.Fate != Taken || got.Next != nil {
+				t.Errorf("got %+v", got)
 			}
 			_ = server.Close()
 		})
@@ -332,8 +332,8 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 			}
 		}))
 		r, _ := Request([]byte(asked))
-		if _, fate := s.Serve(t.Context(), server, "pipe", r, nil); fate != Ended {
-			t.Errorf("fate %v", fate)
+		if got := s.Serve(t.Context(), server, "pipe", r, nil); got.Fate != Ended {
+			t.Errorf("got %+v", got)
 		}
 		_ = server.Close()
 	})
@@ -350,7 +350,7 @@ func TestPanics(t *testing.T) {
 	}))
 	s.Panicked = func(what string, v any) { told = append(told, fmt.Sprint(what, ": ", v)) }
 	r, _ := Request([]byte(asked))
-	_, fate := s.Serve(t.Context(), server, "pipe", r, nil)
+	fate := s.Serve(t.Context(), server, "pipe", r, nil).Fate
 	if fate != Ended || fmt.Sprint(told) != "[a request was served: so]" {
 		t.Errorf("fate %v, told %q", fate, told)
 	}
@@ -374,7 +374,7 @@ func TestClosing(t *testing.T) {
 		header <- http.Header{"Close": {fmt.Sprint(resp.Close)}}
 	}()
 	r, _ := Request([]byte(asked))
-	_, fate := s.Serve(context.Background(), server, "pipe", r, nil)
+	fate := s.Serve(context.Background(), server, "pipe", r, nil).Fate
 	if h := <-header; fate != Ended || h.Get("Close") != "true" {
 		t.Errorf("fate %v, close %v", fate, h)
 	}
