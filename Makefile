@@ -83,7 +83,7 @@ cve: ## the regression tests of docs/advisories.md: id, test, status
 	.ci/cve
 
 .PHONY: mutate
-mutate: ## would the tests of tokens, requests, the dial guard and connections notice a change? (MUTATE_FLAGS='-only guard')
+mutate: ## would the tests of tokens, credentials, requests, the dial guard and connections notice a change? (MUTATE_FLAGS='-only guard')
 	$(GO) run ./test/mutate $(MUTATE_FLAGS)
 
 .PHONY: bombs

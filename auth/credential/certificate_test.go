@@ -218,9 +218,11 @@ func TestClientCertificateOrigin(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(servers.certificate)
 	base := &tls.Config{RootCAs: pool}
-	config, err := c.Config(base, strings.TrimPrefix(other.URL, "https://"))
-	if err != nil || config != base {
-		t.Error(config, err)
+	_, port, _ := strings.Cut(strings.TrimPrefix(own.URL, "https://"), ":")
+	for _, addr := range []string{strings.TrimPrefix(other.URL, "https://"), "127.0.0.2:" + port, "127.0.0.1", ":" + port, ""} {
+		if config, err := c.Config(base, addr); err != nil || config != base {
+			t.Error(addr, config, err)
+		}
 	}
 }
 
@@ -254,6 +256,8 @@ func TestClientCertificateErrors(t *testing.T) {
 	put(t, nonsense, []byte("-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----\n"))
 	large := filepath.Join(dir, "large.pem")
 	put(t, large, make([]byte, maxFile+1))
+	full := filepath.Join(dir, "full.pem")
+	put(t, full, make([]byte, maxFile))
 	at := mustURL(t, "https://orders.example.com")
 	for name, c := range map[string]struct {
 		o    CertificateOptions
@@ -266,6 +270,7 @@ func TestClientCertificateErrors(t *testing.T) {
 		"wrong way":    {CertificateOptions{CertFile: keyFile, KeyFile: certFile, Origin: at}, `credential: key file "…/cert.pem" holds no private key in PEM form`},
 		"key":          {CertificateOptions{CertFile: certFile, KeyFile: nonsense, Origin: at}, `credential: key file "…/nonsense.pem" holds a private key that can't be read`},
 		"large":        {CertificateOptions{CertFile: large, KeyFile: keyFile, Origin: at}, `credential: "…/large.pem" has more than 1048576 bytes`},
+		"full":         {CertificateOptions{CAFile: full, Origin: at}, `credential: file "…/full.pem" holds no PEM certificate`},
 		"no authority": {CertificateOptions{CAFile: keyFile, Origin: at}, `credential: file "…/key.pem" holds no PEM certificate`},
 	} {
 		_, err := NewClientCertificate(c.o)

@@ -237,6 +237,17 @@ type closer struct {
 
 func (c *closer) Close() error { c.closed = true; return nil }
 
+// What a service does not answer is an error, whatever the request has been given.
+func TestNoAnswer(t *testing.T) {
+	gone := errors.New("gone")
+	for name, wrap := range chain(t) {
+		resp, err := wrap(through(func(*http.Request) (*http.Response, error) { return nil, gone })).RoundTrip(request(t, "GET https://orders.example.com/").WithContext(fromAlice(t)))
+		if resp != nil || !errors.Is(err, gone) {
+			t.Errorf("%s: %v, %v", name, resp, err)
+		}
+	}
+}
+
 // FuzzQuery: whatever query the arguments make, the service sees the key once,
 // and sees the other parameters as they were.
 func FuzzQuery(f *testing.F) {

@@ -170,7 +170,7 @@ func TestOldIdentitiesGo(t *testing.T) {
 	if len(b.made) != 1000 {
 		t.Errorf("%d of 1000 are kept", len(b.made))
 	}
-	now = now.Add(time.Minute)
+	now = now.Add(maxIdentityLife / 2)
 	introduce(1)
 	if len(b.made) != 1 {
 		t.Errorf("%d are kept when the others have ended", len(b.made))
@@ -232,6 +232,11 @@ credential: 0 key files for identities: 1 to 8 are good`
 			t.Errorf("%s: %v", life, err)
 		}
 	}
+	for issuer, good := range map[string]bool{"https://mcp.example.com": true, "https:///mcp": false, "https:mcp.example.com": false, "https://[::1": false, "": false} {
+		if _, err := NewIdentity(IdentityOptions{Issuer: issuer, Files: []string{file}}); (err == nil) != good {
+			t.Errorf("issuer %q: %v", issuer, err)
+		}
+	}
 	i, _, _ := newIdentity(t, nil, file)
 	_, err = i.For(IdentityUse{Header: "Authorization"})
 	want = `credential: origin must be an absolute http or https URL
@@ -245,7 +250,10 @@ credential: an identity needs an audience`
 		t.Error(w.Code, w.Header())
 	}
 	w = httptest.NewRecorder()
-	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/", nil)); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") == "0" {
+	i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	length := w.Body.Len()
+	w = httptest.NewRecorder()
+	if i.Keys().ServeHTTP(w, httptest.NewRequest(http.MethodHead, "/", nil)); w.Code != http.StatusOK || w.Body.Len() != 0 || w.Header().Get("Content-Length") != fmt.Sprint(length) {
 		t.Error(w.Code, w.Header())
 	}
 	if w.Header().Get("Cache-Control") != "public, max-age=60" {
@@ -287,4 +295,30 @@ func TestIdentityOfShortToken(t *testing.T) {
 	if identityOf(t, rt, p, next) == first {
 		t.Error("it was not made anew")
 	}
+}
+
+// Where there is no more room, a quarter is made, and none for one who has a place.
+func TestRoomForIdentities(t *testing.T) {
+	now := time.Now()
+	i, _, _ := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
+	b := &badges{identity: i, audience: "orders", most: 8}
+	var all []*auth.Principal
+	introduce := func(p *auth.Principal, kept int) {
+		t.Helper()
+		if _, err := b.of(p); err != nil || len(b.made) != kept {
+			t.Errorf("%d are kept, want %d, %v", len(b.made), kept, err)
+		}
+	}
+	for n := range 8 {
+		all = append(all, &auth.Principal{Subject: fmt.Sprint(n), Expiry: now.Add(time.Second)})
+		introduce(all[n], n+1)
+	}
+	now = now.Add(time.Second) // none of them is of use, and it is not yet time to let go of them
+	all[0].Expiry = time.Time{}
+	introduce(all[0], 8)
+	introduce(&auth.Principal{}, 2)
+	for n := range 6 {
+		introduce(&auth.Principal{}, n+3)
+	}
+	introduce(&auth.Principal{}, 7)
 }

@@ -2,6 +2,7 @@ package credential
 
 import (
 	"crypto"
+	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,6 +16,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,6 +179,14 @@ func TestKeyForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	pkcs1 := x509.MarshalPKCS1PrivateKey(rsaKey)
+	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x25519, err := x509.MarshalPKCS8PrivateKey(exchange)
+	if err != nil {
+		t.Fatal(err)
+	}
 	encrypted := map[string]string{"DEK-Info": "AES-256-CBC,00", "Proc-Type": "4,ENCRYPTED"}
 	for _, c := range []struct {
 		block pem.Block
@@ -191,6 +201,7 @@ func TestKeyForms(t *testing.T) {
 		{pem.Block{Type: "PRIVATE KEY", Bytes: pkcs1[:100]}, "holds a private key that can't be read"},
 		{pem.Block{Type: "CERTIFICATE", Bytes: pkcs1}, "holds a certificate that can't be read"},
 		{pem.Block{Type: "PUBLIC KEY", Bytes: pkcs1}, "holds no private key in PEM form"},
+		{pem.Block{Type: "PRIVATE KEY", Bytes: x25519}, "holds a private key that can't sign"},
 	} {
 		file := t.TempDir() + "/key.pem"
 		put(t, file, pem.EncodeToMemory(&c.block))
@@ -204,6 +215,34 @@ func TestKeyForms(t *testing.T) {
 			}
 		} else if fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", c.block.Type, err, want)
+		}
+	}
+}
+
+// Of two keys in a file none is taken: which of them signs would be chance.
+func TestTwoKeys(t *testing.T) {
+	file := writePEM(t, "", ecKey(t))
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(writePEM(t, file, ecKey(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, file, slices.Concat(first, second))
+	_, err = NewSigningKey(KeyOptions{File: file})
+	if want := fmt.Sprintf("credential: key file %q holds two private keys", file); fmt.Sprint(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// RSA keys are bounded on both sides. Keys of this size take long to make, and their numbers are not looked at.
+func TestSizesOfKeys(t *testing.T) {
+	for bits, good := range map[uint]bool{2047: false, 2048: true, 8192: true, 8193: false} {
+		key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: new(big.Int).Lsh(big.NewInt(1), bits-1), E: 65537}}
+		if _, err := algorithmsOf(key); (err == nil) != good {
+			t.Errorf("%d bits: %v", bits, err)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -247,6 +248,12 @@ func TestOAuthErrors(t *testing.T) {
 			Assertion: Assertion{Lifetime: time.Hour, Claims: map[string]string{"exp": "1"}}}}, []string{
 			"credential: a JWT assertion needs a signing key", "credential: a JWT assertion needs an issuer",
 			"credential: a JWT assertion can't live for 1h0m0s: 1s to 10m0s are good", `credential: claim "exp" of a JWT assertion is set by the gateway`}},
+		"claim without a name": {Options{Kind: JWTAssertion, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientAuth: NoClientAuth,
+			Assertion: Assertion{Issuer: "g", Lifetime: time.Second - 1, Claims: map[string]string{"": "1", "scope": "a"}}}}, []string{
+			"credential: a JWT assertion needs a signing key",
+			"credential: a JWT assertion can't live for 999.999999ms: 1s to 10m0s are good", `credential: claim "" of a JWT assertion is set by the gateway`}},
+		"exchange of both": {Options{Kind: TokenExchange, Origin: origin0(), OAuth: &OAuth{TokenURL: "https://idp.example.com/", Client: client, ClientID: "g", ClientAuth: ClientTLS,
+			Resources: []string{"https://a"}, Audiences: []string{"a"}}}, []string{"credential: a token exchange needs the subject"}},
 	} {
 		_, err := New(c.o)
 		if diff := cmp.Diff(strings.Join(c.want, "\n"), fmt.Sprint(err)); diff != "" {
@@ -435,5 +442,66 @@ func TestTokenEndpointConnections(t *testing.T) {
 	var dial *net.OpError
 	if !errors.As(err, &dial) || !strings.HasPrefix(fmt.Sprint(err), prefix+": dial tcp") {
 		t.Error(err)
+	}
+}
+
+// The bounds of an assertion's life belong to it.
+func TestAssertionLives(t *testing.T) {
+	for life, good := range map[time.Duration]bool{time.Second - 1: false, time.Second: true, maxAssertionLife: true, maxAssertionLife + 1: false} {
+		a := assertion{key: &SigningKey{}, issuer: "g", life: life}
+		if err := a.check(); (err == nil) != good {
+			t.Errorf("%s: %v", life, err)
+		}
+	}
+}
+
+// A token request goes out once more where the server has closed the connection that was kept, as it may at any time.
+func TestTokenRequestOnClosedConnection(t *testing.T) {
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 2 {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn.Close()
+			return
+		}
+		answers(200, "application/json", `{"access_token":"t","expires_in":0}`)(w, r)
+	}))
+	defer server.Close()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	rt := mustNew(t, clientCredentials(server.URL, &http.Client{Transport: transport}))(&service{})
+	for range 2 {
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := requests.Load(); n != 3 {
+		t.Errorf("%d token requests, want 3", n)
+	}
+}
+
+// An answer ends at its bound, however it is read, and has to be whole below it.
+func TestBoundedAnswers(t *testing.T) {
+	for length, good := range map[int]bool{0: true, 3: true, 4: true, 5: false, 100: false} {
+		for size := 1; size <= 8; size++ {
+			b := &bounded{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("a", length))), left: 4}
+			total, buffer := 0, make([]byte, size)
+			var err error
+			for err == nil {
+				var n int
+				n, err = b.Read(buffer[:size:size])
+				total += n
+			}
+			if total != min(length, 4) || errors.Is(err, io.EOF) != good || errors.Is(b.err, errTooLong) == good {
+				t.Errorf("%d bytes, %d at a time: %d are read, %v, %v", length, size, total, err, b.err)
+			}
+			if n, again := b.Read(buffer); n != 0 || again == nil {
+				t.Errorf("%d bytes, %d at a time: after its end %d more, %v", length, size, n, again)
+			}
+		}
 	}
 }

@@ -27,6 +27,7 @@ func TestPass(t *testing.T) {
 		"arguments can't":      {"X-Tenant: acme", "GET https://orders.example.com/\nX-Tenant: evil\nx_tenant: evil\nX-Other: kept", "GET https://orders.example.com/\nX-Other: kept\nX-Tenant: acme"},
 		"nor without a caller": {"", "GET https://orders.example.com/\nX-Tenant: evil\nAccept_language: xx", "GET https://orders.example.com/"},
 		"nor by the name":      {"X-Tenant: acme", "GET https://orders.example.com/\nAccept-Language: xx", "GET https://orders.example.com/\nX-Tenant: acme"},
+		"words":                {"X-Tenant: acme\tof all\u007e", "GET https://orders.example.com/", "GET https://orders.example.com/\nX-Tenant: acme\tof all~"},
 		"as long as can be":    {"X-Tenant: " + strings.Repeat("a", maxPassed), "GET https://orders.example.com/", "GET https://orders.example.com/\nX-Tenant: " + strings.Repeat("a", maxPassed)},
 		"underscores":          {"X_Tenant: evil", "GET https://orders.example.com/", "GET https://orders.example.com/"}, // CVE-2025-64484
 		"another origin":       {"X-Tenant: acme", "GET https://billing.example.com/\nX-Tenant: kept", "GET https://billing.example.com/\nX-Tenant: kept"},

@@ -293,3 +293,83 @@ func TestRetryClosesAnswer(t *testing.T) {
 		}
 	})
 }
+
+// A repeated request has the first answer beside it, the request that came in is as it was, and what the service then does stands.
+func TestRetryTellsOfBoth(t *testing.T) {
+	gone := errors.New("gone")
+	for _, second := range []error{nil, gone} {
+		synctest.Test(t, func(t *testing.T) {
+			i := newIDP(t)
+			first := true
+			rt := mustNew(t, clientCredentials(idpURL, i.client))(through(func(req *http.Request) (*http.Response, error) {
+				switch {
+				case first:
+					return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+				case req.Header.Get("Authorization") == "Bearer t1":
+					return &http.Response{StatusCode: 401, Body: http.NoBody}, nil
+				case second != nil:
+					return nil, second
+				}
+				return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+			}))
+			if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+				t.Fatal(err)
+			}
+			first = false
+			time.Sleep(renewAfter)
+			req := request(t, "GET "+resource)
+			resp, err := rt.RoundTrip(req)
+			switch {
+			case req.Response != nil:
+				t.Error("the request was changed")
+			case second != nil:
+				if !errors.Is(err, second) || resp != nil {
+					t.Errorf("%v, %v", resp, err)
+				}
+			case err != nil || resp.StatusCode != 200:
+				t.Errorf("%v, %v", resp, err)
+			case resp.Request == nil || resp.Request == req || resp.Request.Response == nil || resp.Request.Response.StatusCode != 401:
+				t.Errorf("%+v", resp.Request)
+			case resp.Request.Header.Get("Authorization") != "":
+				t.Error("the request of the answer has the credential")
+			}
+		})
+	}
+}
+
+// A call that gives up on an early refresh may still learn from a 401 that the token has ended.
+func TestRetryAfterRefreshGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t, "ok", "hang", "ok")
+		dead := ""
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(&service{status: func(a string) (int, string) {
+			if a == dead {
+				return 401, ""
+			}
+			return 200, ""
+		}})
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(92 * time.Second)
+		dead = "Bearer t1"
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if status, err := send(ctx, t, rt, "GET", resource, nil); status != 200 || err != nil || i.requests.Load() != 3 {
+			t.Errorf("%d, %v, %d token requests", status, err, i.requests.Load())
+		}
+	})
+}
+
+// A token that was made in this moment is not blamed for a 401, whoever asked for it.
+func TestRetryOfNewToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newIDP(t)
+		rt := mustNew(t, clientCredentials(idpURL, i.client))(&service{status: func(string) (int, string) { return 401, "" }})
+		for range 2 {
+			if status, err := send(t.Context(), t, rt, "GET", resource, nil); status != 401 || err != nil || i.requests.Load() != 1 {
+				t.Errorf("%d, %v, %d token requests", status, err, i.requests.Load())
+			}
+		}
+	})
+}

@@ -3,6 +3,7 @@ package credential
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,4 +49,30 @@ func TestTornRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is watched is the bytes of each file, and who may read it.
+func TestWatchedChanges(t *testing.T) {
+	first, second, mode := "ab", "c", fs.FileMode(0o600)
+	w := &watched[string]{paths: []string{"first", "second"}, now: time.Now,
+		parse: func(contents [][]byte) (string, error) { return string(contents[0]) + "|" + string(contents[1]), nil },
+		read: func(path string) ([]byte, fs.FileMode, error) {
+			if path == "first" {
+				return []byte(first), 0o600, nil
+			}
+			return []byte(second), mode, nil
+		}}
+	look := func(want string, exposed ...string) {
+		t.Helper()
+		if got, err := w.get(); got != want || err != nil || !slices.Equal(w.exposed(), exposed) {
+			t.Errorf("%q, %v, %q, want %q and %q", got, err, w.exposed(), want, exposed)
+		}
+	}
+	look("ab|c")
+	first, second = "a", "bc" // the same bytes, one after the other
+	look("a|bc")
+	mode = 0o644
+	look("a|bc", "second")
+	mode = 0o600
+	look("a|bc")
 }

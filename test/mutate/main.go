@@ -28,10 +28,11 @@ func (g group) has(file string) bool {
 	return path.Dir(file) == g.dir && (g.files == nil || slices.Contains(g.files, path.Base(file)))
 }
 
-// groups are what requirement 22 of the figures names: authentication, the building of requests, the dial guard; and what decides
-// about the connections of calls, and about sending them again.
+// groups are what requirement 22 of the figures names: authentication, the building of requests, the dial guard; and what gives services
+// their credentials (E4, E7), what decides about the connections of calls, and about sending them again.
 var groups = []group{
 	{name: "auth", dir: "auth", tests: []string{"auth"}},
+	{name: "credential", dir: "auth/credential", tests: []string{"auth/credential"}},
 	{name: "wire", dir: "openapi/wire", tests: []string{"openapi/wire", "openapi"}},
 	{name: "request", dir: "openapi", tests: []string{"openapi"},
 		files: []string{"request.go", "argument.go", "arguments.go", "binding.go", "body.go", "multipart.go", "server.go", "servervariable.go", "takes.go", "uploads.go"}},
@@ -52,7 +53,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, wire, request, guard, upstream; all if empty")
+	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, credential, wire, request, guard, upstream; all if empty")
 	flag.StringVar(&s.match, "match", "", "take only the changes whose names match this pattern: 'uploads.go', 'building.url'")
 	flag.Float64Var(&s.goal, "goal", 85, "the least share of changes that tests have to notice in each group, in per cent")
 	flag.IntVar(&s.sample, "sample", 1, "take every n-th change only")
