@@ -25,6 +25,11 @@ import (
 
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
 func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (err error) {
+	defer func() {
+		if err != nil {
+			reply.SetHeader(requestIDHeader, visitFrom(ctx).request())
+		}
+	}()
 	e := endpointFrom(ctx)
 	p := e.tool(req.Name)
 	if p == nil {
@@ -389,7 +394,7 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 func (c *call) fail(o outcome, cause error, text string) error {
 	c.done(o, cause)
 	c.answered = true
-	return c.give(nil,
+	return c.give(c.named(),
 		mcp.Chunk{Bytes: textOpen},
 		mcp.Chunk{Bytes: []byte(text), Escape: true},
 		mcp.Chunk{Bytes: []byte(`"}],"isError":true`)},

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -117,10 +118,14 @@ func set(a *txtar.Archive, name, text string) {
 	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
 }
 
-// hide puts a name in the place of an address that differs from run to run.
+// hide puts names in the place of what differs from run to run: an address, and the names of requests.
 func hide(text, url string) string {
-	return strings.ReplaceAll(text, strings.TrimPrefix(url, "http://"), "$BASE")
+	return hideNames(strings.ReplaceAll(text, strings.TrimPrefix(url, "http://"), "$BASE"))
 }
+
+func hideNames(text string) string { return requestNames.ReplaceAllString(text, "${1}$$REQUEST") }
+
+var requestNames = regexp.MustCompile(`("drawbridge/request": ?")[A-Z2-7]{16}`)
 
 func orEmpty(b json.RawMessage) json.RawMessage {
 	if b == nil {

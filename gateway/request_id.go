@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 const (
@@ -31,6 +33,20 @@ func (v *visit) request() string {
 		}
 	})
 	return v.id.id
+}
+
+// named names the request of a call that failed, as the log and the audit log do, in the header of its answer and in the member of _meta that it
+// returns: who reports it says which it was, and the model has nothing more to read (P7). Who runs the program has its log.
+func (c *call) named() []byte {
+	v := visitFrom(c.ctx)
+	if v.operator {
+		return nil
+	}
+	id := v.request()
+	if c.kept == nil {
+		c.reply.SetHeader(requestIDHeader, id)
+	}
+	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
 }
 
 // newRequestID makes a name that no other request has: 80 random bits. It is no secret, so it costs no look at the system's source.

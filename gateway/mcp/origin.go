@@ -116,7 +116,7 @@ const allowedHeaders = "Authorization, DPoP, Content-Type, Accept, Last-Event-ID
 
 // exposedHeaders are what a page has to read of an answer: where to log in, the
 // session, how much it may still ask, and when to come back.
-const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
+const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
 
 // preflight answers a CORS preflight.
 func preflight(w http.ResponseWriter, r *http.Request) {

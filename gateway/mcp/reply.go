@@ -42,6 +42,15 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 // request in a batch is lost.
 func (r *Reply) Header() http.Header { return r.x.out.w.Header() }
 
+// SetHeader sets a header of the HTTP answer, if that is not out yet. Nothing but the answer may follow: what goes before it ends here, since that could
+// send the header meanwhile. That of a request in a batch is lost.
+func (r *Reply) SetHeader(name, value string) {
+	s := &r.x.out
+	if s.settle(); !s.live.open && !s.sent {
+		s.w.Header().Set(name, value)
+	}
+}
+
 // resultComplete is the type of an ordinary result (mcp-R2).
 const resultComplete = "complete"
 
