@@ -49,6 +49,9 @@ const (
 	noToken     = "nobody" // without a token: what it costs to refuse anything
 )
 
+// bystander is a flood of unknownKeys that is not the gateway's: another program refuses them.
+const bystander = "elsewhere"
+
 // floodOrder is what the process is told.
 type floodOrder struct {
 	Kind, Host, Issuer, Audience string
@@ -72,7 +75,11 @@ func (w *world) startFlood(ctx context.Context, kind string) (*flood, error) {
 	if err != nil {
 		return nil, err
 	}
-	order, err := json.Marshal(floodOrder{kind, w.host, w.issuer.Issuer(), w.endpoint, w.others})
+	host := w.host
+	if kind == bystander {
+		host = w.refuser.host
+	}
+	order, err := json.Marshal(floodOrder{kind, host, w.issuer.Issuer(), w.endpoint, w.others})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +120,7 @@ func beFlood(ctx context.Context, order string, out io.Writer) error {
 		return fmt.Errorf("-flood: %w", err)
 	}
 	token := func() string { return "" }
-	if o.Kind == unknownKeys {
+	if o.Kind != noToken {
 		s, err := newStrangers(o.Issuer, o.Audience)
 		if err != nil {
 			return err

@@ -65,9 +65,10 @@ func judgeFlood(r floodReport, rate int) []figures.Figure {
 // turns is how often each kind of window comes.
 const turns = 7
 
-// kinds are the windows of a turn: without others, beside a flood that has no tokens, and beside one of unknown keys.
+// kinds are the windows of a turn: without others, beside a flood that is another program's, beside one that has no tokens, and beside one of unknown keys.
 const (
 	calm = iota
+	elsewhere
 	refused
 	flooded
 	kinds
@@ -90,7 +91,7 @@ func (w *world) byTurns(ctx context.Context) ([]turn, error) {
 	length := min(w.phase/10, 20*time.Second)
 	all := make([]turn, turns)
 	for n := range all {
-		for kind, others := range [kinds]string{refused: noToken, flooded: unknownKeys} {
+		for kind, others := range [kinds]string{elsewhere: bystander, refused: noToken, flooded: unknownKeys} {
 			var f *flood
 			if others != "" {
 				var err error
@@ -132,8 +133,8 @@ func (r floodReport) stood(kind string) error {
 	return nil
 }
 
-// judgeTimes holds windows beside the flood against those without, and against those beside as many requests that are refused for want of a token: what
-// any refusal takes of the processors is not for the keys.
+// judgeTimes holds windows beside the flood against those without, and against those beside as many requests that are refused for want of a token, by the gateway or by another
+// program: what any refusal takes of the processors is not for the keys, and what any program takes of them not for the gateway.
 func judgeTimes(all []turn, rate int) []figures.Figure {
 	more := func(than int) (middle, least, most float64) {
 		var ratios []float64
@@ -153,11 +154,14 @@ func judgeTimes(all []turn, rate int) []figures.Figure {
 	}
 	alone, aloneLeast, aloneMost := more(calm)
 	others, othersLeast, othersMost := more(refused)
+	away, awayLeast, awayMost := more(elsewhere)
 	return []figures.Figure{
 		figures.New("random key ids: p99 of good tokens", "< +10 %",
 			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s, then %s beside %d others a second", alone, aloneLeast, aloneMost, typical(calm), typical(flooded), rate),
 			alone < 10 && typical(calm) > 0 && typical(flooded) > 0),
 		figures.New("random key ids: against as many without a token", "",
 			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s beside those", others, othersLeast, othersMost, typical(refused)), true),
+		figures.New("random key ids: against as many that another program refuses", "",
+			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s beside those", away, awayLeast, awayMost, typical(elsewhere)), true),
 	}
 }

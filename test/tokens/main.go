@@ -37,17 +37,18 @@ func main() {
 	flag.IntVar(&s.others, "others", 1000, "calls a second with tokens of unknown key ids")
 	flag.StringVar(&s.only, "only", "", "run one part: rotation, keys or outage")
 	order := flag.String("flood", "", "be those who flood the gateway, as this JSON says (the program starts itself so)")
+	refuse := flag.Bool("refuse", false, "be a program that refuses all requests (the program starts itself so)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if *order != "" {
-		if err := beFlood(ctx, *order, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "tokens:", err)
-			os.Exit(1)
-		}
-		return
+	be := func() error { return run(ctx, s) }
+	switch {
+	case *order != "":
+		be = func() error { return beFlood(ctx, *order, os.Stdout) }
+	case *refuse:
+		be = func() error { return beRefuser(ctx, os.Stdout) }
 	}
-	if err := run(ctx, s); err != nil {
+	if err := be(); err != nil {
 		fmt.Fprintln(os.Stderr, "tokens:", err)
 		os.Exit(1)
 	}
@@ -87,6 +88,7 @@ type world struct {
 	issuer   *authtest.Server
 	service  *httptest.Server
 	gateway  *process.Child
+	refuser  *refuser
 	endpoint string
 	host     string // its address
 	admin    string
@@ -134,12 +136,18 @@ telemetry: {log_level: error}
 	if w.gateway, err = process.Start(ctx, s.program, "serve", "--config", file); err != nil {
 		return nil, err
 	}
+	if w.refuser, err = startRefuser(ctx); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	return w, w.gateway.AwaitGateway(ctx, w.admin)
 }
 
 func (w *world) close() {
+	if w.refuser != nil {
+		_ = w.refuser.child.Stop()
+	}
 	if w.gateway != nil {
 		_ = w.gateway.Stop()
 	}

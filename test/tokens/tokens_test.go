@@ -100,8 +100,10 @@ func TestFetches(t *testing.T) {
 
 // TestTimes: windows are held against those of their own turn.
 func TestTimes(t *testing.T) {
-	window := func(calm, refused, flooded int) turn {
-		return turn{p99: [kinds]time.Duration{time.Duration(calm) * time.Millisecond, time.Duration(refused) * time.Millisecond, time.Duration(flooded) * time.Millisecond}}
+	window := func(alone, others, keys int) turn {
+		return turn{p99: [kinds]time.Duration{
+			calm: time.Duration(alone) * time.Millisecond, refused: time.Duration(others) * time.Millisecond, flooded: time.Duration(keys) * time.Millisecond,
+		}}
 	}
 	for name, c := range map[string]struct {
 		all      []turn
