@@ -192,7 +192,7 @@ func (r wireRequest) part() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := parts.NextRawPart(); err != io.EOF || len(p.Header["Content-Disposition"])+len(p.Header["Content-Type"]) != len(p.Header) { //nolint:errorlint // as it is documented
+	if _, err := parts.NextRawPart(); err != io.EOF || len(p.Header["Content-Disposition"])+len(p.Header["Content-Type"]) != len(p.Header) {
 		return "", fmt.Errorf("another part, %w, or header: %v", err, p.Header)
 	}
 	name, err := url.PathUnescape(p.FormName()) // as browsers escape line ends and quotes in it
