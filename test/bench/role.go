@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"drawbridge/test/process"
@@ -27,6 +28,8 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 			return fmt.Errorf("parse target %q: %w", target, err)
 		}
 		handler = reverseProxy(u)
+	case "relay":
+		return serveRelay(ctx, target, stdin, stdout)
 	default:
 		return fmt.Errorf("there is no role %q", role)
 	}
@@ -36,11 +39,7 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 	}
 	fmt.Fprintln(stdout, "http://"+l.Addr().String())
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		_, _ = io.Copy(io.Discard, stdin)
-		cancel()
-	}()
+	ctx = untilEnd(ctx, stdin)
 	go func() {
 		<-ctx.Done()
 		server.Close()
@@ -49,6 +48,58 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// untilEnd returns a context that ends with the child's standard input.
+func untilEnd(ctx context.Context, stdin io.Reader) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel()
+	}()
+	return ctx
+}
+
+// serveRelay passes bytes on and reads none of them: a request in one piece to the host of the target, and its answer in one piece back. What it adds to a
+// call, anything does that stands between.
+func serveRelay(ctx context.Context, target string, stdin io.Reader, stdout io.Writer) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	fmt.Fprintln(stdout, "http://"+l.Addr().String())
+	ctx = untilEnd(ctx, stdin)
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("accept: %w", err)
+		}
+		service, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(target, "http://"))
+		if err != nil {
+			return fmt.Errorf("dial: %w", err)
+		}
+		go func() {
+			defer client.Close()
+			defer service.Close()
+			b := make([]byte, 64<<10)
+			for pass(service, client, b) && pass(client, service, b) {
+			}
+		}()
+	}
+}
+
+// pass writes to one what one read of the other gives.
+func pass(to, from net.Conn, b []byte) bool {
+	n, err := from.Read(b)
+	if err != nil {
+		return false
+	}
+	_, err = to.Write(b[:n])
+	return err == nil
 }
 
 // reverseProxy is what everybody would put in front of a service: net/http's own, with a pool that fits (its

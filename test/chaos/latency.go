@@ -22,8 +22,8 @@ import (
 var added = figure{
 	number: 26, name: "time that the gateway adds to a call",
 	conditions: [3]string{
-		scaled: "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 5 rounds, in each 0.5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
-		full:   "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 30 rounds, in each 5 s to the service itself, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		scaled: "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 5 rounds, in each 0.5 s to the service itself, through a program that only passes bytes on, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
+		full:   "one connection, 1 KiB of JSON of a service in a process of its own, a token, rates that nobody reaches and an audit log: 30 rounds, in each 5 s to the service itself, through a program that only passes bytes on, through net/http/httputil.ReverseProxy and through the gateway, one call after the other, and the same with 1 ms of rest before each",
 	},
 	run: runAdded,
 }
@@ -43,7 +43,8 @@ var rhythms = []rhythm{{"one call after the other", 0, true}, {"1 ms of rest bef
 const oneKiB = `{"openapi":"3.1.0","info":{"title":"One","version":"1"},"paths":{"/small/{id}":{
 "get":{"operationId":"get_small","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`
 
-// runAdded compares, with all checks on as in the bench, calls of the service itself, through a bare proxy and through the gateway, each on one connection, in windows by turns.
+// runAdded compares, with all checks on as in the bench, calls of the service itself, through a relay of bytes, through a bare proxy and through the gateway, each on one
+// connection, in windows by turns.
 // Service, proxy and gateway are processes of their own: within one, an answer comes without any of them being woken, as it never does.
 func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	bench := filepath.Join(s.dir, "bench")
@@ -55,6 +56,11 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, upstream.child.Stop()) }()
+	relay, err := startRole(ctx, bench, "relay", "http://"+upstream.host)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, relay.child.Stop()) }()
 	proxy, err := startRole(ctx, bench, "proxy", "http://"+upstream.host)
 	if err != nil {
 		return nil, err
@@ -99,8 +105,8 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	defer through.close()
 	const id = "000000001" // the service asks for so many digits
 	call := through.client.Call("get_small", "1", `{"id":"`+id+`"}`)
-	routes := make([]*route, 3)
-	for i, host := range []string{upstream.host, proxy.host} {
+	routes := make([]*route, ways)
+	for i, host := range []string{itself: upstream.host, relayed: relay.host, proxied: proxy.host} {
 		conn, err := wire.Dial(host)
 		if err != nil {
 			return nil, err
@@ -115,7 +121,7 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 			return nil, fmt.Errorf("a call gives %.100q, not %.100q: %w", text, routes[i].answer, err)
 		}
 	}
-	if routes[2], err = newRoute(func() (wire.Answer, error) { a, _, err := through.exchange(call); return a, err }); err != nil {
+	if routes[checked], err = newRoute(func() (wire.Answer, error) { a, _, err := through.exchange(call); return a, err }); err != nil {
 		return nil, fmt.Errorf("the gateway: %w", err)
 	}
 	for _, r := range rhythms {
@@ -127,6 +133,15 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	return rows, nil
 }
+
+// The ways to the service that are compared.
+const (
+	itself  = iota
+	relayed // through a program that only passes bytes on
+	proxied // through net/http/httputil.ReverseProxy
+	checked // through the gateway
+	ways
+)
 
 // route is one way to the same answer: the same call each time.
 type route struct {
@@ -143,12 +158,12 @@ func newRoute(call func() (wire.Answer, error)) (*route, error) {
 	return &route{call, bytes.Clone(a.Body)}, nil
 }
 
-// compare gives what the proxy and the gateway add, of three ways to the service: to itself, through the proxy, through the gateway.
+// compare gives what stands between adds to calls of the service itself.
 func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, error) {
 	length := by(s, [3]time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second})
-	var p50, p99 [3][]float64 // in µs: the service itself, and what the proxy and the gateway add
+	var p50, p99 [ways][]float64 // in µs: the service itself, and what the others add
 	for range by(s, [3]int{1, 5, 30}) {
-		var middle, late [3]float64
+		var middle, late [ways]float64
 		for i, to := range routes {
 			times, err := r.window(ctx, length, to)
 			if err != nil {
@@ -157,16 +172,17 @@ func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, 
 			middle[i], late[i] = float64(quantile(times, 0.5))/1e3, float64(quantile(times, 0.99))/1e3
 		}
 		for i := range routes {
-			if i > 0 {
-				middle[i], late[i] = middle[i]-middle[0], late[i]-late[0]
+			if i != itself {
+				middle[i], late[i] = middle[i]-middle[itself], late[i]-late[itself]
 			}
 			p50[i], p99[i] = append(p50[i], middle[i]), append(p99[i], late[i])
 		}
 	}
-	result := func(quantile, goal string, most float64, values [3][]float64) row {
-		itself, _, _ := median(values[0])
-		bare, _, _ := median(values[1])
-		middle, least, above := median(values[2])
+	result := func(quantile, goal string, most float64, values [ways][]float64) row {
+		service, _, _ := median(values[itself])
+		copied, _, _ := median(values[relayed])
+		bare, _, _ := median(values[proxied])
+		middle, least, above := median(values[checked])
 		v := shown
 		if r.goal {
 			v = verdictOf(middle <= most)
@@ -175,7 +191,7 @@ func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, 
 		}
 		return row{
 			fmt.Sprintf("%s, %s", quantile, r.name), goal,
-			fmt.Sprintf("+%.0f µs (%.0f to %.0f); httputil.ReverseProxy +%.0f, the service itself %.0f", middle, least, above, bare, itself), v,
+			fmt.Sprintf("+%.0f µs (%.0f to %.0f); httputil.ReverseProxy +%.0f, a relay of bytes +%.0f, the service itself %.0f", middle, least, above, bare, copied, service), v,
 		}
 	}
 	return []row{result("p50", "<= 150 µs", 150, p50), result("p99", "<= 1 ms", 1000, p99)}, nil
