@@ -26,6 +26,8 @@ func normalize(v any, found map[string]string) {
 				delete(v, key) // as if it were not there
 			case key == "ttlMs" || key == "cacheScope":
 				v[key] = "CACHE"
+			case key == "drawbridge/request" && isText:
+				v[key] = "REQUEST"
 			case key == "nextCursor" && isText:
 				found["cursor"] = text
 				v[key] = "CURSOR"
