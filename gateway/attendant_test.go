@@ -27,6 +27,11 @@ type attended struct {
 // attends has plain requests answered by h, and returns a client.
 func (h *harbour) attends(handler http.Handler) attended {
 	h.Answer(plainly(handler))
+	return h.client()
+}
+
+// client is a client of a listener that is set up.
+func (h *harbour) client() attended {
 	c := h.come()
 	return attended{c, bufio.NewReader(c)}
 }
@@ -160,13 +165,11 @@ func TestAttendedEnd(t *testing.T) {
 			}))
 			o.BaseContext = func() context.Context { return calls }
 			h.Answer(o)
-			rests, silentOne := attended{Conn: h.come()}, attended{Conn: h.come()}
-			rests.in, silentOne.in = bufio.NewReader(rests), bufio.NewReader(silentOne)
+			rests, silentOne := h.client(), h.client()
 			if status, _ := rests.ask(plainRequest("/a")); status != 200 {
 				t.Fatal(status)
 			}
-			busy := attended{Conn: h.come()}
-			busy.in = bufio.NewReader(busy)
+			busy := h.client()
 			answered := make(chan [2]bool, 1)
 			go func() {
 				status, last := busy.ask(plainRequest("/long"))
@@ -252,8 +255,7 @@ func TestAttendedPanics(t *testing.T) {
 		if status, _ := c.ask(plainRequest("/panic")); status != 0 || !c.ends() {
 			t.Errorf("status %d", status)
 		}
-		other := attended{Conn: h.come()}
-		other.in = bufio.NewReader(other)
+		other := h.client()
 		if status, _ := other.ask(plainRequest("/a")); status != 200 {
 			t.Errorf("status %d", status)
 		}
