@@ -305,22 +305,28 @@ func (a *Arrivals) move(c *boundedConn, to stage) bool {
 
 // enter is called with mu, when a connection comes to a stage.
 func (a *Arrivals) enter(c *boundedConn, to stage) {
-	if was, ok := a.conns[c]; ok && was == to {
+	was, ok := a.conns[c]
+	if ok && was == to {
 		return
 	}
-	a.leave(c)
-	a.conns[c] = to
-	a.count[to]++
-	a.all.slow.stages[to].Add(1)
+	if a.conns[c] = to; ok {
+		a.counted(was, -1)
+	}
+	a.counted(to, 1)
 }
 
 // leave is called with mu, when a connection goes on from its stage.
 func (a *Arrivals) leave(c *boundedConn) {
 	if was, ok := a.conns[c]; ok {
 		delete(a.conns, c)
-		a.count[was]--
-		a.all.slow.stages[was].Add(-1)
+		a.counted(was, -1)
 	}
+}
+
+// counted is called with mu, when there are more or fewer connections in a stage.
+func (a *Arrivals) counted(in stage, more int) {
+	a.count[in] += more
+	a.all.slow.stages[in].Add(int64(more))
 }
 
 // answered is called once for each connection, when its answer begins or it is closed.

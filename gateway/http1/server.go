@@ -18,6 +18,8 @@ type Server struct {
 	Took func(net.Conn)
 	// Panicked is told of a panic of the handler, as it is recovered, for the stack. [http.ErrAbortHandler] is none.
 	Panicked func(what string, v any)
+
+	watches watches
 }
 
 // Fate is what becomes of a connection.
@@ -49,7 +51,8 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn, remote string, r *htt
 	r.RemoteAddr = remote
 	a := &answer{s: s, conn: conn, cancel: cancel, after: after, header: make(http.Header)}
 	if len(after) == 0 { // else the next request is there, and a client that left is noticed by what is written
-		a.watch.begin(conn, cancel, s.Panicked)
+		a.watch.conn, a.watch.left, a.watch.panicked = conn, cancel, s.Panicked
+		s.watches.begin(&a.watch)
 	}
 	again := s.handle(a, r) && a.finish()
 	_ = r.Body.Close() // its bytes are the connection's

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -274,6 +275,59 @@ func TestClientLeaves(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestClientsLeave: that a client has left is noticed as long after its own request began, whatever others are served.
+func TestClientsLeave(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(3 * ms):
+				if r.Header.Get("Answer") == "late" {
+					<-r.Context().Done()
+				}
+			}
+		}))
+		var all sync.WaitGroup
+		for _, c := range []struct {
+			begins, ends time.Duration
+			answer       string
+		}{
+			{0, watchAfter, "late"},
+			{1 * ms, 4 * ms, "soon"}, // it is answered, and leaves the others behind
+			{2 * ms, 2*ms + watchAfter, "late"},
+			{2 * ms, 2*ms + watchAfter, "late"},
+			{4 * ms, 4*ms + watchAfter, "late"},
+			{5 * ms, 8 * ms, "soon"}, // the last of those
+			{time.Second, time.Second + watchAfter, "late"},
+		} {
+			all.Go(func() {
+				server, client := net.Pipe()
+				time.Sleep(c.begins)
+				begin := time.Now()
+				r, _ := Request([]byte(strings.Replace(asked, "\r\n", "\r\nAnswer: "+c.answer+"\r\n", 1)))
+				if c.answer == "late" {
+					_ = client.Close()
+				} else {
+					all.Go(func() { _, _ = io.Copy(io.Discard, client) })
+				}
+				s.Serve(t.Context(), server, "pipe", r, nil)
+				if took := time.Since(begin); took != c.ends-c.begins {
+					t.Errorf("%+v took %v", c, took)
+				}
+				_ = server.Close()
+			})
+		}
+		all.Wait()
+		time.Sleep(watchAfter)
+		s.watches.mu.Lock()
+		defer s.watches.mu.Unlock()
+		if s.watches.runs || s.watches.list.Len() > 0 {
+			t.Errorf("the timer runs: %v, for %d", s.watches.runs, s.watches.list.Len())
+		}
+	})
 }
 
 // TestTaken: who takes a connection has what its client has sent behind its request, and no deadline.
