@@ -124,22 +124,21 @@ func (s *suite) target(ctx context.Context, what, goal, line string, args ...str
 
 // tokens runs a part of test/tokens.
 func tokens(number int, name, only string) figure {
-	beside := map[string]string{
-		"rotation": "keys rotate every %s", "keys": "beside %s tokens of unknown keys a second; then 7 windows each without them, beside as many requests without a token, and beside those, by turns", "outage": "the server does not answer; a day in virtual time",
+	const unknown = "beside %s tokens of unknown keys a second; then 9 windows each without them and beside them"
+	beside := map[string][2]string{
+		"rotation": {"keys rotate every 5 s", "keys rotate every 30 s"},
+		"keys":     {fmt.Sprintf(unknown, "1,000") + ", by turns", fmt.Sprintf(unknown, "10,000") + ", and 9 each beside as many requests without a token, and beside as many that another program refuses, by turns"},
+		"outage":   {"the server does not answer; a day in virtual time", "the server does not answer; a day in virtual time"},
 	}[only]
-	few, many := "5 s", "30 s"
-	if only == "keys" {
-		few, many = "1,000", "10,000"
-	}
 	return figure{
 		number: number, name: name,
 		conditions: [3]string{
-			scaled: "test/tokens, 500 calls/s, 20 s, " + strings.ReplaceAll(beside, "%s", few), full: "test/tokens, 1,000 calls/s, 10 min, " + strings.ReplaceAll(beside, "%s", many),
+			scaled: "test/tokens, 500 calls/s, 20 s, " + beside[0], full: "test/tokens, 1,000 calls/s, 10 min, " + beside[1],
 		},
 		run: func(ctx context.Context, s *suite) ([]row, error) {
 			args := []string{"run", "./test/tokens", "-gateway", s.program, "-only", only, "-rps", "500"}
 			if s.size == full {
-				args = append(args, "-phase", "10m", "-rotate", "30s", "-rps", "1000", "-others", "10000")
+				args = append(args, "-phase", "10m", "-rotate", "30s", "-rps", "1000", "-others", "10000", "-compare")
 			}
 			printed, well, err := s.borrow(ctx, "go", args...)
 			if err != nil {

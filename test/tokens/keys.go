@@ -47,7 +47,7 @@ func (w *world) unknownKeys(ctx context.Context) ([]figures.Figure, error) {
 	return slices.Concat(judgeFlood(r, w.others), []figures.Figure{
 		figures.New("random key ids: fetches in the first 10 s", "at most 6", fmt.Sprint(first), first <= 6),
 		figures.New("random key ids: fetches after that", fmt.Sprintf("at most %d (1 in 10 s)", most), fmt.Sprint(all-first), all-first <= most),
-	}, good, judgeTimes(rounds, w.others)), nil
+	}, good, judgeTimes(rounds, w.others, w.compare)), nil
 }
 
 // judgeFlood tells whether the flood was one, and what strangers were told: that the token is no good, or to come again.
@@ -63,14 +63,15 @@ func judgeFlood(r floodReport, rate int) []figures.Figure {
 }
 
 // turns is how often each kind of window comes.
-const turns = 7
+const turns = 9
 
-// kinds are the windows of a turn: without others, beside a flood that is another program's, beside one that has no tokens, and beside one of unknown keys.
+// kinds are the windows of a turn: without others, beside a flood of unknown keys, and to compare, which takes as long again, beside a flood that has no
+// tokens, and beside one that is another program's.
 const (
 	calm = iota
-	elsewhere
-	refused
 	flooded
+	refused
+	elsewhere
 	kinds
 )
 
@@ -92,6 +93,9 @@ func (w *world) byTurns(ctx context.Context) ([]turn, error) {
 	all := make([]turn, turns)
 	for n := range all {
 		for kind, others := range [kinds]string{elsewhere: bystander, refused: noToken, flooded: unknownKeys} {
+			if kind > flooded && !w.compare {
+				continue
+			}
 			var f *flood
 			if others != "" {
 				var err error
@@ -135,7 +139,7 @@ func (r floodReport) stood(kind string) error {
 
 // judgeTimes holds windows beside the flood against those without, and against those beside as many requests that are refused for want of a token, by the gateway or by another
 // program: what any refusal takes of the processors is not for the keys, and what any program takes of them not for the gateway.
-func judgeTimes(all []turn, rate int) []figures.Figure {
+func judgeTimes(all []turn, rate int, compare bool) []figures.Figure {
 	more := func(than int) (middle, least, most float64) {
 		var ratios []float64
 		for _, t := range all {
@@ -152,16 +156,19 @@ func judgeTimes(all []turn, rate int) []figures.Figure {
 		slices.Sort(times)
 		return times[len(times)/2].Round(10 * time.Microsecond)
 	}
-	alone, aloneLeast, aloneMost := more(calm)
-	others, othersLeast, othersMost := more(refused)
-	away, awayLeast, awayMost := more(elsewhere)
-	return []figures.Figure{
-		figures.New("random key ids: p99 of good tokens", "< +10 %",
-			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s, then %s beside %d others a second", alone, aloneLeast, aloneMost, typical(calm), typical(flooded), rate),
-			alone < 10 && typical(calm) > 0 && typical(flooded) > 0),
-		figures.New("random key ids: against as many without a token", "",
-			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s beside those", others, othersLeast, othersMost, typical(refused)), true),
-		figures.New("random key ids: against as many that another program refuses", "",
-			fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s beside those", away, awayLeast, awayMost, typical(elsewhere)), true),
+	alone, least, most := more(calm)
+	judged := []figures.Figure{figures.New("random key ids: p99 of good tokens", "< +10 %",
+		fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s, then %s beside %d others a second", alone, least, most, typical(calm), typical(flooded), rate),
+		alone < 10 && typical(calm) > 0 && typical(flooded) > 0)}
+	if !compare {
+		return judged
 	}
+	for _, c := range []struct {
+		kind int
+		name string
+	}{{refused, "random key ids: against as many without a token"}, {elsewhere, "random key ids: against as many that another program refuses"}} {
+		middle, least, most := more(c.kind)
+		judged = append(judged, figures.New(c.name, "", fmt.Sprintf("%+.0f %% (%+.0f to %+.0f), %s beside those", middle, least, most, typical(c.kind)), true))
+	}
+	return judged
 }

@@ -25,6 +25,7 @@ type settings struct {
 	rotate  time.Duration // from one new key to the next
 	phase   time.Duration // how long each part takes
 	others  int           // calls a second with tokens of unknown key ids
+	compare bool          // good tokens are also used beside other floods
 	only    string        // the one part to run; "": all
 }
 
@@ -35,6 +36,7 @@ func main() {
 	flag.DurationVar(&s.rotate, "rotate", 5*time.Second, "time from one new key to the next")
 	flag.DurationVar(&s.phase, "phase", 20*time.Second, "how long each part takes, at least 20s")
 	flag.IntVar(&s.others, "others", 1000, "calls a second with tokens of unknown key ids")
+	flag.BoolVar(&s.compare, "compare", false, "measure good tokens also beside as many calls without a token, and as many that another program refuses")
 	flag.StringVar(&s.only, "only", "", "run one part: rotation, keys or outage")
 	order := flag.String("flood", "", "be those who flood the gateway, as this JSON says (the program starts itself so)")
 	refuse := flag.Bool("refuse", false, "be a program that refuses all requests (the program starts itself so)")

@@ -114,9 +114,11 @@ func TestTimes(t *testing.T) {
 		"slower by the flood": {[]turn{window(10, 11, 11), window(10, 11, 12), window(10, 11, 11)}, false, "+10 % (+10 to +20), 10ms, then 11ms "},
 		"no call":             {[]turn{window(0, 0, 0)}, false, "-100 %"},
 	} {
-		judged := judgeTimes(c.all, 1000)
-		if f := judged[0]; f.Met != c.met || !strings.HasPrefix(f.Measured, c.measured) || !judged[1].Met {
-			t.Errorf("%s: %s, met: %v", name, f.Measured, f.Met)
+		for rows, compare := range map[int]bool{1: false, 3: true} {
+			judged := judgeTimes(c.all, 1000, compare)
+			if f := judged[0]; f.Met != c.met || !strings.HasPrefix(f.Measured, c.measured) || len(judged) != rows || rows > 1 && !judged[1].Met {
+				t.Errorf("%s: %d rows, %s, met: %v", name, len(judged), f.Measured, f.Met)
+			}
 		}
 	}
 	l := &load{}
