@@ -34,8 +34,7 @@ func Request(b []byte) (*http.Request, int) {
 	if err != nil || br.Buffered() > 0 || r.ContentLength != int64(length) || !served(r) {
 		return nil, 0
 	}
-	r.Body = http.NoBody
-	if length > 0 {
+	if length > 0 { // else it has none already
 		r.Body = &body{bytes: bytes.NewReader(b[head : head+length])}
 	}
 	return r, head + length
