@@ -12,11 +12,30 @@ import (
 	"time"
 )
 
-// Certificate reads the certificate and its key from their files. The result has its Leaf. The error names the keys of the
+// Certificates are what a listener with TLS shows, and asks for.
+type Certificates struct {
+	Own *tls.Certificate // with its Leaf
+	// ClientCAs are the authorities of whom clients need a certificate. nil: clients are asked for none.
+	ClientCAs *x509.CertPool
+}
+
+// Certificates reads the certificate and its key, and the authorities of clients, from their files. All of them can be used, or there is an error. It names the keys of the
 // configuration and the files, and holds nothing of what stands in them.
-func (t *TLS) Certificate() (*tls.Certificate, error) {
-	p := t.read()
-	return p.certificate, errors.Join(prefixed("server.tls.cert_file", p.certErr), prefixed("server.tls.key_file", p.keyErr))
+func (t *TLS) Certificates() (*Certificates, error) {
+	r := t.read()
+	if err := errors.Join(prefixed("server.tls.cert_file", r.certErr), prefixed("server.tls.key_file", r.keyErr), prefixed("server.tls.client_ca_file", r.caErr)); err != nil {
+		return nil, err
+	}
+	return &Certificates{r.certificate, r.clientCAs}, nil
+}
+
+// Files are those that are read.
+func (t *TLS) Files() []File {
+	files := []File{t.CertFile, t.KeyFile}
+	if t.ClientCAFile != "" {
+		files = append(files, t.ClientCAFile)
+	}
+	return files
 }
 
 func prefixed(key string, err error) error {
@@ -26,14 +45,22 @@ func prefixed(key string, err error) error {
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-// pair is a certificate with its key, or what is wrong with each of the two files.
-type pair struct {
-	certificate     *tls.Certificate
-	certErr, keyErr error
-	open            bool // every user of the machine can read the key
+// read is what stands in the files, or what is wrong with each of them.
+type read struct {
+	certificate            *tls.Certificate
+	clientCAs              *x509.CertPool
+	certErr, keyErr, caErr error
+	open                   bool     // every user of the machine can read the key
+	doubts                 []string // about authorities
 }
 
-func (t *TLS) read() (p pair) {
+func (t *TLS) read() (p read) {
+	if t.ClientCAFile != "" {
+		var err error
+		if p.clientCAs, p.doubts, err = authorities(t.ClientCAFile); err != nil {
+			p.caErr = fmt.Errorf("%q %w", t.ClientCAFile, err)
+		}
+	}
 	certData, _, err := readRegular(string(t.CertFile))
 	if err != nil {
 		p.certErr = fmt.Errorf("%q can't be read: %w", t.CertFile, err)
@@ -61,6 +88,39 @@ func (t *TLS) read() (p pair) {
 	}
 	return p
 }
+
+// authorities reads those of clients. A file with a certificate that can't be read is of no use, and neither is one without any: nobody would know who is let in.
+func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
+	data, _, err := readRegular(string(file))
+	if err != nil {
+		return nil, nil, fmt.Errorf("can't be read: %w", err)
+	}
+	pool = x509.NewCertPool()
+	found := 0
+	for block := range blocks(data) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		found++
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, nil, fmt.Errorf("holds a certificate that can't be read, number %d", found)
+		}
+		pool.AddCert(c)
+		switch now := time.Now(); {
+		case c.BasicConstraintsValid && !c.IsCA || c.KeyUsage != 0 && c.KeyUsage&x509.KeyUsageCertSign == 0:
+			doubts = append(doubts, fmt.Sprintf("certificate number %d is no authority's, so it lets in nobody but who has it", found))
+		case now.After(c.NotAfter):
+			doubts = append(doubts, fmt.Sprintf("certificate number %d is expired since %s, so it lets in nobody", found, c.NotAfter.UTC().Format(certificateTime)))
+		}
+	}
+	if found == 0 {
+		return nil, nil, errors.New("holds no PEM certificate")
+	}
+	return pool, doubts, nil
+}
+
+const certificateTime = "2006-01-02 15:04 MST"
 
 // checkChain tells what is wrong with the certificates of a PEM file.
 func checkChain(data []byte) error {
@@ -135,15 +195,21 @@ func blocks(data []byte) iter.Seq[*pem.Block] {
 func (l *loader) tls(cfg *Config) {
 	const key = "server.tls"
 	t := cfg.Server.TLS
-	for _, file := range []File{t.CertFile, t.KeyFile} {
+	for _, file := range t.Files() {
 		if file != "" {
 			l.files = append(l.files, string(file))
 		}
 	}
-	if !l.ok(key, key+".cert_file", key+".key_file") {
+	if !l.ok(key, key+".cert_file", key+".key_file", key+".client_ca_file") {
 		return
 	}
 	p := t.read()
+	if p.caErr != nil {
+		l.errorf(key+".client_ca_file", "%s", p.caErr)
+	}
+	for _, doubt := range p.doubts {
+		l.warnf(key+".client_ca_file", "%s", doubt)
+	}
 	if p.certErr != nil {
 		l.errorf(key+".cert_file", "%s", p.certErr)
 	}
@@ -157,12 +223,11 @@ func (l *loader) tls(cfg *Config) {
 		l.warnf(key+".key_file", "the secret file %q can be read by every user of the machine", t.KeyFile)
 	}
 	leaf, now := p.certificate.Leaf, time.Now()
-	const day = "2006-01-02 15:04 MST"
 	switch {
 	case now.After(leaf.NotAfter):
-		l.warnf(key+".cert_file", "the certificate is expired since %s, so clients refuse it", leaf.NotAfter.UTC().Format(day))
+		l.warnf(key+".cert_file", "the certificate is expired since %s, so clients refuse it", leaf.NotAfter.UTC().Format(certificateTime))
 	case now.Before(leaf.NotBefore):
-		l.warnf(key+".cert_file", "the certificate is not valid before %s, so clients refuse it", leaf.NotBefore.UTC().Format(day))
+		l.warnf(key+".cert_file", "the certificate is not valid before %s, so clients refuse it", leaf.NotBefore.UTC().Format(certificateTime))
 	}
 	if cfg.publicURL() == "" || !l.ok("server", "server.public_url", "server.listen") {
 		return

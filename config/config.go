@@ -109,12 +109,15 @@ type Server struct {
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }
 
-// TLS is a certificate and its key. Both files are read again when they change; connections that are open go on.
+// TLS is a certificate and its key, and whose certificates clients must have. All files are read again when they change; connections that are open go on.
 type TLS struct {
 	// A PEM file with the certificate, followed by those between it and the root.
 	CertFile File `yaml:"cert_file" need:"true"`
 	// A PEM file with the private key of the certificate, not encrypted. It may be the same file.
 	KeyFile File `yaml:"key_file" need:"true"`
+	// A PEM file with the certificates of authorities. A client needs a certificate that one of them has issued for clients, or it gets no
+	// connection (mutual TLS); tokens are checked besides. Clients from the public Internet have none.
+	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"clients are asked for no certificate"`
 }
 
 // Admin is the listener for operators.

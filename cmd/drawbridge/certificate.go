@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +15,9 @@ import (
 	"drawbridge/config"
 )
 
-// certificate is the listener's own certificate. It is read again when its files change, and at every reload; a pair that
-// can't be used leaves the last good one in place (O11). Connections that are open keep the certificate that they have
-// seen. All methods are safe for concurrent use.
+// certificate is the listener's own certificate, with the authorities of clients. They are read again when their files change, and at every reload; those that
+// can't be used leave the last good ones in place (O11), so that nobody is let in whom no authority knows. Connections that are open keep the certificate that they have
+// seen, and have shown theirs. All methods are safe for concurrent use.
 type certificate struct {
 	files   *config.TLS
 	watcher *config.Watcher
@@ -31,17 +32,21 @@ type certificate struct {
 
 // newCertificate reads the certificate, and registers its metrics. It starts nothing.
 func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Registerer) (*certificate, error) {
+	var names []string
+	for _, f := range files.Files() {
+		names = append(names, f.String())
+	}
 	c := &certificate{
 		files: files, log: log,
 		// Made before the files are read, so that no change is missed.
-		watcher: config.NewWatcher([]string{files.CertFile.String(), files.KeyFile.String()}),
+		watcher: config.NewWatcher(names),
 	}
 	c.expiry, c.reloads = certificateMetrics()
-	pair, err := files.Certificate()
+	read, err := files.Certificates()
 	if err != nil {
 		return nil, err
 	}
-	c.use(pair)
+	c.use(read)
 	metrics.MustRegister(c.expiry, c.reloads)
 	for _, outcome := range []string{"ok", "failed"} {
 		c.reloads.WithLabelValues(outcome)
@@ -65,50 +70,46 @@ func (c *certificate) run(ctx context.Context) error {
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pair, err := c.files.Certificate()
+	read, err := c.files.Certificates()
 	if err != nil {
 		c.reloads.WithLabelValues("failed").Inc()
 		c.log.Warn("certificate can't be used, the last good one stays", "error", err, "expires", c.leafExpiry())
 		return
 	}
-	if c.holds(pair) {
+	if c.holds(read) {
 		return
 	}
-	c.use(pair)
+	c.use(read)
 	c.reloads.WithLabelValues("ok").Inc()
-	c.log.Info("certificate in use", "expires", pair.Leaf.NotAfter, "names", pair.Leaf.DNSNames, "serial", pair.Leaf.SerialNumber.Text(16))
-	if time.Now().After(pair.Leaf.NotAfter) {
-		c.log.Warn("the certificate is expired", "expires", pair.Leaf.NotAfter)
+	leaf := read.Own.Leaf
+	c.log.Info("certificate in use", "expires", leaf.NotAfter, "names", leaf.DNSNames, "serial", leaf.SerialNumber.Text(16), "asks_clients", read.ClientCAs != nil)
+	if time.Now().After(leaf.NotAfter) {
+		c.log.Warn("the certificate is expired", "expires", leaf.NotAfter)
 	}
 }
 
-func (c *certificate) holds(pair *tls.Certificate) bool {
-	chain := c.current.Load().Certificates[0].Certificate
-	if len(chain) != len(pair.Certificate) {
-		return false
-	}
-	for i := range chain {
-		if !bytes.Equal(chain[i], pair.Certificate[i]) {
-			return false
-		}
-	}
-	return true
+func (c *certificate) holds(read *config.Certificates) bool {
+	current := c.current.Load()
+	return slices.EqualFunc(current.Certificates[0].Certificate, read.Own.Certificate, bytes.Equal) && current.ClientCAs.Equal(read.ClientCAs)
 }
 
 func (c *certificate) leafExpiry() time.Time { return c.current.Load().Certificates[0].Leaf.NotAfter }
 
-// use makes the pair that of all new connections. Each pair has keys of its own for session tickets: one who comes back
-// with a ticket would otherwise go on with the certificate that was in use then.
-func (c *certificate) use(pair *tls.Certificate) {
+// use makes what was read that of all new connections. It has keys of its own for session tickets: one who comes back
+// with a ticket would otherwise go on with the certificate that was in use then, and with his own, whoever has issued it.
+func (c *certificate) use(read *config.Certificates) {
 	t := &tls.Config{
 		MinVersion:   tls.VersionTLS12, // also if GODEBUG has another mind
 		NextProtos:   []string{"h2", "http/1.1"},
-		Certificates: []tls.Certificate{*pair},
+		Certificates: []tls.Certificate{*read.Own},
+	}
+	if read.ClientCAs != nil {
+		t.ClientAuth, t.ClientCAs = tls.RequireAndVerifyClientCert, read.ClientCAs
 	}
 	t.WrapSession = t.EncryptTicket
 	t.UnwrapSession = t.DecryptTicket
 	c.current.Store(t)
-	c.expiry.Set(float64(pair.Leaf.NotAfter.Unix()))
+	c.expiry.Set(float64(read.Own.Leaf.NotAfter.Unix()))
 }
 
 // config is what a listener is given.
