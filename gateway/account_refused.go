@@ -53,15 +53,17 @@ func (g *Gateway) refuseConnection(because refusalReason, from net.Addr) {
 	g.audit.Refuse(&line)
 }
 
-// refuseToken counts a request without a good token, and tells the audit log.
+// refuseToken counts a request without a good token, and tells the audit log and, in the header of the answer that follows, its caller.
 func (g *Gateway) refuseToken(r *http.Request, reason string, status int) {
+	tellRequest(r.Context())
 	word := reasonWord(reason)
 	g.metrics.flow.refusedTokens.WithLabelValues(word).Inc()
 	g.accountRefused(r.Context(), r, outcomeNobody, status, audit.Line{Reason: word})
 }
 
-// refuseForeign tells the audit log of a request with a foreign Host, or Origin.
+// refuseForeign tells the audit log of a request with a foreign Host, or Origin, and its caller.
 func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
+	tellRequest(r.Context())
 	o := outcomeForeignHost
 	if origin {
 		o = outcomeForeignOrigin

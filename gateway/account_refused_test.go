@@ -88,11 +88,12 @@ limits: {%s}
 			for name, values := range tt.header {
 				header[name] = values
 			}
+			var w *httptest.ResponseRecorder
 			for k := range tt.served + 1 {
 				r := httptest.NewRequest(http.MethodPost, publicURL+cmp.Or(tt.path, "/mcp"), strings.NewReader(`{"jsonrpc":"2.0","id":"canary","method":"`+method+
 					`","params":{`+params+`"_meta":{"io.modelcontextprotocol/protocolVersion":"`+eras[0]+`","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 				r.Header, r.RemoteAddr, r.Host = header.Clone(), "192.0.2.1:99", cmp.Or(tt.host, "mcp.example.com")
-				w := httptest.NewRecorder()
+				w = httptest.NewRecorder()
 				a.Handler().ServeHTTP(w, r)
 				if want := tt.status; k == tt.served && w.Code != want || k < tt.served && w.Code != 200 {
 					t.Fatalf("request %d: %d %s", k, w.Code, w.Body)
@@ -105,8 +106,8 @@ limits: {%s}
 			if len(got) != 1 {
 				t.Fatalf("%d lines: %v", len(got), got)
 			}
-			if id, _ := got[0]["request"].(string); len(id) != 16 {
-				t.Errorf("request %q", id)
+			if id, _ := got[0]["request"].(string); len(id) != 16 || id != w.Header().Get("X-Request-Id") { // who reports it knows it (P7)
+				t.Errorf("request %q, and %q in the answer", id, w.Header().Get("X-Request-Id"))
 			}
 			delete(got[0], "request")
 			want := merged(map[string]any{"decision": "refused", "address": tt.address, "answered": float64(tt.status)}, tt.want)

@@ -348,7 +348,7 @@ func TestMetadataBeforeTheFirstDocument(t *testing.T) {
 		t.Errorf("metadata = %d %s", w.Code, w.Body)
 	}
 	w := newClient(t, g.Handler(), eras[0], i.token(t, nil)).call("list")
-	if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Body.String() != "no API is served yet\n" {
+	if w.Code != 503 || w.Header().Get("Retry-After") != "1" || len(w.Header().Get("X-Request-Id")) != 16 || w.Body.String() != "no API is served yet\n" {
 		t.Errorf("call = %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }

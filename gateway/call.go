@@ -25,11 +25,6 @@ import (
 
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
 func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (err error) {
-	defer func() {
-		if err != nil {
-			reply.SetHeader(requestIDHeader, visitFrom(ctx).request())
-		}
-	}()
 	e := endpointFrom(ctx)
 	p := e.tool(req.Name)
 	if p == nil {

@@ -96,7 +96,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 	if v.generation = g.current.Load(); v.generation != nil {
 		f = v.generation.front
 	}
-	v.id.given, v.stay = g.clients.requestID(r), stayOf(r)
+	v.id.given, v.stay, v.answer = g.clients.requestID(r), stayOf(r), w.Header()
 	f.door.enter(w, r, v)
 }
 

@@ -93,6 +93,7 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit,
 
 func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *rate, d state.Decision, id []byte) {
 	e := limit.refuse(g, d)
+	tellRequest(r.Context())
 	mcp.Refuse(w, id, e)
 	g.accountRefused(r.Context(), r, outcome(limit.reason), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {

@@ -9,13 +9,11 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
 )
 
-const (
-	requestIDHeader = "X-Request-Id"
-	maxRequestID    = 64
-)
+const maxRequestID = 64
 
 // requestID names a request in the log and in the audit log. It is made when it is first asked for, since most requests leave no
 // line. It is safe for concurrent use.
@@ -35,6 +33,21 @@ func (v *visit) request() string {
 	return v.id.id
 }
 
+// tell names the request in the header of its answer, which nobody has begun yet: who was refused says which request it was, and finds it in the log and
+// the audit log (P7).
+func (v *visit) tell() {
+	if v.answer != nil {
+		v.answer[mcp.RequestIDHeader] = []string{v.request()}
+	}
+}
+
+// tellRequest is tell for the request of a context.
+func tellRequest(ctx context.Context) {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		v.tell()
+	}
+}
+
 // named names the request of a call that failed, as the log and the audit log do, in the header of its answer and in the member of _meta that it
 // returns: who reports it says which it was, and the model has nothing more to read (P7). Who runs the program has its log.
 func (c *call) named() []byte {
@@ -44,7 +57,7 @@ func (c *call) named() []byte {
 	}
 	id := v.request()
 	if c.kept == nil {
-		c.reply.SetHeader(requestIDHeader, id)
+		c.reply.SetHeader(mcp.RequestIDHeader, id)
 	}
 	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
 }
@@ -67,7 +80,7 @@ func (c *clients) requestID(r *http.Request) string {
 	if trusted := c.trusted.Load(); trusted == nil || len(*trusted) == 0 {
 		return ""
 	}
-	values := r.Header[requestIDHeader]
+	values := r.Header[mcp.RequestIDHeader]
 	if len(values) != 1 || !isRequestID(values[0]) {
 		return ""
 	}

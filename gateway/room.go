@@ -148,6 +148,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, ge
 		return true
 	}
 	if e, because := g.crowded(gen, false); e != nil {
+		v.tell()
 		mcp.Refuse(w, nil, e)
 		g.accountRefused(r.Context(), r, outcome(because), e.HTTPStatus, audit.Line{})
 		return false

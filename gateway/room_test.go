@@ -45,7 +45,7 @@ func TestMaxCalls(t *testing.T) {
 			t.Errorf("%s: tools/list = %d %s", revision, w.Code, w.Body)
 		}
 		w := c.call("list")
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || len(w.Header().Get("X-Request-Id")) != 16 ||
 			!strings.Contains(w.Body.String(), `"message":"too many calls run: come again in 1 second; lists are served"`) {
 			t.Errorf("%s: %d %v %s", revision, w.Code, w.Header(), w.Body)
 		}

@@ -48,6 +48,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 		Batch:        g.authorizeBatch,
 		Admit:        g.admit,
 		Crowded:      g.crowdedAt,
+		RequestID:    func(ctx context.Context) string { return visitFrom(ctx).request() },
 		Logger:       g.log,
 		Observe:      g.observe,
 		Panicked:     g.panicked,

@@ -17,6 +17,7 @@ type visit struct {
 	endpoint   *endpoint   // nil once the rest of the request is parked
 	operator   bool        // who runs the program calls, and may call everything
 	header     http.Header // of the request; nil where there is none
+	answer     http.Header // of its answer, for who refuses it before anybody answers; nil where there is none
 	transport  transport   // which the speaker has several of
 	address    addressKey  // that it counts for; zero: nobody's
 	looked     bool        // there was room for the call that it is, before its token was looked at
@@ -96,6 +97,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	v := visitFrom(r.Context())
 	gen := v.generation
 	if v.generation = nil; gen == nil {
+		v.tell()
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
 		return

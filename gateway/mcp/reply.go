@@ -146,6 +146,9 @@ func (x *exchange) fail(e *Error) {
 				h.Add(name, v)
 			}
 		}
+		if named := x.h.o.RequestID; named != nil {
+			h[RequestIDHeader] = []string{named(x.req.HTTP.Context())}
+		}
 	}
 	s.begin(e.status(x.req.Era))
 	if s.status != http.StatusOK { // what is not an answer to a request is not an event either

@@ -30,6 +30,9 @@ type Method func(ctx context.Context, req *Request, reply *Reply) error
 // ignored.
 type Methods map[string]Method
 
+// RequestIDHeader has the name of a request that failed, for who reports it.
+const RequestIDHeader = "X-Request-Id"
+
 // Options are the handler's parameters.
 type Options struct {
 	// Name and Version identify the server (serverInfo). Title is its display
@@ -97,6 +100,9 @@ type Options struct {
 	// MaxStreamAge is how old a stream of changes may become, a tenth more or less by chance; it ends then as in
 	// [Hub.Drain]. One of a conversation over lines has no age: there nobody opens it again. 0: any age.
 	MaxStreamAge time.Duration
+
+	// RequestID names the request of a context, in the header of an answer that is an error. nil: it has no name.
+	RequestID func(context.Context) string
 
 	// Logger gets panics and internal errors; nil: none. Arguments and bodies
 	// are never logged.
