@@ -80,11 +80,31 @@ func TestWindowsBesideFloods(t *testing.T) {
 		{noToken, floodReport{100, outcomes{"401": 99, "503+retry": 1}}, "beside good tokens 1 requests of 100 were not refused: 503+retry: 1"},
 		{unknownKeys, floodReport{100, outcomes{"no connection": 100}}, "beside good tokens 100 requests of 100 were not refused: no connection: 100"},
 		{unknownKeys, floodReport{100, outcomes{"503+retry": 99, "no answer": 1}}, "beside good tokens 1 requests of 100 were not refused: no answer: 1"},
-		{noToken, floodReport{100, outcomes{"401": 94}}, "beside good tokens 94 requests of 100 were made"},
+		{noToken, floodReport{100, outcomes{"401": 1}}, "<nil>"}, // judgeBeside tells
 		{noToken, floodReport{0, outcomes{}}, "beside good tokens 0 requests of 0 were made"},
 	} {
 		if got := fmt.Sprint(c.r.stood(c.kind)); got != c.want {
 			t.Errorf("%s, %v: %s, want %s", c.kind, c.r, got, c.want)
+		}
+	}
+}
+
+// TestFloodsThatWereNone: a flood that was none in one of the windows is told, whatever the others were.
+func TestFloodsThatWereNone(t *testing.T) {
+	window := func(flood, other int) turn {
+		return turn{beside: [kinds]floodReport{flooded: {100, outcomes{"401": flood - 10, "503+retry": 10}}, elsewhere: {100, outcomes{"401": other}}}}
+	}
+	for _, c := range []struct {
+		all  []turn
+		want string
+		met  bool
+	}{
+		{[]turn{window(100, 96), window(95, 100)}, "95 % (95 of 100)", true},
+		{[]turn{window(100, 100), window(100, 94), window(99, 100)}, "94 % (94 of 100)", false},
+		{[]turn{{}}, "0 % (0 of 0)", false},
+	} {
+		if f := judgeBeside(c.all, 10); f.Measured != c.want || f.Met != c.met || f.Goal != ">= 95 % of 10 a second" {
+			t.Errorf("%s of %s, met is %v; want %s", f.Measured, f.Goal, f.Met, c.want)
 		}
 	}
 }
