@@ -132,6 +132,9 @@ func runPanics(ctx context.Context, s *suite) (rows []row, err error) {
 	times := by(s, [3]int{1, 3, 100})
 	survived, died, unwell, unreached := 0, []string{}, []string{}, []string{}
 	for n, l := range layers {
+		if s.size == full { // half a minute for each
+			s.progress("   %d of %d: %s %s", n+1, len(layers), l.file, l.function)
+		}
 		for range times {
 			if err := w.setOff(ctx, n, l.reach); err != nil {
 				s.progress("   %s %s: %v", l.file, l.function, err)
