@@ -12,21 +12,23 @@ import (
 	"time"
 )
 
-// Certificates are what a listener with TLS shows, and asks for.
+// Certificates are what a listener with TLS shows, and asks for. What can't be used is nil and has an error, which names the key of the configuration and the
+// file, and holds nothing of what stands in it.
 type Certificates struct {
-	Own *tls.Certificate // with its Leaf
-	// ClientCAs are the authorities of whom clients need a certificate. nil: clients are asked for none.
-	ClientCAs *x509.CertPool
+	Own    *tls.Certificate // with its Leaf
+	OwnErr error
+	// ClientCAs are the authorities of whom clients need a certificate. Without an error and nil: clients are asked for none.
+	ClientCAs    *x509.CertPool
+	ClientCAsErr error
 }
 
-// Certificates reads the certificate and its key, and the authorities of clients, from their files. All of them can be used, or there is an error. It names the keys of the
-// configuration and the files, and holds nothing of what stands in them.
-func (t *TLS) Certificates() (*Certificates, error) {
+// Certificates reads the certificate and its key, and the authorities of clients, from their files.
+func (t *TLS) Certificates() Certificates {
 	r := t.read()
-	if err := errors.Join(prefixed("server.tls.cert_file", r.certErr), prefixed("server.tls.key_file", r.keyErr), prefixed("server.tls.client_ca_file", r.caErr)); err != nil {
-		return nil, err
+	return Certificates{
+		Own: r.certificate, OwnErr: errors.Join(prefixed("server.tls.cert_file", r.certErr), prefixed("server.tls.key_file", r.keyErr)),
+		ClientCAs: r.clientCAs, ClientCAsErr: prefixed("server.tls.client_ca_file", r.caErr),
 	}
-	return &Certificates{r.certificate, r.clientCAs}, nil
 }
 
 // Files are those that are read.
@@ -89,7 +91,8 @@ func (t *TLS) read() (p read) {
 	return p
 }
 
-// authorities reads those of clients. A file with a certificate that can't be read is of no use, and neither is one without any: nobody would know who is let in.
+// authorities reads those of clients. A file with a certificate that can't be read is of no use, and neither is one without any: whom they let in
+// would be refused, and nobody would know why.
 func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
 	data, _, err := readRegular(string(file))
 	if err != nil {
@@ -98,7 +101,7 @@ func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
 	pool = x509.NewCertPool()
 	found := 0
 	for block := range blocks(data) {
-		if block.Type != "CERTIFICATE" {
+		if block.Type != certificateBlock {
 			continue
 		}
 		found++
@@ -107,17 +110,40 @@ func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
 			return nil, nil, fmt.Errorf("holds a certificate that can't be read, number %d", found)
 		}
 		pool.AddCert(c)
-		switch now := time.Now(); {
-		case c.BasicConstraintsValid && !c.IsCA || c.KeyUsage != 0 && c.KeyUsage&x509.KeyUsageCertSign == 0:
-			doubts = append(doubts, fmt.Sprintf("certificate number %d is no authority's, so it lets in nobody but who has it", found))
-		case now.After(c.NotAfter):
-			doubts = append(doubts, fmt.Sprintf("certificate number %d is expired since %s, so it lets in nobody", found, c.NotAfter.UTC().Format(certificateTime)))
+		if doubt := doubtOf(c, time.Now()); doubt != "" {
+			doubts = append(doubts, fmt.Sprintf("certificate number %d %s", found, doubt))
 		}
+	}
+	if err := damaged(data, found); err != nil {
+		return nil, nil, err
 	}
 	if found == 0 {
 		return nil, nil, errors.New("holds no PEM certificate")
 	}
 	return pool, doubts, nil
+}
+
+// doubtOf tells why an authority will let in nobody, or hardly anybody (as x509.Certificate.CheckSignatureFrom has it); "": it may.
+func doubtOf(c *x509.Certificate, now time.Time) string {
+	switch {
+	case now.After(c.NotAfter):
+		return fmt.Sprintf("is expired since %s, so it lets in nobody", c.NotAfter.UTC().Format(certificateTime))
+	case now.Before(c.NotBefore):
+		return fmt.Sprintf("is not valid before %s, so it lets in nobody", c.NotBefore.UTC().Format(certificateTime))
+	case c.Version == 3 && !c.BasicConstraintsValid || c.BasicConstraintsValid && !c.IsCA || c.KeyUsage != 0 && c.KeyUsage&x509.KeyUsageCertSign == 0:
+		return "is no authority's, so it lets in nobody but who has it"
+	}
+	return ""
+}
+
+const certificateBlock = "CERTIFICATE"
+
+// damaged tells of certificates that begin in a PEM file and are no whole blocks: encoding/pem passes them over.
+func damaged(data []byte, whole int) error {
+	if begun := bytes.Count(data, []byte("-----BEGIN "+certificateBlock+"-----")); begun > whole {
+		return fmt.Errorf("holds %d certificates, of which %d can be read: the others are cut off or damaged", begun, whole)
+	}
+	return nil
 }
 
 const certificateTime = "2006-01-02 15:04 MST"
@@ -127,7 +153,7 @@ func checkChain(data []byte) error {
 	found, private := 0, false
 	for block := range blocks(data) {
 		switch {
-		case block.Type == "CERTIFICATE":
+		case block.Type == certificateBlock:
 			found++
 			if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 				return fmt.Errorf("holds a certificate that can't be read, number %d", found)
@@ -135,6 +161,9 @@ func checkChain(data []byte) error {
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			private = true
 		}
+	}
+	if err := damaged(data, found); err != nil {
+		return err
 	}
 	switch {
 	case found > 0:
@@ -209,6 +238,9 @@ func (l *loader) tls(cfg *Config) {
 	}
 	for _, doubt := range p.doubts {
 		l.warnf(key+".client_ca_file", "%s", doubt)
+	}
+	if t.ClientCAFile != "" && (cfg.Identity != nil || len(cfg.Tools.CallbackURLs) > 0) {
+		l.warnf(key+".client_ca_file", "services need a certificate of these authorities as well, to fetch the keys of identity and to call back (tools.callback_urls)")
 	}
 	if p.certErr != nil {
 		l.errorf(key+".cert_file", "%s", p.certErr)

@@ -116,7 +116,7 @@ type TLS struct {
 	// A PEM file with the private key of the certificate, not encrypted. It may be the same file.
 	KeyFile File `yaml:"key_file" need:"true"`
 	// A PEM file with the certificates of authorities. A client needs a certificate that one of them has issued for clients, or it gets no
-	// connection (mutual TLS); tokens are checked besides. Clients from the public Internet have none.
+	// connection (mutual TLS). Tokens are checked all the same. Assistants on the public Internet have no such certificate, and cannot connect then.
 	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"clients are asked for no certificate"`
 }
 

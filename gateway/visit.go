@@ -85,7 +85,7 @@ func shed(h http.Header) {
 // generation in which it began.
 func park(ctx context.Context, rest func()) bool {
 	v := visitFrom(ctx)
-	v.endpoint = nil
+	v.endpoint, v.answer = nil, nil
 	if v.doored {
 		v.rest = rest
 	}
@@ -103,6 +103,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
+		v.tell()
 		http.NotFound(w, r)
 		return
 	}

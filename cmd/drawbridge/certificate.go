@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,8 +17,8 @@ import (
 	"drawbridge/config"
 )
 
-// certificate is the listener's own certificate, with the authorities of clients. They are read again when their files change, and at every reload; those that
-// can't be used leave the last good ones in place (O11), so that nobody is let in whom no authority knows. Connections that are open keep the certificate that they have
+// certificate is the listener's own certificate, with the authorities of clients. They are read again when their files change, and at every reload. A pair that
+// can't be used leaves the last good one in place, and so do authorities (O11): nobody is let in whom none of them knows. Connections that are open keep the certificate that they have
 // seen, and have shown theirs. All methods are safe for concurrent use.
 type certificate struct {
 	files   *config.TLS
@@ -42,11 +44,11 @@ func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Regi
 		watcher: config.NewWatcher(names),
 	}
 	c.expiry, c.reloads = certificateMetrics()
-	read, err := files.Certificates()
-	if err != nil {
+	read := files.Certificates()
+	if err := errors.Join(read.OwnErr, read.ClientCAsErr); err != nil {
 		return nil, err
 	}
-	c.use(read)
+	c.use(read.Own, read.ClientCAs)
 	metrics.MustRegister(c.expiry, c.reloads)
 	for _, outcome := range []string{"ok", "failed"} {
 		c.reloads.WithLabelValues(outcome)
@@ -70,46 +72,47 @@ func (c *certificate) run(ctx context.Context) error {
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	read, err := c.files.Certificates()
-	if err != nil {
+	read, current := c.files.Certificates(), c.current.Load()
+	own, authorities := read.Own, read.ClientCAs
+	if read.OwnErr != nil {
+		own = &current.Certificates[0]
+		c.log.Warn("certificate can't be used, the last good one stays", "error", read.OwnErr, "expires", c.leafExpiry())
+	}
+	if read.ClientCAsErr != nil {
+		authorities = current.ClientCAs
+		c.log.Warn("authorities of clients can't be used, the last good ones stay", "error", read.ClientCAsErr)
+	}
+	if read.OwnErr != nil || read.ClientCAsErr != nil {
 		c.reloads.WithLabelValues("failed").Inc()
-		c.log.Warn("certificate can't be used, the last good one stays", "error", err, "expires", c.leafExpiry())
+	}
+	if slices.EqualFunc(current.Certificates[0].Certificate, own.Certificate, bytes.Equal) && current.ClientCAs.Equal(authorities) {
 		return
 	}
-	if c.holds(read) {
-		return
-	}
-	c.use(read)
+	c.use(own, authorities)
 	c.reloads.WithLabelValues("ok").Inc()
-	leaf := read.Own.Leaf
-	c.log.Info("certificate in use", "expires", leaf.NotAfter, "names", leaf.DNSNames, "serial", leaf.SerialNumber.Text(16), "asks_clients", read.ClientCAs != nil)
-	if time.Now().After(leaf.NotAfter) {
-		c.log.Warn("the certificate is expired", "expires", leaf.NotAfter)
+	c.log.Info("certificate in use", "expires", own.Leaf.NotAfter, "names", own.Leaf.DNSNames, "serial", own.Leaf.SerialNumber.Text(16), "asks_clients", authorities != nil)
+	if time.Now().After(own.Leaf.NotAfter) {
+		c.log.Warn("the certificate is expired", "expires", own.Leaf.NotAfter)
 	}
-}
-
-func (c *certificate) holds(read *config.Certificates) bool {
-	current := c.current.Load()
-	return slices.EqualFunc(current.Certificates[0].Certificate, read.Own.Certificate, bytes.Equal) && current.ClientCAs.Equal(read.ClientCAs)
 }
 
 func (c *certificate) leafExpiry() time.Time { return c.current.Load().Certificates[0].Leaf.NotAfter }
 
-// use makes what was read that of all new connections. It has keys of its own for session tickets: one who comes back
+// use makes a certificate, and authorities if there are some, those of all new connections. They have keys of their own for session tickets: one who comes back
 // with a ticket would otherwise go on with the certificate that was in use then, and with his own, whoever has issued it.
-func (c *certificate) use(read *config.Certificates) {
+func (c *certificate) use(own *tls.Certificate, authorities *x509.CertPool) {
 	t := &tls.Config{
 		MinVersion:   tls.VersionTLS12, // also if GODEBUG has another mind
 		NextProtos:   []string{"h2", "http/1.1"},
-		Certificates: []tls.Certificate{*read.Own},
+		Certificates: []tls.Certificate{*own},
 	}
-	if read.ClientCAs != nil {
-		t.ClientAuth, t.ClientCAs = tls.RequireAndVerifyClientCert, read.ClientCAs
+	if authorities != nil {
+		t.ClientAuth, t.ClientCAs = tls.RequireAndVerifyClientCert, authorities
 	}
 	t.WrapSession = t.EncryptTicket
 	t.UnwrapSession = t.DecryptTicket
 	c.current.Store(t)
-	c.expiry.Set(float64(read.Own.Leaf.NotAfter.Unix()))
+	c.expiry.Set(float64(own.Leaf.NotAfter.Unix()))
 }
 
 // config is what a listener is given.

@@ -144,15 +144,26 @@ func TestCVE_2026_27586_ClientAuthorities(t *testing.T) {
 	}
 
 	s.write(map[string]string{"ca.pem": "nobody\n"})
-	line := s.await("certificate can't be used, the last good one stays", 1)
+	line := s.await("authorities of clients can't be used, the last good ones stay", 1)
 	if want := fmt.Sprintf("server.tls.client_ca_file: %q holds no PEM certificate", s.dir+"/ca.pem"); line["error"] != want {
 		t.Errorf("log record %v, want the error %q", line, want)
 	}
 	check("after a bad file", stranger, false, false)
 	check("after a bad file", old, true, true)
 
-	s.write(map[string]string{"ca.pem": newCert})
-	if line = s.await("certificate in use", 1); line["asks_clients"] != true {
+	ownCert, ownKey := newPair(t, 2) // which does not wait for them
+	s.write(map[string]string{"tls.pem": ownCert, "tls.key": ownKey})
+	for _, c := range []*tls.Config{old, young, stranger} {
+		c.RootCAs = trusting(t, ownCert).TLSClientConfig.RootCAs
+	}
+	if line = s.await("certificate in use", 1); line["serial"] != "2" || line["asks_clients"] != true {
+		t.Errorf("log record %v", line)
+	}
+	check("with another certificate", stranger, false, false)
+	check("with another certificate", old, true, false)
+
+	s.write(map[string]string{"ca.pem": newCert, "tls.key": "nothing\n"})
+	if line = s.await("certificate in use", 2); line["serial"] != "2" || line["asks_clients"] != true {
 		t.Errorf("log record %v", line)
 	}
 	check("of the former authority", old, false, false)

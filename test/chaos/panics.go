@@ -28,7 +28,7 @@ var panics = figure{
 	conditions: [3]string{
 		"a panic is put into each of the functions that do the work of a build of its own, and set off once under traffic",
 		"a panic is put into each of the functions that do the work of a build of its own, and set off 3 times under traffic",
-		"a panic is put into each of the functions that do the work of a build of its own, and set off 80 times under traffic",
+		"a panic is put into each of the functions that do the work of a build of its own, and set off 100 times under traffic",
 	},
 	run: runPanics,
 }
@@ -129,7 +129,7 @@ func runPanics(ctx context.Context, s *suite) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	times := by(s, [3]int{1, 3, 80})
+	times := by(s, [3]int{1, 3, 100})
 	survived, died, unwell, unreached := 0, []string{}, []string{}, []string{}
 	for n, l := range layers {
 		if s.size == full { // half a minute for each
