@@ -413,7 +413,7 @@ func TestBorrowedProgramsEnd(t *testing.T) {
 	}
 }
 
-// TestFiguresWithAClockRunAlone: nothing else runs beside them, and two at most of those that only count.
+// TestFiguresWithAClockRunAlone: nothing else runs beside them, and three at most of those that only count.
 func TestFiguresWithAClockRunAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -447,10 +447,10 @@ func TestFiguresWithAClockRunAlone(t *testing.T) {
 			}
 			dirs[rows[0].what] = true
 		}
-		if most != 2 || len(dirs) != len(all) {
+		if most != 3 || len(dirs) != len(all) {
 			t.Errorf("%d at once, in %d folders: %s", most, len(dirs), order)
 		}
-		if order != "365421" && order != "364521" {
+		if first := strings.Split(order[2:5], ""); order[:2] != "36" || !slices.Equal(slices.Sorted(slices.Values(first)), []string{"2", "4", "5"}) || order[5:] != "1" {
 			t.Errorf("in this order: %s", order)
 		}
 	})

@@ -125,7 +125,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 		return err
 	})
 	steady := time.Now().Add(time.Second) // after that all is warm
-	calm := by(s, [3]time.Duration{time.Second, 10 * time.Second, 30 * time.Second})
+	calm := by(s, [3]time.Duration{time.Second, 6 * time.Second, 30 * time.Second})
 	openload.Pause(ctx, time.Second+calm)
 	began := time.Now()
 	restarts := by(s, [3]int{2, 20, 60})

@@ -21,7 +21,7 @@ var slowClients = figure{
 	number: 13, name: "slow connections",
 	conditions: [3]string{
 		"300 connections from 30 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 40 calls/s in a window of 1 s without them and one with each mode",
-		"10,000 connections at a time from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s, 3 times in a window of 6 s without them and one with each mode",
+		"10,000 connections at a time from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s, 3 times in a window of 5 s without them and one with each mode",
 		"10,000 connections at a time from 100 addresses in each of 3 modes: a head, a body and an answer of a byte now and then; 200 calls/s, 10 times in a window of 30 s without them and one with each mode",
 	},
 	run: runSlowClients,
@@ -54,7 +54,7 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 	defer g.stopInto(&err)
 	o := &others{host: g.host, service: upstream.host, rate: by(s, [3]int{40, 200, 200})}
 	connections, windows := by(s, [3]int{300, 10_000, 10_000}), by(s, [3]int{1, 3, 10})
-	length := by(s, [3]time.Duration{time.Second, 6 * time.Second, 30 * time.Second})
+	length := by(s, [3]time.Duration{time.Second, 5 * time.Second, 30 * time.Second})
 	passed := func(d time.Duration) func() bool {
 		end := time.Now().Add(d)
 		return func() bool { return !time.Now().Before(end) }
