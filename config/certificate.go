@@ -31,13 +31,14 @@ func (t *TLS) Certificates() Certificates {
 	}
 }
 
-// Files are those that are read.
-func (t *TLS) Files() []File {
-	files := []File{t.CertFile, t.KeyFile}
-	if t.ClientCAFile != "" {
-		files = append(files, t.ClientCAFile)
+// Files are the paths of those that are read.
+func (t *TLS) Files() (paths []string) {
+	for _, f := range []File{t.CertFile, t.KeyFile, t.ClientCAFile} {
+		if f != "" {
+			paths = append(paths, f.String())
+		}
 	}
-	return files
+	return paths
 }
 
 func prefixed(key string, err error) error {
@@ -98,27 +99,19 @@ func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("can't be read: %w", err)
 	}
-	pool = x509.NewCertPool()
-	found := 0
-	for block := range blocks(data) {
-		if block.Type != certificateBlock {
-			continue
-		}
-		found++
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, nil, fmt.Errorf("holds a certificate that can't be read, number %d", found)
-		}
-		pool.AddCert(c)
-		if doubt := doubtOf(c, time.Now()); doubt != "" {
-			doubts = append(doubts, fmt.Sprintf("certificate number %d %s", found, doubt))
-		}
-	}
-	if err := damaged(data, found); err != nil {
+	all, err := certificatesIn(data)
+	if err != nil {
 		return nil, nil, err
 	}
-	if found == 0 {
+	if len(all) == 0 {
 		return nil, nil, errors.New("holds no PEM certificate")
+	}
+	pool = x509.NewCertPool()
+	for n, c := range all {
+		pool.AddCert(c)
+		if doubt := doubtOf(c, time.Now()); doubt != "" {
+			doubts = append(doubts, fmt.Sprintf("certificate number %d %s", n+1, doubt))
+		}
 	}
 	return pool, doubts, nil
 }
@@ -136,40 +129,37 @@ func doubtOf(c *x509.Certificate, now time.Time) string {
 	return ""
 }
 
-const certificateBlock = "CERTIFICATE"
-
-// damaged tells of certificates that begin in a PEM file and are no whole blocks: encoding/pem passes them over.
-func damaged(data []byte, whole int) error {
-	if begun := bytes.Count(data, []byte("-----BEGIN "+certificateBlock+"-----")); begun > whole {
-		return fmt.Errorf("holds %d certificates, of which %d can be read: the others are cut off or damaged", begun, whole)
+// certificatesIn reads the certificates of a PEM file, of which all must be readable. encoding/pem passes over those that are no whole blocks, so what begins is counted.
+func certificatesIn(data []byte) (all []*x509.Certificate, err error) {
+	const kind = "CERTIFICATE"
+	for block := range blocks(data) {
+		if block.Type != kind {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("holds a certificate that can't be read, number %d", len(all)+1)
+		}
+		all = append(all, c)
 	}
-	return nil
+	if begun := bytes.Count(data, []byte("-----BEGIN "+kind+"-----")); begun > len(all) {
+		return nil, fmt.Errorf("holds %d certificates, of which %d can be read: the others are cut off or damaged", begun, len(all))
+	}
+	return all, nil
 }
 
 const certificateTime = "2006-01-02 15:04 MST"
 
 // checkChain tells what is wrong with the certificates of a PEM file.
 func checkChain(data []byte) error {
-	found, private := 0, false
-	for block := range blocks(data) {
-		switch {
-		case block.Type == certificateBlock:
-			found++
-			if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-				return fmt.Errorf("holds a certificate that can't be read, number %d", found)
-			}
-		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-			private = true
-		}
-	}
-	if err := damaged(data, found); err != nil {
+	all, err := certificatesIn(data)
+	if err != nil || len(all) > 0 {
 		return err
 	}
-	switch {
-	case found > 0:
-		return nil
-	case private:
-		return errors.New("holds a private key and no certificate; are cert_file and key_file the wrong way round?")
+	for block := range blocks(data) {
+		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
+			return errors.New("holds a private key and no certificate; are cert_file and key_file the wrong way round?")
+		}
 	}
 	return errors.New("holds no PEM certificate")
 }
@@ -224,11 +214,7 @@ func blocks(data []byte) iter.Seq[*pem.Block] {
 func (l *loader) tls(cfg *Config) {
 	const key = "server.tls"
 	t := cfg.Server.TLS
-	for _, file := range t.Files() {
-		if file != "" {
-			l.files = append(l.files, string(file))
-		}
-	}
+	l.files = append(l.files, t.Files()...)
 	if !l.ok(key, key+".cert_file", key+".key_file", key+".client_ca_file") {
 		return
 	}

@@ -34,14 +34,10 @@ type certificate struct {
 
 // newCertificate reads the certificate, and registers its metrics. It starts nothing.
 func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Registerer) (*certificate, error) {
-	var names []string
-	for _, f := range files.Files() {
-		names = append(names, f.String())
-	}
 	c := &certificate{
 		files: files, log: log,
 		// Made before the files are read, so that no change is missed.
-		watcher: config.NewWatcher(names),
+		watcher: config.NewWatcher(files.Files()),
 	}
 	c.expiry, c.reloads = certificateMetrics()
 	read := files.Certificates()
@@ -76,7 +72,7 @@ func (c *certificate) reload() {
 	own, authorities := read.Own, read.ClientCAs
 	if read.OwnErr != nil {
 		own = &current.Certificates[0]
-		c.log.Warn("certificate can't be used, the last good one stays", "error", read.OwnErr, "expires", c.leafExpiry())
+		c.log.Warn("certificate can't be used, the last good one stays", "error", read.OwnErr, "expires", own.Leaf.NotAfter)
 	}
 	if read.ClientCAsErr != nil {
 		authorities = current.ClientCAs
@@ -95,8 +91,6 @@ func (c *certificate) reload() {
 		c.log.Warn("the certificate is expired", "expires", own.Leaf.NotAfter)
 	}
 }
-
-func (c *certificate) leafExpiry() time.Time { return c.current.Load().Certificates[0].Leaf.NotAfter }
 
 // use makes a certificate, and authorities if there are some, those of all new connections. They have keys of their own for session tickets: one who comes back
 // with a ticket would otherwise go on with the certificate that was in use then, and with his own, whoever has issued it.

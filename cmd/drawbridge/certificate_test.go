@@ -65,23 +65,33 @@ func trusting(t *testing.T, certs ...string) *http.Transport {
 	return transport
 }
 
+// greet makes a new connection and asks something: only with the answer the ticket comes, and with TLS 1.3 a client learns only then that its certificate was refused.
+func greet(address string, c *tls.Config) (tls.ConnectionState, error) {
+	c = c.Clone()
+	c.NextProtos = nil // what a client of HTTP/2 has put there
+	conn, err := tls.Dial("tcp", address, c)
+	if err != nil {
+		return tls.ConnectionState{}, err
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "GET /none HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", address); err != nil {
+		return tls.ConnectionState{}, err
+	}
+	answer, err := io.ReadAll(conn)
+	if err == nil && !strings.HasPrefix(string(answer), "HTTP/1.1 404 ") {
+		err = fmt.Errorf("the answer is %q", answer)
+	}
+	return conn.ConnectionState(), err
+}
+
 // serialOf makes a new connection and returns the serial number of the certificate that it meets.
 func serialOf(t *testing.T, s *served, c *tls.Config) (serial string, resumed bool) {
 	t.Helper()
-	conn, err := tls.Dial("tcp", s.address(), c)
+	state, err := greet(s.address(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	if c.ClientSessionCache != nil { // the ticket comes with the first answer
-		if _, err := fmt.Fprintf(conn, "GET /none HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", s.address()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadAll(conn); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return conn.ConnectionState().PeerCertificates[0].SerialNumber.String(), conn.ConnectionState().DidResume
+	return state.PeerCertificates[0].SerialNumber.String(), state.DidResume
 }
 
 // address is that of the listener for clients.

@@ -37,30 +37,19 @@ func issued(t *testing.T, caCert, caKey string, usage x509.ExtKeyUsage, ends tim
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
 }
 
-// greet asks something on a new connection: with TLS 1.3 a client learns only then that its certificate was refused.
-func greet(s *served, c *tls.Config) (resumed bool, err error) {
-	conn, err := tls.Dial("tcp", s.address(), c)
-	if err != nil {
-		return false, err
-	}
-	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "GET /none HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", s.address()); err != nil {
-		return false, err
-	}
-	answer, err := io.ReadAll(conn)
-	if err == nil && !strings.HasPrefix(string(answer), "HTTP/1.1 404 ") {
-		err = fmt.Errorf("the answer is %q", answer)
-	}
-	return conn.ConnectionState().DidResume, err
+// mutual returns the files of a gateway that asks clients for certificates of the authorities in ca.pem, which is not there yet.
+func (s *things) mutual(t *testing.T) map[string]string {
+	files := s.secured(t, 1)
+	files["drawbridge.yaml"] = strings.Replace(files["drawbridge.yaml"], "key_file: tls.key", "key_file: tls.key, client_ca_file: ca.pem", 1)
+	return files
 }
 
 // TestClientCertificates: who shows no certificate of the authorities gets no connection, by no version of TLS and HTTP; the others call.
 func TestClientCertificates(t *testing.T) {
 	service := newThings(t)
-	files := service.secured(t, 1)
+	files := service.mutual(t)
 	caCert, caKey := newPair(t, 10)
 	otherCert, otherKey := newPair(t, 11)
-	files["drawbridge.yaml"] = strings.Replace(files["drawbridge.yaml"], "key_file: tls.key", "key_file: tls.key, client_ca_file: ca.pem", 1)
 	files["ca.pem"] = caCert
 	s := serve(t, files)
 	s.awaitReady()
@@ -88,7 +77,7 @@ func TestClientCertificates(t *testing.T) {
 				if want == "certificate required" && version == tls.VersionTLS12 {
 					want = "handshake failure" // it has no word for it
 				}
-				if _, err := greet(s, c); (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+				if _, err := greet(s.address(), c); (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
 					t.Errorf("%v, want %q", err, want)
 				}
 			})
@@ -108,10 +97,9 @@ func TestClientCertificates(t *testing.T) {
 // place, those whom only the former knew get no connection any more, whatever ticket they have; connections that are open go on.
 func TestCVE_2026_27586_ClientAuthorities(t *testing.T) {
 	service := newThings(t)
-	files := service.secured(t, 1)
+	files := service.mutual(t)
 	oldCert, oldKey := newPair(t, 10)
 	newCert, newKey := newPair(t, 11)
-	files["drawbridge.yaml"] = strings.Replace(files["drawbridge.yaml"], "key_file: tls.key", "key_file: tls.key, client_ca_file: ca.pem", 1)
 	var log strings.Builder
 	dir := t.TempDir()
 	(&served{t: t, dir: dir}).write(files)
@@ -132,8 +120,8 @@ func TestCVE_2026_27586_ClientAuthorities(t *testing.T) {
 	defer open.CloseIdleConnections()
 	check := func(when string, c *tls.Config, welcome, returning bool) {
 		t.Helper()
-		if resumed, err := greet(s, c); (err == nil) != welcome || err == nil && resumed != returning {
-			t.Errorf("%s: %v, resumed %v", when, err, resumed)
+		if state, err := greet(s.address(), c); (err == nil) != welcome || err == nil && state.DidResume != returning {
+			t.Errorf("%s: %v, resumed %v", when, err, state.DidResume)
 		}
 	}
 	check("at first", old, true, false)
