@@ -43,7 +43,7 @@ func (v *visit) tell() {
 
 // tellRequest is tell for the request of a context.
 func tellRequest(ctx context.Context) {
-	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+	if v := visitOf(ctx); v != nil {
 		v.tell()
 	}
 }
@@ -107,7 +107,7 @@ type named struct{ slog.Handler }
 
 // Handle implements [slog.Handler].
 func (n named) Handle(ctx context.Context, r slog.Record) error {
-	if v, ok := ctx.Value(visitKey{}).(*visit); ok && v != nil {
+	if v := visitOf(ctx); v != nil {
 		r.AddAttrs(slog.String("request", v.request()))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {

@@ -35,6 +35,12 @@ func visitFrom(ctx context.Context) *visit {
 	return ctx.Value(visitKey{}).(*visit) //nolint:errcheck // who calls the speaker has put it there
 }
 
+// visitOf is visitFrom for what may have no request; nil: it has none.
+func visitOf(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
 func endpointFrom(ctx context.Context) *endpoint { return visitFrom(ctx).endpoint }
 
 // door is the way to the speakers.
