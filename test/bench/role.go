@@ -18,18 +18,18 @@ import (
 // serveRole is the child's side: it prints its address and serves until its standard input ends, so that it can't
 // outlive the measurement.
 func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout io.Writer) error {
-	var handler http.Handler
+	var serve func(context.Context, net.Listener) error
 	switch role {
 	case "upstream":
-		handler = upstream()
+		serve = serveHTTP(upstream())
 	case "proxy":
 		u, err := url.Parse(target)
 		if err != nil {
 			return fmt.Errorf("parse target %q: %w", target, err)
 		}
-		handler = reverseProxy(u)
+		serve = serveHTTP(reverseProxy(u))
 	case "relay":
-		return serveRelay(ctx, target, stdin, stdout)
+		serve = serveRelay(strings.TrimPrefix(target, "http://"))
 	default:
 		return fmt.Errorf("there is no role %q", role)
 	}
@@ -38,16 +38,22 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 		return fmt.Errorf("listen: %w", err)
 	}
 	fmt.Fprintln(stdout, "http://"+l.Addr().String())
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
-	ctx = untilEnd(ctx, stdin)
-	go func() {
-		<-ctx.Done()
-		server.Close()
-	}()
-	if err := server.Serve(l); err != http.ErrServerClosed {
-		return fmt.Errorf("serve: %w", err)
+	return serve(untilEnd(ctx, stdin), l)
+}
+
+// serveHTTP serves requests until ctx ends.
+func serveHTTP(handler http.Handler) func(context.Context, net.Listener) error {
+	return func(ctx context.Context, l net.Listener) error {
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+		go func() {
+			<-ctx.Done()
+			server.Close()
+		}()
+		if err := server.Serve(l); err != http.ErrServerClosed {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
 	}
-	return nil
 }
 
 // untilEnd returns a context that ends with the child's standard input.
@@ -60,35 +66,31 @@ func untilEnd(ctx context.Context, stdin io.Reader) context.Context {
 	return ctx
 }
 
-// serveRelay passes bytes on and reads none of them: a request in one piece to the host of the target, and its answer in one piece back. What it adds to a
+// serveRelay passes bytes on and reads none of them, until ctx ends: a request in one piece to the host, and its answer in one piece back. What it adds to a
 // call, anything does that stands between.
-func serveRelay(ctx context.Context, target string, stdin io.Reader, stdout io.Writer) error {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	fmt.Fprintln(stdout, "http://"+l.Addr().String())
-	ctx = untilEnd(ctx, stdin)
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	for {
-		client, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
+func serveRelay(host string) func(context.Context, net.Listener) error {
+	return func(ctx context.Context, l net.Listener) error {
+		defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return fmt.Errorf("accept: %w", err)
 			}
-			return fmt.Errorf("accept: %w", err)
-		}
-		service, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(target, "http://"))
-		if err != nil {
-			return fmt.Errorf("dial: %w", err)
-		}
-		go func() {
-			defer client.Close()
-			defer service.Close()
-			b := make([]byte, 64<<10)
-			for pass(service, client, b) && pass(client, service, b) {
+			service, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
+			if err != nil {
+				return fmt.Errorf("dial: %w", err)
 			}
-		}()
+			go func() {
+				defer client.Close()
+				defer service.Close()
+				b := make([]byte, 64<<10)
+				for pass(service, client, b) && pass(client, service, b) {
+				}
+			}()
+		}
 	}
 }
 

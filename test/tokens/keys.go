@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -114,7 +113,10 @@ func (w *world) byTurns(ctx context.Context) ([]turn, error) {
 				continue
 			}
 			r, err := f.stop()
-			if err := errors.Join(err, r.stood(others)); err != nil {
+			if err == nil {
+				err = r.stood(others)
+			}
+			if err != nil {
 				return nil, err
 			}
 			all[n].beside[kind] = r
@@ -140,16 +142,16 @@ func (r floodReport) stood(kind string) error {
 
 // judgeBeside tells whether as many requests stood beside good tokens as there should have been, in the window where the fewest did.
 func judgeBeside(all []turn, rate int) figures.Figure {
-	share := func(r floodReport) float64 { return float64(r.Counts.all()) / float64(max(1, r.Due)) }
-	fewest := floodReport{Due: -1}
+	share := func(r floodReport) float64 { return float64(r.Counts.all()) / float64(r.Due) }
+	var fewest floodReport
 	for _, t := range all {
 		for _, r := range t.beside {
-			if r.Due > 0 && (fewest.Due < 0 || share(r) < share(fewest)) {
+			if r.Due > 0 && (fewest.Due == 0 || share(r) < share(fewest)) {
 				fewest = r
 			}
 		}
 	}
-	return made("random key ids: requests beside good tokens, in the window with the fewest", rate, fewest.Counts.all(), max(0, fewest.Due))
+	return made("random key ids: requests beside good tokens, in the window with the fewest", rate, fewest.Counts.all(), fewest.Due)
 }
 
 // judgeTimes holds windows beside the flood against those without, and against those beside as many requests that are refused for want of a token, by the gateway or by another
