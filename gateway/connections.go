@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/config"
+	"drawbridge/gateway/socket"
 )
 
 // connections counts those that are open, and the requests under way over HTTP/2, in all and of each address. It is safe for concurrent use.
@@ -65,7 +66,7 @@ func (l *boundedListener) accept() (*boundedConn, error) {
 		key := l.all.keyOf(conn.RemoteAddr())
 		because := l.all.take(key, &l.all.g.Config().Limits)
 		if because == "" {
-			return &boundedConn{Conn: conn, all: l.all, key: key}, nil
+			return &boundedConn{Conn: socket.Direct(conn), all: l.all, key: key}, nil
 		}
 		l.all.g.refuseConnection(because, conn.RemoteAddr())
 		if tcp, ok := conn.(*net.TCPConn); ok {

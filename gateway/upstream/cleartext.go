@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"drawbridge/gateway/socket"
 )
 
 // cleartext makes calls over HTTP/1.1 without TLS, as most calls to services within a network are. With net/http each connection
@@ -46,7 +48,7 @@ func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn
 // takes reports whether a request is one of those that are made here. The others are net/http's: those that are long or of no known
 // length, that ask for more than an answer, and what it refuses, such as a line break in a header.
 func (c *cleartext) takes(req *http.Request) bool {
-	return canProbe && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
+	return socket.CanLook && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
 		req.Method != http.MethodConnect && (req.Method == "" || httpguts.ValidHeaderFieldName(req.Method)) && // both are tokens
 		!req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
 		(req.Body == nil && req.ContentLength == 0 || req.Body == http.NoBody || req.Body != nil && req.ContentLength > 0) &&

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"drawbridge/gateway/socket"
 )
 
 // cleartextConn is a connection of [cleartext]. One call has it at a time.
@@ -21,7 +23,6 @@ type cleartextConn struct {
 	net.Conn
 	pool  *cleartext
 	host  string
-	alive probe
 	r     *bufio.Reader
 	w     *bufio.Writer
 	end   func() // closes the connection, so that the call under way ends; made once
@@ -34,7 +35,7 @@ type cleartextConn struct {
 }
 
 func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
-	c := &cleartextConn{Conn: conn, pool: pool, host: host, alive: newProbe(conn)}
+	c := &cleartextConn{Conn: socket.Direct(conn), pool: pool, host: host}
 	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(writing{c})
 	c.end = func() { conn.Close() }
 	return c
@@ -75,7 +76,8 @@ func (c writing) Write(p []byte) (int, error) {
 // become the next call's answer. until is the time from which reading fails; a passed one would look like an end.
 func (c *cleartextConn) isAlive(until time.Time) bool {
 	_ = c.SetReadDeadline(until)
-	return c.alive.isQuiet()
+	idle, ok := c.Conn.(interface{ IsQuiet() bool })
+	return !ok || idle.IsQuiet() // one that is no socket, in tests, tells when it is used
 }
 
 // exchange sends a request and reads the head of the answer. If it fails, the connection is closed.

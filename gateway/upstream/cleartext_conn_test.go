@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/gateway/socket"
 )
 
 // TestCleartextNotRepeated: what ends for another reason than a broken connection is sent once, whatever its method, and the other
@@ -420,7 +422,7 @@ func FuzzCleartextNext(f *testing.F) {
 				}
 			}()
 			if connections == 1 {
-				return &pieces{UnixConn: here, most: 1 + int(most), left: len(answer), dry: cancel}, nil
+				return &pieces{Conn: socket.Direct(here).(*socket.Conn), most: 1 + int(most), left: len(answer), dry: cancel}, nil
 			}
 			return here, nil
 		}, time.Minute, 1)
@@ -474,7 +476,7 @@ func sockets(t testing.TB) (here, there *net.UnixConn) {
 
 // pieces is a connection from which few bytes come at a time; dry is called where there are no more.
 type pieces struct {
-	*net.UnixConn
+	*socket.Conn
 	most, left int
 	dry        func()
 }
@@ -483,7 +485,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	if p.left == 0 {
 		p.dry()
 	}
-	n, err := p.UnixConn.Read(b[:min(len(b), p.most)])
+	n, err := p.Conn.Read(b[:min(len(b), p.most)])
 	p.left -= n
 	return n, err
 }

@@ -58,13 +58,14 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
 	"gateway/http1":    {modules: []string{"golang.org/x/net/http/httpguts"}},
 	"gateway/catalog":  {arrows: []string{"openapi"}},
-	"gateway/upstream": {modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
+	"gateway/socket":   {},
+	"gateway/upstream": {arrows: []string{"gateway/socket"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
 	"gateway/cache":    {},
 	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},

@@ -1,0 +1,160 @@
+//go:build unix
+
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// CanLook tells that [Conn.IsQuiet] knows.
+const CanLook = true
+
+// longest is how many bytes are moved without the scheduler's knowledge: copying them takes some 20 µs at most.
+const longest = 64 << 10
+
+// Conn is a connection of [Direct]. Like each [net.Conn] it is safe for concurrent use.
+type Conn struct {
+	stream
+	raw  syscall.RawConn
+	in   transfer
+	out  transfer
+	look func(fd uintptr) bool // nil: nobody has called IsQuiet
+}
+
+// stream is a connection of package net over which bytes come in the order in which they were sent.
+type stream interface {
+	net.Conn
+	syscall.Conn
+	CloseRead() error
+	CloseWrite() error
+}
+
+// transfer is one direction of a connection.
+type transfer struct {
+	mu    sync.Mutex            // held by who moves something
+	moves func(fd uintptr) bool // moves bytes of rest; false: the socket has none, or no room
+	rest  []byte                // where the next bytes go, or come from
+	n     int                   // bytes that were moved
+	errno syscall.Errno         // why no more are; 0: there is no reason
+}
+
+// Direct returns conn as a [Conn] if it is a stream of package net (TCP, or Unix), and any other as it is.
+func Direct(conn net.Conn) net.Conn {
+	s, ok := conn.(stream)
+	if !ok || !isStream(conn) {
+		return conn
+	}
+	raw, err := s.SyscallConn()
+	if err != nil { // it is the zero value, of which reading tells so
+		return conn
+	}
+	c := &Conn{stream: s, raw: raw}
+	c.in.moves, c.out.moves = c.in.receive, c.out.send
+	return c
+}
+
+func isStream(conn net.Conn) bool {
+	switch conn.(type) {
+	case *net.TCPConn:
+		return true
+	case *net.UnixConn: // which may be of datagrams
+		return conn.LocalAddr().Network() == "unix"
+	default:
+		return false
+	}
+}
+
+// Read implements [io.Reader].
+func (c *Conn) Read(p []byte) (int, error) {
+	if len(p) == 0 || len(p) > longest {
+		return c.stream.Read(p)
+	}
+	n, err := c.in.move(p, c.raw.Read)
+	switch {
+	case err != nil:
+		return n, c.fault("read", err)
+	case n == 0:
+		return 0, io.EOF
+	default:
+		return n, nil
+	}
+}
+
+// Write implements [io.Writer].
+func (c *Conn) Write(p []byte) (int, error) {
+	if len(p) == 0 || len(p) > longest {
+		return c.stream.Write(p)
+	}
+	n, err := c.out.move(p, c.raw.Write)
+	if err != nil {
+		err = c.fault("write", err)
+	}
+	return n, err
+}
+
+// IsQuiet reports whether the other side of an idle connection has neither sent anything nor closed it. What it has sent may be lost. It does not wait, but fails once the deadline for reading has passed.
+func (c *Conn) IsQuiet() bool {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	if c.look == nil {
+		one := make([]byte, 1)
+		c.look = func(fd uintptr) bool {
+			_, c.in.errno = readNow(fd, one)
+			return true // don't wait
+		}
+	}
+	return c.raw.Read(c.look) == nil && c.in.errno == syscall.EAGAIN
+}
+
+// move has p moved by one of the two functions of [syscall.RawConn], which waits whenever the socket makes it wait.
+func (t *transfer) move(p []byte, when func(func(fd uintptr) bool) error) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rest, t.n, t.errno = p, 0, 0
+	err := when(t.moves)
+	t.rest = nil
+	if err == nil && t.errno != 0 {
+		err = t.errno
+	}
+	return t.n, err
+}
+
+// receive reads once, as [net.Conn] does.
+func (t *transfer) receive(fd uintptr) bool {
+	n, errno := readNow(fd, t.rest)
+	if errno == syscall.EAGAIN {
+		return false
+	}
+	t.n, t.errno = max(n, 0), errno
+	return true
+}
+
+// send writes all.
+func (t *transfer) send(fd uintptr) bool {
+	for len(t.rest) > 0 {
+		n, errno := writeNow(fd, t.rest)
+		if errno == syscall.EAGAIN {
+			return false
+		}
+		if t.errno = errno; errno != 0 {
+			break
+		}
+		t.n, t.rest = t.n+n, t.rest[n:]
+	}
+	return true
+}
+
+// fault is the error that package net would return.
+func (c *Conn) fault(op string, err error) error {
+	if raw := (*net.OpError)(nil); errors.As(err, &raw) {
+		err = raw.Err
+	} else {
+		err = os.NewSyscallError(op, err)
+	}
+	return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
+}
