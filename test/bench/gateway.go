@@ -44,7 +44,10 @@ func startGateway(ctx context.Context, program, dir string, iss *authtest.Server
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, "gateway-"+host+".yaml")
+	file, lines := filepath.Join(dir, "gateway-"+host+".yaml"), filepath.Join(dir, "audit")
+	if err := os.MkdirAll(lines, 0o700); err != nil { // a folder of its own: the gateway looks at all that is done in that of its configuration
+		return nil, fmt.Errorf("make the folder of the audit log: %w", err)
+	}
 	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
 admin: {listen: %q}
 auth:
@@ -55,7 +58,7 @@ apis:
 limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
 audit: {file: %q}
 telemetry: {log_level: error}
-`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(dir, "audit-"+host+".jsonl"))
+`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(lines, host+".jsonl"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/socket"
 	"drawbridge/test/process"
 )
 
@@ -19,9 +20,10 @@ import (
 // outlive the measurement.
 func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout io.Writer) error {
 	var serve func(context.Context, net.Listener) error
+	var instrument bool // it is held against what is measured, and takes as little of the processors as it can
 	switch role {
 	case "upstream":
-		serve = serveHTTP(upstream())
+		serve, instrument = serveHTTP(upstream()), true
 	case "proxy":
 		u, err := url.Parse(target)
 		if err != nil {
@@ -29,7 +31,7 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 		}
 		serve = serveHTTP(reverseProxy(u))
 	case "relay":
-		serve = serveRelay(strings.TrimPrefix(target, "http://"))
+		serve, instrument = serveRelay(strings.TrimPrefix(target, "http://")), true
 	default:
 		return fmt.Errorf("there is no role %q", role)
 	}
@@ -37,8 +39,23 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	if instrument {
+		l = direct{l}
+	}
 	fmt.Fprintln(stdout, "http://"+l.Addr().String())
 	return serve(untilEnd(ctx, stdin), l)
+}
+
+// direct is a listener whose connections don't wake the runtime's monitor with each request, which would share the processors with what is measured.
+type direct struct{ net.Listener }
+
+// Accept implements [net.Listener].
+func (d direct) Accept() (net.Conn, error) {
+	conn, err := d.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return socket.Direct(conn), nil
 }
 
 // serveHTTP serves requests until ctx ends.
@@ -83,6 +100,7 @@ func serveRelay(host string) func(context.Context, net.Listener) error {
 			if err != nil {
 				return fmt.Errorf("dial: %w", err)
 			}
+			service = socket.Direct(service)
 			go func() {
 				defer client.Close()
 				defer service.Close()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,12 +88,16 @@ func runAdded(ctx context.Context, s *suite) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := filepath.Join(s.dir, "audit") // a folder of its own: the gateway looks at all that is done in that of its configuration
+	if err := os.MkdirAll(lines, 0o700); err != nil {
+		return nil, err
+	}
 	const boundless = "{rate: 1000000/s, burst: 1000000}"
 	g, err := s.serve(ctx, setup{
 		addresses: []string{host, admin},
 		apis:      fmt.Sprintf("[{spec: %q, name: one, base_url: %q, rate: %s}]", spec, "http://"+upstream.host, boundless),
 		rates:     "principal_rate: " + boundless,
-		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\naudit: {file: %q}\n", issuer.Issuer(), filepath.Join(s.dir, "audit.jsonl")),
+		more:      fmt.Sprintf("auth: {issuers: [{issuer: %q}], default_scopes: [mcp:tools]}\naudit: {file: %q}\n", issuer.Issuer(), filepath.Join(lines, "audit.jsonl")),
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"drawbridge/gateway/socket"
 )
 
 // Conn is one kept connection: one request, one answer. It is for one goroutine at a time.
@@ -39,7 +41,10 @@ func Dial(address string) (*Conn, error) {
 }
 
 // New speaks on a connection that is there.
-func New(c net.Conn) *Conn { return &Conn{net: c, in: bufio.NewReaderSize(c, 64<<10)} }
+func New(c net.Conn) *Conn {
+	c = socket.Direct(c)
+	return &Conn{net: c, in: bufio.NewReaderSize(c, 64<<10)}
+}
 
 // Close closes the connection.
 func (c *Conn) Close() { c.net.Close() }
