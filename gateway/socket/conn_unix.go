@@ -14,16 +14,18 @@ import (
 // CanLook tells that [Conn.IsQuiet] knows.
 const CanLook = true
 
-// longest is how many bytes are moved without the scheduler's knowledge: copying them takes some 20 µs at most.
+// longest is how many bytes are moved without the scheduler's knowledge: to copy them takes some 20 µs.
 const longest = 64 << 10
 
 // Conn is a connection of [Direct]. Like each [net.Conn] it is safe for concurrent use.
 type Conn struct {
 	stream
-	raw  syscall.RawConn
-	in   transfer
-	out  transfer
-	look func(fd uintptr) bool // nil: nobody has called IsQuiet
+	raw syscall.RawConn
+	in  transfer
+	out transfer
+
+	look  func(fd uintptr) bool // nil: nobody has called IsQuiet
+	quiet bool                  // what look has found, with in.mu
 }
 
 // stream is a connection of package net over which bytes come in the order in which they were sent.
@@ -40,13 +42,13 @@ type transfer struct {
 	moves func(fd uintptr) bool // moves bytes of rest; false: the socket has none, or no room
 	rest  []byte                // where the next bytes go, or come from
 	n     int                   // bytes that were moved
-	errno syscall.Errno         // why no more are; 0: there is no reason
+	err   error                 // why no more are
 }
 
 // Direct returns conn as a [Conn] if it is a stream of package net (TCP, or Unix), and any other as it is.
 func Direct(conn net.Conn) net.Conn {
 	s, ok := conn.(stream)
-	if !ok || !isStream(conn) {
+	if !ok || conn.LocalAddr() == nil || !isStream(conn) { // one that was reset at once may have no address any more
 		return conn
 	}
 	raw, err := s.SyscallConn()
@@ -97,29 +99,31 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// IsQuiet reports whether the other side of an idle connection has neither sent anything nor closed it. What it has sent may be lost. It does not wait, but fails once the deadline for reading has passed.
+// IsQuiet reports whether the other side of an idle connection has neither sent anything nor closed it. What it has sent may be lost.
+// It does not wait, and is false once the deadline for reading has passed.
 func (c *Conn) IsQuiet() bool {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	if c.look == nil {
 		one := make([]byte, 1)
 		c.look = func(fd uintptr) bool {
-			_, c.in.errno = readNow(fd, one)
+			_, errno := readNow(fd, one)
+			c.quiet = errno == syscall.EAGAIN
 			return true // don't wait
 		}
 	}
-	return c.raw.Read(c.look) == nil && c.in.errno == syscall.EAGAIN
+	return c.raw.Read(c.look) == nil && c.quiet
 }
 
 // move has p moved by one of the two functions of [syscall.RawConn], which waits whenever the socket makes it wait.
 func (t *transfer) move(p []byte, when func(func(fd uintptr) bool) error) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rest, t.n, t.errno = p, 0, 0
+	t.rest, t.n, t.err = p, 0, nil
 	err := when(t.moves)
 	t.rest = nil
-	if err == nil && t.errno != 0 {
-		err = t.errno
+	if err == nil {
+		err = t.err
 	}
 	return t.n, err
 }
@@ -130,7 +134,11 @@ func (t *transfer) receive(fd uintptr) bool {
 	if errno == syscall.EAGAIN {
 		return false
 	}
-	t.n, t.errno = max(n, 0), errno
+	if errno != 0 {
+		t.err = errno
+	} else {
+		t.n = n
+	}
 	return true
 }
 
@@ -138,11 +146,15 @@ func (t *transfer) receive(fd uintptr) bool {
 func (t *transfer) send(fd uintptr) bool {
 	for len(t.rest) > 0 {
 		n, errno := writeNow(fd, t.rest)
-		if errno == syscall.EAGAIN {
+		switch {
+		case errno == syscall.EAGAIN:
 			return false
-		}
-		if t.errno = errno; errno != 0 {
-			break
+		case errno != 0:
+			t.err = errno
+			return true
+		case n == 0: // a kernel has no reason to; package net thinks of it, too
+			t.err = io.ErrUnexpectedEOF
+			return true
 		}
 		t.n, t.rest = t.n+n, t.rest[n:]
 	}
@@ -153,8 +165,8 @@ func (t *transfer) send(fd uintptr) bool {
 func (c *Conn) fault(op string, err error) error {
 	if raw := (*net.OpError)(nil); errors.As(err, &raw) {
 		err = raw.Err
-	} else {
-		err = os.NewSyscallError(op, err)
+	} else if errno := syscall.Errno(0); errors.As(err, &errno) {
+		err = os.NewSyscallError(op, errno)
 	}
 	return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }

@@ -120,8 +120,11 @@ func TestAsPackageNet(t *testing.T) {
 	}
 	fills := func(_ *testing.T, conn net.Conn, _ *net.TCPConn) string { // until the deadline
 		for {
-			if n, err := conn.Write(make([]byte, 32<<10)); err != nil {
+			switch n, err := conn.Write(make([]byte, 32<<10)); {
+			case err != nil:
 				return strings.TrimLeft(told(conn, n, err), "0123456789")
+			case n != 32<<10:
+				return "only a part was written, without an error"
 			}
 		}
 	}
@@ -173,12 +176,12 @@ func TestWaits(t *testing.T) {
 	})
 	both.Go(func() {
 		for size, rest := 1, text; len(rest) > 0; size = size*3%(longest+8) + 1 {
-			n, err := conn.Write(rest[:min(size, len(rest))])
-			if err != nil {
-				t.Error(err)
+			piece := rest[:min(size, len(rest))]
+			if n, err := conn.Write(piece); n != len(piece) || err != nil {
+				t.Errorf("%d bytes of %d were written: %v", n, len(piece), err)
 				return
 			}
-			rest = rest[n:]
+			rest = rest[len(piece):]
 		}
 		if err := conn.CloseWrite(); err != nil {
 			t.Error(err)
@@ -190,6 +193,45 @@ func TestWaits(t *testing.T) {
 	}
 	if got := hash.Sum(nil); !bytes.Equal(got, sum[:]) {
 		t.Errorf("other bytes came back")
+	}
+}
+
+// TestShortIsDirect: what is short, and nothing else, is moved without package net; and no buffer is kept.
+func TestShortIsDirect(t *testing.T) {
+	here, there := pair(t)
+	conn := direct(t, here)
+	if _, err := there.Write(make([]byte, longest)); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 1, longest, longest + 1} {
+		const untouched = -1
+		want := size
+		if size == 0 || size > longest {
+			want = untouched
+		}
+		conn.out.n, conn.in.n = untouched, untouched
+		if n, err := conn.Write(make([]byte, size)); n != size || err != nil {
+			t.Fatalf("Write of %d bytes: %d, %v", size, n, err)
+		}
+		if conn.out.n != want || conn.out.rest != nil {
+			t.Errorf("Write of %d bytes: %d were moved directly, want %d; %d bytes are kept", size, conn.out.n, want, len(conn.out.rest))
+		}
+		if _, err := io.CopyN(io.Discard, there, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.Write(make([]byte, 1)); err != nil { // there is something in any case
+			t.Fatal(err)
+		}
+		n, err := conn.Read(make([]byte, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want != untouched {
+			want = n
+		}
+		if conn.in.n != want || conn.in.rest != nil {
+			t.Errorf("Read of %d bytes: %d were moved directly, want %d; %d bytes are kept", size, conn.in.n, want, len(conn.in.rest))
+		}
 	}
 }
 

@@ -1,11 +1,11 @@
-//go:build unix && (!linux || race)
+//go:build unix && (!linux || race || msan || asan)
 
 package socket
 
 import "syscall"
 
-// readNow and writeNow are read(2) and write(2) of a socket that does not wait; p is not empty. The scheduler is told: elsewhere than on Linux there is no other way, and
-// the race detector sees what the kernel reads and writes only in this one.
+// readNow and writeNow are read(2) and write(2) of a socket that does not wait; p is not empty. The scheduler is told: the race detector
+// and its like see what the kernel reads and writes only in this way, and elsewhere than on Linux nobody has measured another.
 func readNow(fd uintptr, p []byte) (int, syscall.Errno)  { return now(syscall.Read, fd, p) }
 func writeNow(fd uintptr, p []byte) (int, syscall.Errno) { return now(syscall.Write, fd, p) }
 

@@ -263,7 +263,7 @@ func TestAge(t *testing.T) {
 					}
 					there.Close()
 				}()
-				return &counted{Conn: here, open: &open[n]}, nil
+				return &counted{quiet: quiet{here}, open: &open[n]}, nil
 			}
 		}
 		p := newPool(10*time.Second, &protocols{}, func() *connections {

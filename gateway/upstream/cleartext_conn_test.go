@@ -58,7 +58,7 @@ func TestCleartextNotRepeated(t *testing.T) {
 							}
 						}
 					}()
-					return &counted{Conn: here, open: &open}, nil
+					return &counted{quiet: quiet{here}, open: &open}, nil
 				}, 10*time.Second, 3)
 				defer over.close()
 				done := make(chan said)
@@ -136,7 +136,7 @@ func TestCleartextGoesAway(t *testing.T) {
 			open.Add(1)
 			here, there := net.Pipe()
 			go func() { _, _ = io.Copy(io.Discard, there); there.Close() }()
-			return &counted{Conn: here, open: &open}, nil
+			return &counted{quiet: quiet{here}, open: &open}, nil
 		}, time.Minute, 1)
 		defer over.close()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -169,7 +169,7 @@ func TestCleartextHead(t *testing.T) {
 				}
 				there.Close()
 			}()
-			return here, nil
+			return quiet{here}, nil
 		}, time.Minute, 1)
 		defer over.close()
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://service.example/", nil)
@@ -301,7 +301,7 @@ func TestCleartextBody(t *testing.T) {
 						_, _ = io.Copy(io.Discard, there)
 						there.Close()
 					}()
-					return here, nil
+					return quiet{here}, nil
 				}, 10*time.Second, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -38,9 +38,14 @@ func spoken(answers ...string) func(context.Context, string, string) (net.Conn, 
 				}
 			}
 		}()
-		return here, nil
+		return quiet{here}, nil
 	}
 }
+
+// quiet is the end of a pipe, which can't be looked at, and over which nothing comes that was not asked for.
+type quiet struct{ net.Conn }
+
+func (quiet) IsQuiet() bool { return true }
 
 // said is what became of a request.
 type said struct {
@@ -196,7 +201,7 @@ func (c closing) Close() error { *c.closed = true; return nil }
 
 // deaf is a connection of which the second request can't be written, or not be answered.
 type deaf struct {
-	net.Conn
+	quiet
 	writes  atomic.Int64
 	writing bool // from the second on
 }
@@ -245,7 +250,7 @@ func TestCleartextRepeats(t *testing.T) {
 				}
 				conn, err := pipe(ctx, network, address)
 				if dials++; dials == 1 {
-					conn = &deaf{Conn: conn, writing: !c.written}
+					conn = &deaf{quiet: quiet{conn}, writing: !c.written}
 				}
 				return conn, err
 			}, time.Minute, 1)
@@ -302,7 +307,7 @@ func TestCleartextIdle(t *testing.T) {
 			dials.Add(1)
 			open.Add(1)
 			conn, err := pipe(ctx, network, address)
-			return &counted{Conn: conn, open: &open}, err
+			return &counted{quiet: quiet{conn}, open: &open}, err
 		}, 10*time.Second, 2)
 		three := func() (bodies []io.ReadCloser) {
 			for range 3 {
@@ -355,7 +360,7 @@ func TestCleartextIdle(t *testing.T) {
 
 // counted tells when it is closed.
 type counted struct {
-	net.Conn
+	quiet
 	open   *atomic.Int64
 	closed atomic.Bool
 }

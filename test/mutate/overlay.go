@@ -39,6 +39,11 @@ func overlay(ctx context.Context, g group, dir string, every int) (file string, 
 		}
 		files, sources = append(files, parsed), append(sources, source)
 	}
+	for _, name := range g.files {
+		if !slices.Contains(names, name) {
+			return "", nil, fmt.Errorf("%s: there is no file %s any more", g.name, filepath.Join(g.dir, name))
+		}
+	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(imports[path]) })}
 	if _, err := config.Check("drawbridge/"+g.dir, set, files, info); err != nil {
