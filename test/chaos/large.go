@@ -67,7 +67,7 @@ func runLarge(ctx context.Context, s *suite) (rows []row, err error) {
 	}
 	greedy, closeGreedy := crew(by(s, [3]int{0, 100, 100}), 10)
 	defer closeGreedy()
-	modest, closeModest := crew(16, 11)
+	modest, closeModest := crew(64, 11) // 50 calls a second that take up to a second
 	defer closeModest()
 	calls := func(callers []*caller, tool, want string) func(worker, n int) error {
 		return func(worker, n int) error {
