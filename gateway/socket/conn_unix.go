@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -42,6 +43,7 @@ type transfer struct {
 	moves func(fd uintptr) bool // moves bytes of rest; false: the socket has none, or no room
 	rest  []byte                // where the next bytes go, or come from
 	n     int                   // bytes that were moved
+	waits atomic.Bool           // of writing: there was no room once
 	err   error                 // why no more are
 }
 
@@ -87,9 +89,10 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 }
 
-// Write implements [io.Writer].
+// Write implements [io.Writer]. A connection whose other side once did not read in time is written with package net from then on: there may be thousands
+// of such, and where many goroutines have something to do the monitor should be awake.
 func (c *Conn) Write(p []byte) (int, error) {
-	if len(p) == 0 || len(p) > longest {
+	if len(p) == 0 || len(p) > longest || c.out.waits.Load() {
 		return c.stream.Write(p)
 	}
 	n, err := c.out.move(p, c.raw.Write)
@@ -148,6 +151,7 @@ func (t *transfer) send(fd uintptr) bool {
 		n, errno := writeNow(fd, t.rest)
 		switch {
 		case errno == syscall.EAGAIN:
+			t.waits.Store(true)
 			return false
 		case errno != 0:
 			t.err = errno

@@ -235,6 +235,27 @@ func TestShortIsDirect(t *testing.T) {
 	}
 }
 
+// TestSlowIsNotDirect: what had to wait for room once is written by package net.
+func TestSlowIsNotDirect(t *testing.T) {
+	here, there := pair(t)
+	conn := direct(t, here)
+	if err := conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for err := error(nil); err == nil; {
+		_, err = conn.Write(make([]byte, longest))
+	}
+	go func() { _, _ = io.Copy(io.Discard, there) }()
+	if err := conn.SetWriteDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	conn.out.n = -1
+	if n, err := conn.Write([]byte("x")); n != 1 || err != nil || conn.out.n != -1 {
+		t.Errorf("%d, %v; %d bytes were moved directly", n, err, conn.out.n)
+	}
+	conn.Close()
+}
+
 func TestClosedMeanwhile(t *testing.T) {
 	here, _ := pair(t)
 	conn := direct(t, here)
