@@ -8,8 +8,7 @@ import (
 // Audit is the audit log: one line for each call, and some for requests that are refused, apart from the log of the program.
 type Audit struct {
 	// The file to which lines are appended. It is made with mode 0600, and opened anew when it was renamed or removed, and on
-	// SIGHUP. The gateway never reads it. Best not in the folder of the
-	// configuration, in which the gateway looks at each change of a file.
+	// SIGHUP. The gateway never reads it. Best not in the folder of the configuration, in which the gateway looks at each change of a file.
 	File File `yaml:"file,omitempty" absent:"standard output"`
 	// What keys the hashes of subjects and arguments (HMAC-SHA256), at least 32 characters. Without a key nobody can tell
 	// whether two hashes of two starts, or of two replicas, are of the same thing.

@@ -33,7 +33,6 @@ type Conn struct {
 type stream interface {
 	net.Conn
 	syscall.Conn
-	CloseRead() error
 	CloseWrite() error
 }
 
@@ -49,8 +48,8 @@ type transfer struct {
 
 // Direct returns conn as a [Conn] if it is a stream of package net (TCP, or Unix), and any other as it is.
 func Direct(conn net.Conn) net.Conn {
-	s, ok := conn.(stream)
-	if !ok || conn.LocalAddr() == nil || !isStream(conn) { // one that was reset at once may have no address any more
+	s := streamOf(conn)
+	if s == nil {
 		return conn
 	}
 	raw, err := s.SyscallConn()
@@ -62,15 +61,21 @@ func Direct(conn net.Conn) net.Conn {
 	return c
 }
 
-func isStream(conn net.Conn) bool {
-	switch conn.(type) {
-	case *net.TCPConn:
-		return true
-	case *net.UnixConn: // which may be of datagrams
-		return conn.LocalAddr().Network() == "unix"
-	default:
-		return false
+// streamOf returns nil for what is none, and for what was reset so soon that it has no address.
+func streamOf(conn net.Conn) stream {
+	at := conn.LocalAddr()
+	if at == nil {
+		return nil
 	}
+	switch c := conn.(type) {
+	case *net.TCPConn:
+		return c
+	case *net.UnixConn:
+		if at.Network() == "unix" { // else it is of datagrams
+			return c
+		}
+	}
+	return nil
 }
 
 // Read implements [io.Reader].

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -239,15 +240,16 @@ func TestShortIsDirect(t *testing.T) {
 func TestSlowIsNotDirect(t *testing.T) {
 	here, there := pair(t)
 	conn := direct(t, here)
-	if err := conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
-	for err := error(nil); err == nil; {
-		_, err = conn.Write(make([]byte, longest))
-	}
-	go func() { _, _ = io.Copy(io.Discard, there) }()
-	if err := conn.SetWriteDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
+	go func() {
+		for !conn.out.waits.Load() {
+			runtime.Gosched()
+		}
+		_, _ = io.Copy(io.Discard, there)
+	}()
+	for !conn.out.waits.Load() {
+		if _, err := conn.Write(make([]byte, longest)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	conn.out.n = -1
 	if n, err := conn.Write([]byte("x")); n != 1 || err != nil || conn.out.n != -1 {
