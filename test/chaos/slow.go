@@ -81,7 +81,13 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 				return nil, err
 			}
 			late := passed(30 * time.Second)
-			come, _, err := o.call(ctx, func() bool { return enough(c.counts().open, connections) || late() })
+			var settled func() bool // the last of them have come, too: hundreds of them wait to be accepted, and whoever comes then waits behind them
+			come, _, err := o.call(ctx, func() bool {
+				if settled == nil && enough(c.counts().open, connections) {
+					settled = passed(time.Second / 2)
+				}
+				return settled != nil && settled() || late()
+			})
 			if err != nil {
 				return nil, errors.Join(err, c.child.Stop())
 			}
