@@ -22,7 +22,11 @@ type caller struct {
 	from   net.IP // the address to call from; nil: the system's choice
 	to     string // where to connect to; "": client.Host
 	conn   *wire.Conn
+	used   time.Time // when conn was, at last
 }
+
+// longestRest is shorter than what the gateway lets a connection rest (90 s): one that it has closed is no failure of its.
+const longestRest = time.Minute
 
 // errTool is the error of a call whose result has isError.
 var errTool = errors.New("isError")
@@ -57,6 +61,9 @@ func (c *caller) close() {
 
 // exchange sends a request and returns the status and the message of the answer.
 func (c *caller) exchange(request string) (wire.Answer, []byte, error) {
+	if c.conn != nil && time.Since(c.used) > longestRest {
+		c.close()
+	}
 	if c.conn == nil {
 		conn, err := c.dial()
 		if err != nil {
@@ -69,6 +76,7 @@ func (c *caller) exchange(request string) (wire.Answer, []byte, error) {
 		c.close()
 		return a, nil, err
 	}
+	c.used = time.Now()
 	if a.Closing {
 		c.close()
 	}
