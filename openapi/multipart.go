@@ -244,20 +244,20 @@ func multipartSchema(c *compiler, ct *content) *tree.Node {
 		object.Set("description", tree.NewString(ct.node, strings.TrimSpace(c.follow(s).Get("description").Text()+"\n\n"+files)))
 		return object
 	}
-	key := preparedKey{ct.node, s}
+	key := preparedKey{ct.node.Get("encoding"), s}
 	if known, ok := c.prepared.Load(key); ok {
 		if n, ok := known.(*tree.Node); ok {
 			return n
 		}
 	}
-	w := fileWalk{c: c, encoding: ct.node.Get("encoding"), open: make(map[*tree.Node]bool)}
+	w := fileWalk{c: c, encoding: key.encoding, open: make(map[*tree.Node]bool)}
 	n := w.object(s)
 	c.prepared.Store(key, n)
 	return n
 }
 
-// A preparedKey is a media type object with its schema. Operations that share one share what is made of it.
-type preparedKey struct{ content, schema *tree.Node }
+// A preparedKey is all that the schema of a multipart body is made of. Operations that share it share what is made of it.
+type preparedKey struct{ encoding, schema *tree.Node }
 
 // partsUnknown tells whether the document says nothing of the parts: the body is then an object of anything.
 func (c *compiler) partsUnknown(s *tree.Node) bool {

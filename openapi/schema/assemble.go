@@ -29,9 +29,27 @@ var stages = [...]cut{
 	{text: 1, depth: 1, short: true},
 }
 
+// fitted is an input schema, and how far it had to be reduced; or why there is none. It is immutable.
+type fitted struct {
+	text  json.RawMessage
+	stage int
+	err   error
+}
+
+// report returns the schema, and warns of what was taken away. where is where that is said if c is not for one owner.
+func (f *fitted) report(c *Converter, where *tree.Node) (json.RawMessage, error) {
+	if f.stage > 0 {
+		if c.at != nil {
+			where = c.at
+		}
+		c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stages[f.stage]))
+	}
+	return f.text, f.err
+}
+
 // fit puts a tool's schema together, reduced as far as is needed. write makes the root fragment, without its closing
 // brace, for a cut. own holds the definitions of the root schema's author, which keep their place; it may be nil.
-func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.Node, write func(e *emitter)) (json.RawMessage, error) {
+func (c *Converter) fit(rename map[string]string, own *tree.Node, write func(e *emitter)) *fitted {
 	size := 0
 	attempt := func(i int) json.RawMessage {
 		stage := stages[i]
@@ -57,7 +75,7 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.No
 		return out
 	}
 	if out := attempt(0); out != nil {
-		return out, nil
+		return &fitted{text: out}
 	}
 	// Each stage takes away what the one before does, and more, so that the first that fits is found by halving.
 	fits := make(map[int]json.RawMessage)
@@ -66,13 +84,9 @@ func (c *Converter) fit(where *tree.Node, rename map[string]string, own *tree.No
 		return fits[i+1] != nil
 	})
 	if first == len(stages) {
-		return nil, &SizeError{size, c.limits.MaxBytes}
+		return &fitted{err: &SizeError{size, c.limits.MaxBytes}}
 	}
-	if c.at != nil {
-		where = c.at
-	}
-	c.warn(warning(where, CodeSchemaSize, "the input schema takes more than %d bytes; %s", c.limits.MaxBytes, stages[first]))
-	return fits[first], nil
+	return &fitted{text: fits[first], stage: first}
 }
 
 // String tells what a cut has taken away.

@@ -21,7 +21,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		}
 		seen[p.Name] = true
 	}
-	return c.fit(props[0].Schema, nil, nil, func(e *emitter) {
+	f := c.fit(nil, nil, func(e *emitter) {
 		e.raw(`{"type":"object","properties":{`)
 		e.depth = 1
 		var required []string
@@ -46,6 +46,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		}
 		e.raw(`,"additionalProperties":false`)
 	})
+	return f.report(c, props[0].Schema)
 }
 
 // dialect2020 is the only dialect that is emitted, and what a schema is in when it does not say so (MCP 2025-11-25, basic,
@@ -57,10 +58,30 @@ const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 // arguments to the names that the model uses. Members that the schema does not declare are refused unless it allows
 // them in so many words (D10), or declares none at all.
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
+	if len(rename) > 0 {
+		return c.root(schema, rename).report(c, schema)
+	}
+	key := schema // thousands of operations may have one body (S6)
+	if !c.dynamic && c.pureRef(schema) {
+		if target, _ := c.target(schema); target != nil {
+			key = target
+		}
+	}
+	if known, ok := c.roots.Load(key); ok {
+		if f, ok := known.(*fitted); ok {
+			return f.report(c, schema)
+		}
+	}
+	f := c.root(schema, nil)
+	c.roots.Store(key, f)
+	return f.report(c, schema)
+}
+
+func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 	root := c.merged(schema)
 	closing, undeclared := c.closing(root)
 	in := c.scopeOf(schema)
-	return c.fit(schema, rename, root.Get("$defs"), func(e *emitter) {
+	return c.fit(rename, root.Get("$defs"), func(e *emitter) {
 		if root.Kind() != tree.Object {
 			e.raw(`{"type":"object"`)
 			return

@@ -69,6 +69,7 @@ type Converter struct {
 // converted is what has been converted so far.
 type converted struct {
 	fragments sync.Map // fragmentKey → *fragment
+	roots     sync.Map // *tree.Node → *fitted, see Root
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
 	scopes    sync.Map // what it binds → *scope
