@@ -92,8 +92,8 @@ func (t *TLS) read() (p read) {
 	return p
 }
 
-// authorities reads those of clients. A file with a certificate that can't be read is of no use, and neither is one without any: whom they let in
-// would be refused, and nobody would know why.
+// authorities reads those of clients and of services. A file with a certificate that can't be read is of no use, and neither is one without any: whom
+// they let in would be refused, and nobody would know why. doubts are of those of clients.
 func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
 	data, _, err := readRegular(string(file))
 	if err != nil {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -196,18 +195,7 @@ func (l *loader) authority(key string, file File) {
 		return
 	}
 	l.files = append(l.files, string(file))
-	if err := checkCertificates(string(file)); err != nil {
-		l.errorf(key, "%s", err)
+	if _, _, err := authorities(file); err != nil {
+		l.errorf(key, "%q %s", file, err)
 	}
-}
-
-func checkCertificates(path string) error {
-	data, _, err := readRegular(path)
-	if err != nil {
-		return fmt.Errorf("%q can't be read: %w", path, err)
-	}
-	if !x509.NewCertPool().AppendCertsFromPEM(data) {
-		return fmt.Errorf("%q holds no PEM certificate", path)
-	}
-	return nil
 }
