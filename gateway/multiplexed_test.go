@@ -32,7 +32,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	lists := func(peer, caller string) int {
 		w := httptest.NewRecorder()
 		g.Handler().ServeHTTP(w, request(t.Context(), peer, caller, "tools/list", list))
-		if w.Code == http.StatusServiceUnavailable && (w.Body.Len() > 0 || w.Header().Get("Retry-After") != "1") {
+		if w.Code == http.StatusServiceUnavailable && (w.Body.Len() > 0 || w.Header().Get("Retry-After") != "1" || w.Header().Get("X-Request-Id") == "") {
 			t.Errorf("the refusal has %q, %v", w.Body, w.Header())
 		}
 		return w.Code
