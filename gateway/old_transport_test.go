@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"drawbridge/config"
 )
@@ -167,8 +169,9 @@ func TestOldTransportGivesRoomBack(t *testing.T) {
 			t.Fatalf("%.1000s", got)
 		}
 	}
-	c.ask(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list","arguments":{}}}`) // the calls before it have ended
-	if !g.room.answers.TryAcquire(g.room.capacity) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a call gives its room back a moment after its answer is out
+	defer cancel()
+	if err := g.room.answers.Acquire(ctx, g.room.capacity); err != nil {
 		t.Error("room was not given back")
 	}
 }
