@@ -67,13 +67,11 @@ func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawM
 			key = target
 		}
 	}
-	if known, ok := c.roots.Load(key); ok {
-		if f, ok := known.(*fitted); ok {
-			return f.report(c, schema)
-		}
+	known, ok := c.roots.Load(key)
+	if !ok {
+		known, _ = c.roots.LoadOrStore(key, c.root(schema, nil))
 	}
-	f := c.root(schema, nil)
-	c.roots.Store(key, f)
+	f, _ := known.(*fitted)
 	return f.report(c, schema)
 }
 
