@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/gateway/audit"
 )
 
 // TestRequestsOverHTTP2: an address has as many requests under way over HTTP/2 as it may have connections; those behind a trusted proxy each count
@@ -19,6 +22,13 @@ apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 limits: {max_connections_per_address: 1, address_rate: off}
 `
 	g := start(t, document("Shop", "list"), cfg, newRecordingService(t).URL)
+	out := &sink{}
+	log, err := audit.New(audit.Options{Output: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.audit = log
+	refused := "" // the first request that was
 	request := func(ctx context.Context, peer, caller, method, body string) *http.Request {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
 		r.ProtoMajor, r.ProtoMinor, r.RemoteAddr = 2, 0, peer+":1"
@@ -35,6 +45,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		if w.Code == http.StatusServiceUnavailable && (w.Body.Len() > 0 || w.Header().Get("Retry-After") != "1" || w.Header().Get("X-Request-Id") == "") {
 			t.Errorf("the refusal has %q, %v", w.Body, w.Header())
 		}
+		refused = cmp.Or(refused, w.Header().Get("X-Request-Id"))
 		return w.Code
 	}
 	slow := &waiting{begun: make(chan struct{}), end: make(chan struct{})}
@@ -85,6 +96,14 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	g.Config().Limits.MaxConnectionsPerAddress = 100
 	if got := lists("192.0.2.1", ""); got != http.StatusServiceUnavailable {
 		t.Errorf("one of many when memory is short = %d", got)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if err := log.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, `"request":"`+refused+`"`) || !strings.Contains(got, `"outcome":"address_connections","answered":503`) {
+		t.Errorf("the log has not %q:\n%s", refused, got)
 	}
 }
 
