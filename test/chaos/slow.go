@@ -80,19 +80,19 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			if err != nil {
 				return nil, err
 			}
-			late := passed(30 * time.Second)
-			var settled func() bool // the last of them have come, too: hundreds of them wait to be accepted, and whoever comes then waits behind them
+			there, over := false, passed(30*time.Second)
 			come, _, err := o.call(ctx, func() bool {
-				if settled == nil && enough(c.counts().open, connections) {
-					settled = passed(time.Second / 2)
+				if !there && enough(c.counts().open, connections) { // hundreds still wait to be accepted, and whoever comes now waits behind them
+					there, over = true, passed(time.Second/2)
 				}
-				return settled != nil && settled() || late()
+				return over()
 			})
 			if err != nil {
 				return nil, errors.Join(err, c.child.Stop())
 			}
 			var open []int
-			over, next := passed(length), time.Now()
+			over = passed(length)
+			next := time.Now()
 			meanwhile, meanwhileStraight, err := o.call(ctx, func() bool {
 				if now := time.Now(); !now.Before(next) {
 					open, next = append(open, c.counts().open), now.Add(100*time.Millisecond)
