@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/netip"
@@ -33,6 +34,15 @@ func newConnections(g *Gateway, r prometheus.Registerer) *connections {
 		return float64(c.open)
 	}))
 	return c
+}
+
+// Listen listens for clients at address, host:port, as [socket.Listen] does, with the bounds of [Gateway.Listener].
+func (g *Gateway) Listen(ctx context.Context, address string) (*Arrivals, error) {
+	l, err := socket.Listen(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return g.Listener(l), nil
 }
 
 // Listener bounds the connections of a listener for clients (limits.max_connections, max_connections_per_address). One that is

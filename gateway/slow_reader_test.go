@@ -25,13 +25,13 @@ func longList(t *testing.T) (g *Gateway, addr string) {
 		fmt.Fprintf(&operations, "  /more/%d: {get: {operationId: more%d, summary: %q, responses: {'200': {description: ok}}}}\n", n, n, strings.Repeat("Much is said of it. ", 10))
 	}
 	g = start(t, document("Shop")+operations.String(), "", "http://127.0.0.1:1")
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := g.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(g.Listener(smallBuffers{l})) }()
+	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -42,17 +42,6 @@ func longList(t *testing.T) (g *Gateway, addr string) {
 		}
 	})
 	return g, l.Addr().String()
-}
-
-// smallBuffers has the kernel take little of what is written.
-type smallBuffers struct{ net.Listener }
-
-func (l smallBuffers) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return conn, conn.(*net.TCPConn).SetWriteBuffer(32 << 10)
 }
 
 const listRequest = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n%s\r\n%s"

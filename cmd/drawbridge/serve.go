@@ -142,15 +142,13 @@ type server struct {
 
 // listen opens both listeners, so that a port that is taken is found before anything else is done.
 func (s *server) listen(ctx context.Context) (err error) {
-	var lc net.ListenConfig
-	public, err := lc.Listen(ctx, "tcp", s.config.Server.Listen.String())
-	if err != nil {
+	if s.public, err = s.gateway.Listen(ctx, s.config.Server.Listen.String()); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
+	var lc net.ListenConfig
 	if s.admin, err = lc.Listen(ctx, "tcp", s.config.Admin.Listen.String()); err != nil {
-		return errors.Join(fmt.Errorf("admin.listen: %w", err), public.Close())
+		return errors.Join(fmt.Errorf("admin.listen: %w", err), s.public.Close())
 	}
-	s.public = s.gateway.Listener(public)
 	return nil
 }
 

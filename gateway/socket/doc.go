@@ -1,4 +1,4 @@
-// Package socket reads and writes TCP connections without telling the scheduler.
+// Package socket reads and writes TCP connections without telling the scheduler, and listens for those of which the kernel holds little.
 //
 // Before each system call the runtime is told that the thread may be away for long, and wakes its monitor, a thread that then looks
 // around every 20 µs at first. A service that waits for others is idle most of the time, so that each call wakes the monitor anew, and shares the

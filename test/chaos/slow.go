@@ -73,7 +73,8 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			return nil, err
 		}
 		for i, mode := range slowModes {
-			if err := process.ClearPeak(g.child.PID()); err != nil {
+			buffers, err := process.SocketMemory()
+			if err := errors.Join(err, process.ClearPeak(g.child.PID())); err != nil {
 				return nil, err
 			}
 			c, err := s.crowd(ctx, g.host, mode.name, connections)
@@ -91,19 +92,24 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 				return nil, errors.Join(err, c.child.Stop())
 			}
 			var open []int
+			var buffersErr error
+			held := 0
 			over = passed(length)
 			next := time.Now()
 			meanwhile, meanwhileStraight, err := o.call(ctx, func() bool {
 				if now := time.Now(); !now.Before(next) {
 					open, next = append(open, c.counts().open), now.Add(100*time.Millisecond)
+					bytes, err := process.SocketMemory()
+					held, buffersErr = max(held, bytes-buffers), errors.Join(buffersErr, err)
 				}
 				return over()
 			})
 			again := c.counts().again
 			usage, usageErr := g.child.Usage()
-			if err := errors.Join(err, usageErr, c.child.Stop()); err != nil {
+			if err := errors.Join(err, buffersErr, usageErr, c.child.Stop()); err != nil {
 				return nil, err
 			}
+			found[i].buffers = max(found[i].buffers, held)
 			found[i].add(open, again, come, calm, meanwhile, float64(meanwhileStraight.quantile(0.99))/float64(max(1, calmStraight.quantile(0.99))), usage)
 			if err := g.gone(ctx, files+connections/10); err != nil {
 				return nil, err
@@ -139,6 +145,7 @@ type slowness struct {
 	opened                               []string  // how often connections were opened
 	open, least                          []int     // how many were open: the median and the least in each window
 	rss                                  float64   // MiB
+	buffers                              int       // bytes of sockets of both ends
 }
 
 func (w *slowness) add(open []int, again int, come, calm, meanwhile *tally, straight float64, usage process.Usage) {
@@ -177,6 +184,7 @@ func (w *slowness) rows(s *suite, name string, connections int) []row {
 		{name + ", p99 of others", "<= 2 ×", fmt.Sprintf("× %.2f (%.2f to %.2f), %.1f ms, then %.1f ms", ratio, least, most, calm, meanwhile), s.timed(ratio <= 2)},
 		{name + ", p99 of calls straight to the service", "", fmt.Sprintf("× %.2f (%.2f to %.2f)", control, controlLeast, controlMost), shown},
 		{name + ", p99 of others as they come", "", fmt.Sprintf("%.0f ms (median), %.0f ms (most)", came, cameMost), shown},
+		{name + ", memory of sockets at both ends, of each connection", "<= 48 KiB", fmt.Sprintf("%.1f KiB (%d MiB)", float64(w.buffers)/1024/float64(connections), w.buffers>>20), verdictOf(w.buffers <= connections*48<<10)},
 		{name + ", resident memory", "<= 200 MiB", fmt.Sprintf("%.0f MiB", w.rss), verdictOf(w.rss <= 200)},
 	}
 }

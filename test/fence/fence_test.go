@@ -64,7 +64,7 @@ var rooms = map[string]room{
 	"gateway/mcp":      {},
 	"gateway/http1":    {modules: []string{"golang.org/x/net/http/httpguts"}},
 	"gateway/catalog":  {arrows: []string{"openapi"}},
-	"gateway/socket":   {},
+	"gateway/socket":   {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream": {arrows: []string{"gateway/socket"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
 	"gateway/cache":    {},

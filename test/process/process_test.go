@@ -86,3 +86,16 @@ func TestMetricsAndDescriptors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestParseSocketMemory(t *testing.T) {
+	const stat = "sockets: used 344\nTCP: inuse 330 orphan 0 tw 59 alloc 330 mem 12\nUDP: inuse 0 mem 7\n"
+	if n, err := parseSocketMemory(stat); err != nil || n != 12*os.Getpagesize() {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := parseSocketMemory("TCP: inuse 330\n"); err == nil || err.Error() != `memory of sockets: /proc/net/sockstat does not tell it: "TCP: inuse 330\n"` {
+		t.Error(err)
+	}
+	if _, err := SocketMemory(); err != nil {
+		t.Error(err)
+	}
+}

@@ -55,6 +55,27 @@ func Descriptors(pid int) (int, error) {
 	return len(entries), nil
 }
 
+// SocketMemory is how many bytes the buffers of all TCP connections of the machine take, by proc_net(5).
+func SocketMemory() (int, error) {
+	stat, err := os.ReadFile("/proc/net/sockstat")
+	if err != nil {
+		return 0, fmt.Errorf("memory of sockets: %w", err)
+	}
+	return parseSocketMemory(string(stat))
+}
+
+func parseSocketMemory(stat string) (int, error) {
+	for line := range strings.Lines(stat) {
+		if rest, found := strings.CutPrefix(line, "TCP:"); found {
+			if _, after, found := strings.Cut(rest, " mem "); found {
+				pages, err := strconv.Atoi(strings.TrimSpace(after))
+				return pages * os.Getpagesize(), err
+			}
+		}
+	}
+	return 0, fmt.Errorf("memory of sockets: /proc/net/sockstat does not tell it: %q", stat)
+}
+
 // Metrics returns what the gateway whose admin listener has the address says of itself, by the names of the metrics as they are
 // written, with their labels.
 func Metrics(ctx context.Context, admin string) (map[string]float64, error) {
