@@ -42,7 +42,7 @@ type transfer struct {
 	moves func(fd uintptr) bool // moves bytes of rest; false: the socket has none, or no room
 	rest  []byte                // where the next bytes go, or come from
 	n     int                   // bytes that were moved
-	waits atomic.Bool           // of writing: there was no room once
+	waits atomic.Bool           // of writing: there was no room, and the other side has sent nothing since
 	err   error                 // why no more are
 }
 
@@ -89,13 +89,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return n, c.fault("read", err)
 	case n == 0:
 		return 0, io.EOF
-	default:
-		return n, nil
 	}
+	if c.out.waits.Load() {
+		c.out.waits.Store(false)
+	}
+	return n, nil
 }
 
-// Write implements [io.Writer]. A connection whose other side once did not read in time is written with package net from then on: there may be thousands
-// of such, and where many goroutines have something to do the monitor should be awake.
+// Write implements [io.Writer]. A connection whose other side once did not read in time is written with package net until that sends something: there
+// may be thousands of such, and where many goroutines have something to do the monitor should be awake.
 func (c *Conn) Write(p []byte) (int, error) {
 	if len(p) == 0 || len(p) > longest || c.out.waits.Load() {
 		return c.stream.Write(p)

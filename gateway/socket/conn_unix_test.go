@@ -236,7 +236,7 @@ func TestShortIsDirect(t *testing.T) {
 	}
 }
 
-// TestSlowIsNotDirect: what had to wait for room once is written by package net.
+// TestSlowIsNotDirect: what had to wait for room is written by package net, until the other side sends something.
 func TestSlowIsNotDirect(t *testing.T) {
 	here, there := pair(t)
 	conn := direct(t, here)
@@ -254,6 +254,15 @@ func TestSlowIsNotDirect(t *testing.T) {
 	conn.out.n = -1
 	if n, err := conn.Write([]byte("x")); n != 1 || err != nil || conn.out.n != -1 {
 		t.Errorf("%d, %v; %d bytes were moved directly", n, err, conn.out.n)
+	}
+	if _, err := there.Write([]byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Write([]byte("x")); n != 1 || err != nil || conn.out.n != 1 {
+		t.Errorf("%d, %v; %d bytes were moved directly after it had sent something", n, err, conn.out.n)
 	}
 	conn.Close()
 }
