@@ -218,7 +218,7 @@ func TestRacesAreLookedFor(t *testing.T) {
 func TestAttacksTakePlace(t *testing.T) {
 	hole := func(calm, ten tally, swallowed ...int64) string {
 		text := ""
-		for _, r := range holed(&suite{}, &sides{nine: tally{made: 900}, ten: calm}, &sides{nine: tally{made: 900}, ten: ten, swallowed: swallowed}, "")[1:4] {
+		for _, r := range (&turns{without: sides{nine: tally{made: 900}, ten: calm}, with: sides{nine: tally{made: 900}, ten: ten, swallowed: swallowed}}).rows(&suite{}, "")[1:4] {
 			text += string(r.verdict) + " "
 		}
 		return text
@@ -252,6 +252,8 @@ func TestAttacksTakePlace(t *testing.T) {
 		{(&slowness{}).rows(&suite{}, "head", 1000)[0], missed},
 		{slow(tally{made: 10}, 1000)[1], ok},
 		{slow(tally{made: 10, failed: 1}, 1000)[1], missed}, // as they come
+		{(&slowness{buffers: 48_000 << 10}).rows(&suite{}, "head", 1000)[6], ok},
+		{(&slowness{buffers: 48_001 << 10}).rows(&suite{}, "head", 1000)[6], missed},
 	} {
 		if test.row.verdict != test.want {
 			t.Errorf("%+v, want %s", test.row, test.want)

@@ -69,6 +69,9 @@ func TestLoadsThatWereNotMade(t *testing.T) {
 	crowded := func(size size, during *tally) []row {
 		return (&overloaded{slots: 40, capacity: 200, alone: load(0, 10, 0), during: during, after: after, began: began, ended: ended, most: 40}).rows(&suite{size: size})
 	}
+	hole := func(beside *tally) *turns {
+		return &turns{without: sides{*load(900, 900, 0), *load(900, 900, 0), nil}, with: sides{*beside, *load(900, 0, 900), []int64{1}}}
+	}
 	for _, test := range []struct {
 		name string
 		rows []row
@@ -81,8 +84,8 @@ func TestLoadsThatWereNotMade(t *testing.T) {
 		{"rolling, few made", rolled(&suite{size: scaled}, "nginx", load(1000, 900, 0), 2, began, began.Add(time.Second), ended), "nginx, calls made of those that were due"},
 		{"rolling in full, too short", rolled(&suite{size: full}, "nginx", load(1000, 1000, 0), 2, began, began.Add(time.Second), ended), "nginx, calls made of those that were due"},
 		{"rolling in full", rolled(&suite{size: full}, "nginx", load(300_000, 300_000, 0), 2, began, began.Add(time.Second), ended), ""},
-		{"black hole", holed(&suite{size: scaled}, &sides{*load(900, 900, 0), *load(900, 900, 0), nil}, &sides{*load(900, 900, 0), *load(900, 0, 900), []int64{1}}, ""), ""},
-		{"black hole, few made beside it", holed(&suite{size: scaled}, &sides{*load(900, 900, 0), *load(900, 900, 0), nil}, &sides{*load(900, 600, 0), *load(900, 0, 900), []int64{1}}, ""), "calls made of those that were due"},
+		{"black hole", hole(load(900, 900, 0)).rows(&suite{size: scaled}, ""), ""},
+		{"black hole, few made beside it", hole(load(900, 600, 0)).rows(&suite{size: scaled}, ""), "calls made of those that were due"},
 	} {
 		var misses []string
 		for _, r := range test.rows {
