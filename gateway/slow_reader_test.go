@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"drawbridge/test/faultnet"
 	"drawbridge/test/race"
 )
 
@@ -57,11 +57,7 @@ func askForList(t testing.TB, conn net.Conn, header string) {
 // slowReader asks for the list and reads nothing.
 func slowReader(t testing.TB, addr, header string) net.Conn {
 	t.Helper()
-	// The buffer must be small before there is a connection, or more is on its way than the list has.
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		var err error
-		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
-	}}
+	d := net.Dialer{Control: faultnet.Narrow}
 	conn, err := d.DialContext(t.Context(), "tcp", addr)
 	if err != nil {
 		t.Fatal(err)

@@ -14,11 +14,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/faultnet"
 )
 
 // longList serves a list that no buffer takes at once.
@@ -78,10 +78,7 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 // ask sends a request for the list on a connection with a small buffer.
 func (l *longList) ask(t *testing.T, header string) net.Conn {
 	t.Helper()
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		var err error
-		return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
-	}}
+	d := net.Dialer{Control: faultnet.Narrow}
 	conn, err := d.DialContext(t.Context(), "tcp", l.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

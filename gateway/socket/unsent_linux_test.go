@@ -4,6 +4,8 @@ import (
 	"net"
 	"syscall"
 	"testing"
+
+	"drawbridge/test/faultnet"
 )
 
 // TestListenBoundsWhatIsUnsent writes to a client that reads nothing until the kernel takes no more.
@@ -13,14 +15,8 @@ func TestListenBoundsWhatIsUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	const receives = 8 << 10
-	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) (err error) {
-		return raw.Control(func(fd uintptr) {
-			if err := syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receives/2); err != nil { // which the kernel doubles
-				t.Error(err)
-			}
-		})
-	}}
+	const receives = 8 << 10 // the buffer of a narrow client
+	d := net.Dialer{Control: faultnet.Narrow}
 	client, err := d.DialContext(t.Context(), "tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

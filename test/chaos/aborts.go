@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"drawbridge/test/faultnet"
 	"drawbridge/test/openload"
 	"drawbridge/test/process"
 	"drawbridge/test/wire"
@@ -190,7 +191,7 @@ func answerOf(id string) string {
 // leave makes a call and goes away at some moment, one in four times before the request is sent as a whole. Little of an answer has room on
 // the way, so that the gateway may be writing it.
 func (c *caller) leave(random *rand.Rand, n int, id string) error {
-	d := net.Dialer{Timeout: 10 * time.Second, Control: smallBuffer}
+	d := net.Dialer{Timeout: 10 * time.Second, Control: faultnet.Narrow}
 	conn, err := d.Dial("tcp", c.client.Host)
 	if err != nil {
 		return err

@@ -237,8 +237,8 @@ func TestAttacksTakePlace(t *testing.T) {
 	}
 	slow := func(come tally, open ...int) []row {
 		var w slowness
-		w.add([]int{1000}, 1000, &tally{made: 10}, &tally{made: 100}, &tally{made: 100}, 1, process.Usage{})
-		w.add(open, 1000, &come, &tally{made: 100}, &tally{made: 100}, 1, process.Usage{})
+		w.add([]int{1000}, 1000, &tally{made: 10}, &tally{made: 100}, &tally{made: 100}, 1, 0, process.Usage{})
+		w.add(open, 1000, &come, &tally{made: 100}, &tally{made: 100}, 1, 0, process.Usage{})
 		return w.rows(&suite{}, "head", 1000)
 	}
 	for _, test := range []struct {

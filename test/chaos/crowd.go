@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,9 +10,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"drawbridge/test/faultnet"
 	"drawbridge/test/openload"
 	"drawbridge/test/process"
 )
@@ -96,7 +95,7 @@ func newCrowd(ctx context.Context, host string, connections int, slow func(conte
 						return
 					}
 				}
-				d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+n%100))}, Control: smallBuffer}
+				d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+n%100))}, Control: faultnet.Narrow}
 				conn, err := d.DialContext(ctx, "tcp", host)
 				<-dialing
 				if err == nil {
@@ -124,10 +123,4 @@ func newCrowd(ctx context.Context, host string, connections int, slow func(conte
 func (c *crowd) stop() {
 	c.cancel()
 	c.ended.Wait()
-}
-
-// smallBuffer lets an answer fill the buffers soon.
-func smallBuffer(_, _ string, raw syscall.RawConn) error {
-	var err error
-	return errors.Join(raw.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
 }

@@ -109,8 +109,7 @@ func runSlowClients(ctx context.Context, s *suite) (rows []row, err error) {
 			if err := errors.Join(err, buffersErr, usageErr, c.child.Stop()); err != nil {
 				return nil, err
 			}
-			found[i].buffers = max(found[i].buffers, held)
-			found[i].add(open, again, come, calm, meanwhile, float64(meanwhileStraight.quantile(0.99))/float64(max(1, calmStraight.quantile(0.99))), usage)
+			found[i].add(open, again, come, calm, meanwhile, float64(meanwhileStraight.quantile(0.99))/float64(max(1, calmStraight.quantile(0.99))), held, usage)
 			if err := g.gone(ctx, files+connections/10); err != nil {
 				return nil, err
 			}
@@ -148,7 +147,7 @@ type slowness struct {
 	buffers                              int       // bytes of sockets of both ends
 }
 
-func (w *slowness) add(open []int, again int, come, calm, meanwhile *tally, straight float64, usage process.Usage) {
+func (w *slowness) add(open []int, again int, come, calm, meanwhile *tally, straight float64, buffers int, usage process.Usage) {
 	p99 := func(t *tally) float64 { return float64(t.quantile(0.99)) / 1e6 }
 	slices.Sort(open)
 	w.open, w.least = append(w.open, open[len(open)/2]), append(w.least, open[0])
@@ -160,6 +159,7 @@ func (w *slowness) add(open []int, again int, come, calm, meanwhile *tally, stra
 	w.well, w.hurt = append(w.well, p99(calm)), append(w.hurt, p99(meanwhile))
 	w.ratios = append(w.ratios, float64(meanwhile.quantile(0.99))/float64(max(1, calm.quantile(0.99))))
 	w.straight = append(w.straight, straight)
+	w.buffers = max(w.buffers, buffers)
 	w.rss = max(w.rss, float64(usage.PeakRSS)/(1<<20))
 }
 

@@ -66,11 +66,10 @@ func SocketMemory() (int, error) {
 
 func parseSocketMemory(stat string) (int, error) {
 	for line := range strings.Lines(stat) {
-		if rest, found := strings.CutPrefix(line, "TCP:"); found {
-			if _, after, found := strings.Cut(rest, " mem "); found {
-				pages, err := strconv.Atoi(strings.TrimSpace(after))
-				return pages * os.Getpagesize(), err
-			}
+		name, values, _ := strings.Cut(line, ":")
+		_, mem, _ := strings.Cut(values, " mem ")
+		if pages, err := strconv.Atoi(strings.TrimSpace(mem)); name == "TCP" && err == nil {
+			return pages * os.Getpagesize(), nil
 		}
 	}
 	return 0, fmt.Errorf("memory of sockets: /proc/net/sockstat does not tell it: %q", stat)
