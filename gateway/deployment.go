@@ -32,6 +32,7 @@ type deployment struct {
 
 	outbound   *outbound                  // nil: no caller is called
 	conditions map[string]*auth.Condition // of rules, by their text
+	selectors  *selectorChecks
 
 	stopGuard context.CancelFunc
 	waiters   []chan<- error // reloads that wait for it to be served
@@ -47,7 +48,7 @@ func (d *deployment) has(s *source) bool { return slices.Contains(d.sources, s) 
 // deploy makes a deployment of a configuration. What did not change since old is taken over: a source with its
 // connections and its document, a guard with its keys and its cache. The error tells all that is wrong.
 func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error) {
-	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now()}
+	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now(), selectors: newSelectorChecks(c)}
 	var errs []error
 	var err error
 	if d.front, err = g.newFront(c); err != nil {
@@ -78,6 +79,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 			}
 		}
 		d.sources = append(d.sources, s)
+		d.selectors.entries[s] = c.KeyOf(i)
 	}
 	g.archive.assign(d)
 	if d.lock, err = g.lockOf(c); err != nil {

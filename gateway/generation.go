@@ -39,6 +39,8 @@ type generation struct {
 	promptFaults []string
 	// clashes tell which names depend on whether other documents can be read.
 	clashes []string
+	// selectors are those of the configuration that match nothing.
+	selectors selectorResult
 }
 
 // endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
@@ -52,7 +54,8 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
-	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links}
+	selectors := d.checkSelectors()
+	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
@@ -203,6 +206,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)
+	g.logSelectors(gen, old)
 	g.logHeldBack(gen, old)
 	if old != nil {
 		g.logDiff(diff, gen.catalog, old.catalog)
@@ -253,7 +257,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
 	if gen != nil {
-		s.Config.Prompts, s.Config.Clashes = gen.promptFaults, gen.clashes
+		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.texts()
 		for _, t := range gen.catalog.All() {
 			g.room.pace.Step()
 			if !t.Hidden {

@@ -15,7 +15,8 @@ import (
 // leastLoss is how many operations a document must lose before it is held, unless it loses all.
 const leastLoss = 4
 
-// held is a newer document that lacks too much of the one that is served (O2). It is immutable.
+// held is a document in quarantine: it lacks too much of the one that is served (O2), or it would undo restrictions of the
+// configuration. It is immutable.
 type held struct {
 	digest  string // names the document among all others
 	version string // of the API, from the document
@@ -26,6 +27,8 @@ type held struct {
 	lost   []string // operations, as method and path, sorted
 	of     int
 	since  time.Time
+	// unrestricted tells which restrictions it would undo, with places in the configuration.
+	unrestricted []string
 }
 
 // acceptance is an operator's word that what is held is right.
@@ -69,29 +72,69 @@ func (s *source) lost(before, now []string) []string {
 // holds tells whether a document is held back, and takes note of it.
 func (r *runner) holds(s *source, u update) bool {
 	digest := u.loaded.digest()
-	if s.loaded == nil || r.serves(s, digest) || slices.ContainsFunc(s.accepting, func(a acceptance) bool { return a.digest == digest }) {
+	if r.serves(s, digest) || slices.ContainsFunc(s.accepting, func(a acceptance) bool { return a.digest == digest }) {
 		return false
 	}
-	before := s.operations(s.loaded.api)
-	lost := s.lost(before, s.operations(u.loaded.api))
-	if lost == nil {
+	var before, lost []string
+	if s.loaded != nil {
+		before = s.operations(s.loaded.api)
+		lost = s.lost(before, s.operations(u.loaded.api))
+	}
+	unrestricted := r.unrestricted(s, u.loaded)
+	if lost == nil && unrestricted == nil {
 		return false
 	}
 	since := time.Now()
 	if s.held != nil {
 		since = s.held.since
 	}
-	s.held = &held{digest: digest, version: u.loaded.version, update: &u, lost: lost, of: len(before), since: since}
-	if !r.g.room.documents.fit(s, s.loaded.api, u.loaded.api) {
+	s.held = &held{digest: digest, version: u.loaded.version, update: &u, lost: lost, of: len(before), since: since, unrestricted: unrestricted}
+	if s.loaded != nil && !r.g.room.documents.fit(s, s.loaded.api, u.loaded.api) {
 		s.held.update = nil
 	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
 		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
 	}
 	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
-	r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
-		"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
-		"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
+	if lost != nil {
+		r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
+			"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
+			"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
+	}
+	if unrestricted != nil {
+		r.g.log.Error("a document would undo restrictions of the configuration and is held; correct the configuration, or accept the document", "api", s.name,
+			"spec", display(s.config.Spec.String()), "problems", first(unrestricted), "tools_served", s.loaded != nil,
+			"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
+	}
 	return true
+}
+
+// unrestricted tells which restrictions a document would undo. While the gateway starts, a selector that matches nothing is an
+// error of the configuration instead, and so it is in a reload for a document that none was in use before.
+func (r *runner) unrestricted(s *source, next *loaded) []string {
+	d := r.current
+	if !d.has(s) {
+		d = r.next
+	}
+	if s.loaded == nil && (r.starting || d != r.current) {
+		return nil
+	}
+	return d.unrestricted(s, next)
+}
+
+// release puts documents into use that undo no restriction any more, since the configuration or another document is a new one. It
+// tells whether there were any.
+func (r *runner) release() (released bool) {
+	for _, s := range r.current.sources {
+		if s.held == nil || s.held.unrestricted == nil || s.held.lost != nil {
+			continue
+		}
+		if s.held.update != nil && r.current.unrestricted(s, s.held.update.loaded) == nil {
+			r.g.log.Info("a document that was held undoes no restriction any more and comes into use", "api", s.name, "digest", s.held.digest)
+			r.accepted(s, *s.held.update)
+			released = true
+		}
+	}
+	return released
 }
 
 // serves tells whether the document is in use already by the source that this one will take the place of: an operator may have accepted
@@ -214,7 +257,11 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	if h == nil {
 		return nil
 	}
-	told := &admin.HeldDocument{Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
+	var restrictions []string
+	for _, problem := range h.unrestricted[:min(len(h.unrestricted), maxHeldNames)] {
+		restrictions = append(restrictions, clip(conceal(s.conceal, problem)))
+	}
+	told := &admin.HeldDocument{Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
 		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
 	}
@@ -225,8 +272,10 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 func (m *metrics) held(a *admin.API) {
 	if a.Held == nil {
 		m.lost.DeleteLabelValues(a.Name)
+		m.unrestricted.DeleteLabelValues(a.Name)
 		return
 	}
+	m.unrestricted.WithLabelValues(a.Name).Set(float64(len(a.Held.Restrictions)))
 	m.lost.WithLabelValues(a.Name).Set(float64(a.Held.Lost))
 }
 

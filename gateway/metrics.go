@@ -61,6 +61,7 @@ type metrics struct {
 	apiState        *prometheus.GaugeVec   // api, state
 	certificates    *prometheus.GaugeVec   // api
 	lost            *prometheus.GaugeVec   // api
+	unrestricted    *prometheus.GaugeVec   // api
 	heldTools       *prometheus.GaugeVec   // api
 	loads           *prometheus.CounterVec // api, outcome
 	reloads         *prometheus.CounterVec // outcome
@@ -101,6 +102,8 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 			Help: "Tools that are held back because tools.lock does not approve them."}, []string{"api"}),
 		lost: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_lost_operations",
 			Help: "Operations that a newer document lacks, which is held because of that."}, []string{"api"}),
+		unrestricted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_undone_restrictions",
+			Help: "Restrictions of the configuration that a newer document would undo, which is held because of that."}, []string{"api"}),
 		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_client_certificate_expiry_timestamp_seconds",
 			Help: "When the certificate that the gateway shows for an API ends: the first, if there are several."}, []string{"api"}),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
@@ -121,7 +124,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.heldTools, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.unrestricted, m.heldTools, m.loads,
 		m.reloads, m.polls, m.kept, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -205,6 +208,7 @@ func (m *metrics) forget(api string) {
 	m.apiState.DeletePartialMatch(labels)
 	m.certificates.DeletePartialMatch(labels)
 	m.lost.DeletePartialMatch(labels)
+	m.unrestricted.DeletePartialMatch(labels)
 	m.heldTools.DeletePartialMatch(labels)
 	m.loads.DeletePartialMatch(labels)
 	m.polls.DeletePartialMatch(labels)

@@ -47,7 +47,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer close(g.ended)
 	defer g.watches.end()
 	group, ctx := errgroup.WithContext(ctx)
-	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1)}
+	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true}
 	g.first = nil
 	if len(r.current.sources) == 0 { // nothing will ever be published
 		g.isAttempted.Do(func() { close(g.attempted) })
@@ -57,7 +57,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		group.Go(func() error { g.keepDocuments(ctx); return nil })
 	}
 	r.start(r.current)
-	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return nil })
+	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
 	if s := g.shared.store; s != nil {
 		group.Go(func() error { return s.Run(ctx) })
 	}
@@ -82,6 +82,10 @@ type runner struct {
 	watch   context.CancelFunc
 	watched []string // files of the configuration
 	again   bool     // the next sign of a change is about one that was refused
+	// starting is true until each document of the first configuration was read once, or could not be.
+	starting bool
+	// failed is the error that ends Run: the first configuration can't be used with the documents.
+	failed error
 }
 
 // start begins the goroutines of what is new in a deployment.
@@ -176,6 +180,9 @@ func (r *runner) loop() {
 		case u := <-r.g.updates:
 			changed := false
 			r.g.survive("a document was taken over", func() { changed = r.take(u) })
+			if r.failed = r.checkStart(); r.failed != nil {
+				return
+			}
 			if u.loaded != nil {
 				trim.Reset(r.g.trimDelay())
 			}
@@ -209,7 +216,7 @@ func (r *runner) loop() {
 			r.takeReload(reload{})
 		}
 		if r.next != nil && r.next.settled() {
-			r.surviving("a configuration came into use", r.promote)
+			r.surviving("a configuration came into use", r.promoteOrRefuse)
 			timer.Stop()
 			dirty = false
 		}
@@ -304,11 +311,30 @@ func (r *runner) take(u update) bool {
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
 	s.counted()
-	return r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
+	released := u.loaded != nil && r.release()
+	return released || r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
 }
 
-// publish makes what the current deployment has loaded the generation that is served.
-func (r *runner) publish() { r.g.publish(r.current, r.refused) }
+// publish makes what the current deployment has loaded the generation that is served. Before the first one, it waits for
+// documents that decide whether a restriction matches anything: the next of them publishes.
+func (r *runner) publish() {
+	if r.starting && r.g.current.Load() == nil && r.current.checkSelectors().early {
+		r.g.setStatus(nil, r.current, r.refused)
+		return
+	}
+	r.g.publish(r.current, r.refused)
+}
+
+// checkStart returns the error of the first configuration if one of its restrictions matches nothing in the documents. It
+// does so until each of them was read once; after that, documents are held instead.
+func (r *runner) checkStart() error {
+	if !r.starting {
+		return nil
+	}
+	r.starting = slices.ContainsFunc(r.current.sources, func(s *source) bool { return !s.tried })
+	result := r.current.checkSelectors()
+	return result.refusal()
+}
 
 // reload begins to replace the configuration. It is served when all of its sources have looked at their documents.
 func (r *runner) reload(req reload) {
@@ -373,10 +399,32 @@ func (r *runner) fail(d *deployment, err error) {
 	d.waiters = nil
 }
 
+// promoteOrRefuse makes the next deployment the current one unless one of its restrictions matches nothing.
+func (r *runner) promoteOrRefuse() {
+	result := r.next.checkSelectors()
+	err := result.refusal()
+	if err == nil {
+		r.promote()
+		return
+	}
+	next := r.next
+	r.next = nil
+	r.stop(next, r.current)
+	r.current.nameSources()
+	r.refuse(reload{done: next.waiters}, err)
+	r.watchRefused(next.config.Files())
+}
+
 // promote makes the next deployment the current one.
 func (r *runner) promote() {
 	old := r.current
-	r.current, r.next = r.next, nil
+	r.current, r.next, r.starting = r.next, nil, false
+	r.release()
+	for _, s := range r.current.sources {
+		if s.held != nil && s.held.unrestricted != nil && s.held.update == nil {
+			s.readAnew() // its operations are not known any more, and this configuration may be made for them
+		}
+	}
 	r.g.archive.names(r.current)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)

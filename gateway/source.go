@@ -260,7 +260,7 @@ func (s *source) close() {
 func (s *source) status() admin.API {
 	a := admin.API{Name: s.name, Spec: display(s.config.Spec.String()), State: admin.Loading}
 	switch {
-	case s.loaded != nil && s.held != nil:
+	case s.held != nil:
 		a.State = admin.Held
 	case s.loaded != nil && s.err == nil && !s.unconfirmed:
 		a.State = admin.Ready

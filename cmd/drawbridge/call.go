@@ -51,7 +51,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 				return usageError{err, nil}
 			}
 		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{})
+		g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{})
 		if err != nil {
 			return err
 		}

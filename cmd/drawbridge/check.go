@@ -98,6 +98,23 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 	return g, outcomes, err
 }
 
+// loadTools is loadOnce for the commands that use the tools: a configuration that serve refuses is refused.
+func (p *program) loadTools(ctx context.Context, location string, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
+	g, outcomes, err := p.loadOnce(ctx, location, o)
+	if err == nil {
+		err = asUsage(g.SelectorProblems().Err())
+	}
+	return g, outcomes, err
+}
+
+// asUsage returns the error of a configuration that can't be used, so that the program exits with 2; nil for nil.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err, nil}
+}
+
 // quietLogger lets only errors through: they are ours.
 func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	t := cfg.Telemetry

@@ -45,7 +45,7 @@ configuration.`,
 		if err != nil {
 			return err
 		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Unlocked: true})
+		g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{Unlocked: true})
 		if err != nil {
 			return err
 		}

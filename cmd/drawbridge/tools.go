@@ -28,7 +28,7 @@ their sum is what a client that shows all tools to its model pays on every reque
 		if err != nil {
 			return err
 		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{})
+		g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{})
 		if err != nil {
 			return err
 		}

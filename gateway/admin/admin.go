@@ -127,6 +127,9 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	if s.Config.Error != "" {
 		fmt.Fprintf(&b, "config: the last good one is in use, the newer one was refused: %s\n", s.Config.Error)
 	}
+	for _, problem := range s.Config.Selectors {
+		fmt.Fprintf(&b, "config: %s\n", problem)
+	}
 	if sh := s.Shared; sh != nil {
 		if b.WriteString("shared state: "); sh.Up {
 			fmt.Fprintf(&b, "up, %d replicas\n", sh.Replicas)
@@ -139,8 +142,11 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 		if a.Breaker != "" {
 			fmt.Fprintf(&b, ", breaker %s", a.Breaker)
 		}
-		if a.Held != nil {
+		if a.Held != nil && a.Held.Lost > 0 {
 			fmt.Fprintf(&b, ": a newer document lacks %d of %d operations", a.Held.Lost, a.Held.Of)
+		}
+		if a.Held != nil && len(a.Held.Restrictions) > 0 {
+			fmt.Fprintf(&b, ": a document is held because it would undo %d restrictions of the configuration: %s", len(a.Held.Restrictions), strings.Join(a.Held.Restrictions, "; "))
 		}
 		if a.Error != "" {
 			fmt.Fprintf(&b, ": %s", a.Error)

@@ -13,7 +13,7 @@ const (
 	Loading State = "loading" // not read yet
 	Ready   State = "ready"   // served from the newest document
 	Stale   State = "stale"   // served from the last good document: the newest could not be used
-	Held    State = "held"    // served from the last good document: the newest lacks too many operations
+	Held    State = "held"    // a newer document is in quarantine; the last good one is served, if there is one
 	Failed  State = "failed"  // not served: no document could be used so far; it is tried again
 )
 
@@ -36,7 +36,8 @@ type Shared struct {
 	Replicas int       `json:"replicas"`        // that were last seen, this one included
 }
 
-// HeldDocument is a document that lacks too many operations of the one that is served.
+// HeldDocument is a document in quarantine: it lacks too many operations of the one that is served, or it would undo
+// restrictions of the configuration.
 type HeldDocument struct {
 	Since      time.Time `json:"since"`
 	Digest     string    `json:"digest"`            // SHA-256 of its files, hexadecimal: the If-Match of who accepts it
@@ -44,6 +45,8 @@ type HeldDocument struct {
 	Lost       int       `json:"lost"`              // operations that it lacks
 	Of         int       `json:"of"`                // operations of the document in use
 	Operations []string  `json:"operations"`        // the first of these, as method and path
+	// Restrictions tells which restrictions of the configuration it would undo, with places in the file.
+	Restrictions []string `json:"restrictions,omitempty"`
 }
 
 // What [Options].Accept returns where there is nothing to accept.
@@ -61,6 +64,8 @@ type Config struct {
 	Prompts []string `json:"prompts,omitempty"`
 	// Clashes tells which names of APIs and tools depend on whether other documents can be read.
 	Clashes []string `json:"clashes,omitempty"`
+	// Selectors tells which selectors of the configuration match no operation, with places in its file.
+	Selectors []string `json:"selectors,omitempty"`
 	// PassedOver lists the files of configured directories that are no documents.
 	PassedOver []string `json:"passed_over,omitempty"`
 }

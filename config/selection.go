@@ -1,0 +1,148 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Selection is one selector of the configuration, as it is checked against the operations of documents: a selector that
+// matches none is a mistake unless it is optional. A selector that lists several paths, operations or tags gives one
+// Selection for each of them, so that a mistyped one does not hide behind the others.
+type Selection struct {
+	Selector
+	// Key is the key path of the selector or, where it lists several alternatives, of the one that Selector holds.
+	Key string
+	// Entry is the key path of the entry of apis whose operations alone are selected, such as apis[0]; "" if the operations of
+	// all APIs are.
+	Entry string
+	// Restricts lists the settings by which a match restricts access, such as exclude or scopes, in a fixed order. It is empty
+	// if a match takes nothing away from callers.
+	Restricts []string
+}
+
+// Severity is that of the problem if nothing matches: an error for a selector that restricts and names a path, an operation
+// or a tag, since what it was meant for would be open; else a warning.
+func (s *Selection) Severity() Severity {
+	if len(s.Restricts) > 0 && len(s.Path)+len(s.Operation)+len(s.Tag) > 0 {
+		return Error
+	}
+	return Warning
+}
+
+// Reaches reports whether the selector can match operations of an API, which has the name and comes from the entry of apis.
+func (s *Selection) Reaches(api, entry string) bool {
+	if s.Entry != "" {
+		return s.Entry == entry
+	}
+	return s.API.allow(api)
+}
+
+// Selections returns the selectors of apis, rules and endpoints, in this order, without those that are optional.
+func (c *Config) Selections() []Selection {
+	var all []Selection
+	add := func(list string, selectors Selectors, entry string, restricts []string) {
+		for i, sel := range selectors {
+			if !sel.Optional {
+				all = append(all, c.alternatives(Selection{Selector: sel, Key: c.itemKey(list, i), Entry: entry, Restricts: restricts})...)
+			}
+		}
+	}
+	for i := range c.APIs {
+		entry := c.KeyOf(i)
+		if i > 0 && entry == c.KeyOf(i-1) {
+			continue // another file of the same directory
+		}
+		add(entry+".tools.include", c.APIs[i].Tools.Include, entry, nil)
+		add(entry+".tools.exclude", c.APIs[i].Tools.Exclude, entry, []string{"exclude"})
+	}
+	for i := range c.Rules {
+		add(fmt.Sprintf("rules[%d].match", i), c.Rules[i].Match, "", c.Rules[i].Set.Restricts())
+	}
+	for i := range c.Endpoints {
+		add(fmt.Sprintf("endpoints[%d].match", i), c.Endpoints[i].Match, "", nil)
+	}
+	return all
+}
+
+// Restricts lists the settings that take something away from callers, in a fixed order: scopes that a call needs, a
+// condition, consent, a rate, and fields that leave no answer.
+func (s *Settings) Restricts() []string {
+	var names []string
+	for _, setting := range []struct {
+		name string
+		is   bool
+	}{
+		{"scopes", len(s.Scopes) > 0},
+		{"condition", s.Condition != ""},
+		{"confirm", s.Confirm != nil && *s.Confirm},
+		{"rate", s.Rate.On()},
+		{"sensitive_fields", s.SensitiveFields != nil},
+	} {
+		if setting.is {
+			names = append(names, setting.name)
+		}
+	}
+	return names
+}
+
+// itemKey returns the key path of an item of a list, which may stand alone in its place.
+func (c *Config) itemKey(list string, i int) string {
+	if key := fmt.Sprintf("%s[%d]", list, i); c.has(key) {
+		return key
+	}
+	return list
+}
+
+// has reports whether the file gives the key.
+func (c *Config) has(key string) bool {
+	_, ok := c.places[key]
+	return ok
+}
+
+// alternatives returns one Selection for each path, operation and tag of those that list several; else the Selection itself.
+func (c *Config) alternatives(s Selection) []Selection {
+	var all []Selection
+	for _, k := range selectorKeys {
+		patterns := *k.of(&s.Selector)
+		if !k.named || len(patterns) < 2 {
+			continue
+		}
+		for i, p := range patterns {
+			one := s
+			*k.of(&one.Selector) = Patterns{p}
+			one.Key = fmt.Sprintf("%s.%s[%d]", s.Key, k.name, i)
+			all = append(all, one)
+		}
+	}
+	if all == nil {
+		all = []Selection{s}
+	}
+	return all
+}
+
+// selectorKey names a key of a selector.
+type selectorKeyword struct {
+	name   string
+	noun   string // before a value, in messages
+	named  bool   // the value names a thing that the document has, which may be mistyped
+	of     func(*Selector) *Patterns
+	values func(Subject) []string
+}
+
+// selectorKeys are the keys of a selector but api, those first that are mistyped most.
+var selectorKeys = []selectorKeyword{
+	{"path", "path", true, func(s *Selector) *Patterns { return &s.Path }, func(s Subject) []string { return []string{s.Path} }},
+	{"operation", "operationId", true, func(s *Selector) *Patterns { return &s.Operation }, func(s Subject) []string {
+		if s.Operation == "" {
+			return nil
+		}
+		return []string{s.Operation}
+	}},
+	{"tag", "tag", true, func(s *Selector) *Patterns { return &s.Tag }, func(s Subject) []string { return s.Tags }},
+	{"method", "method", false, func(s *Selector) *Patterns { return &s.Method }, func(s Subject) []string { return []string{s.Method} }},
+}
+
+// matches reports whether one of the subject's values for the key matches one of the patterns.
+func (k *selectorKeyword) matches(patterns Patterns, s Subject) bool {
+	return slices.ContainsFunc(k.values(s), patterns.allow)
+}

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// selectorChecks are the selectors of a configuration with what is known of their matches, so that a document is compared
+// with a selector once. It belongs to the goroutine of [Gateway.Run].
+type selectorChecks struct {
+	selections []config.Selection
+	entries    map[*source]string // the entry of apis that each source comes from
+	known      map[selectorCheck]bool
+}
+
+// selectorCheck is one selector and one document, under the name of its API.
+type selectorCheck struct {
+	selection int
+	name      string
+	api       *openapi.API
+}
+
+func newSelectorChecks(c *config.Config) *selectorChecks {
+	return &selectorChecks{selections: c.Selections(), entries: map[*source]string{}, known: map[selectorCheck]bool{}}
+}
+
+// selectorResult is the outcome of a check of all selectors.
+type selectorResult struct {
+	// unmatched are the selectors that match nothing although every document that they reach is there.
+	unmatched config.Problems
+	// undecided are those that match nothing yet, and reach a document that could not be read so far.
+	undecided config.Problems
+	// early tells that an undecided selector restricts access to a document that is there, while the first attempt to read
+	// another one that it reaches is under way.
+	early bool
+}
+
+// refusal returns the error that keeps the configuration from being used; nil if there is none.
+func (r *selectorResult) refusal() error { return r.unmatched.Err() }
+
+// texts returns all problems for operators, the worst first.
+func (r *selectorResult) texts() []string {
+	var all []string
+	for _, p := range slices.Concat(r.unmatched.Errors(), r.undecided, r.unmatched.Warnings()) {
+		all = append(all, p.String())
+	}
+	return all
+}
+
+// checkSelectors compares the selectors of the configuration with the documents of its APIs. A selector may also match an
+// operation of a document in quarantine, so that the configuration can be made ready for it before it is accepted.
+func (d *deployment) checkSelectors() (result selectorResult) {
+	d.nameSources()
+	known := make(map[selectorCheck]bool, len(d.selectors.known)) // without documents that are gone
+	for i := range d.selectors.selections {
+		sel := &d.selectors.selections[i]
+		var missing []string
+		matched, present, trying := false, false, false
+		for _, s := range d.sources {
+			if matched || !d.reaches(sel, s) {
+				continue
+			}
+			for _, l := range s.documentsKnown() {
+				check := selectorCheck{i, s.name, l.api}
+				hit, ok := d.selectors.known[check]
+				if !ok {
+					hit = matchesAny(sel, s.name, l.api)
+				}
+				known[check] = hit
+				matched = matched || hit
+			}
+			if present = present || s.loaded != nil; s.loaded == nil || !s.tried {
+				missing, trying = append(missing, s.name), trying || !s.tried
+			}
+		}
+		switch {
+		case matched:
+		case len(missing) == 0:
+			result.unmatched = append(result.unmatched, d.explain(sel))
+		case sel.Severity() == config.Error:
+			p := d.config.At(sel.Key)
+			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", listed(missing))
+			result.undecided = append(result.undecided, p)
+			result.early = result.early || present && trying
+		}
+	}
+	d.selectors.known = known
+	return result
+}
+
+// reaches reports whether a selector can match operations of a source. The name of one that has none in the configuration is
+// not known before its document.
+func (d *deployment) reaches(sel *config.Selection, s *source) bool {
+	if s.loaded == nil && s.config.Name == "" && sel.Entry == "" {
+		return true
+	}
+	return sel.Reaches(s.name, d.selectors.entries[s])
+}
+
+// explain tells why a selector matches nothing.
+func (d *deployment) explain(sel *config.Selection) config.Problem {
+	var subjects []config.Subject
+	for _, s := range d.sources {
+		if d.reaches(sel, s) && s.loaded != nil {
+			subjects = slices.AppendSeq(subjects, subjectsOf(s.name, s.loaded.api))
+		}
+	}
+	return d.config.Explain(sel, subjects)
+}
+
+// documentsKnown are the document in use and the one in quarantine.
+func (s *source) documentsKnown() (all []*loaded) {
+	if s.loaded != nil {
+		all = append(all, s.loaded)
+	}
+	if s.held != nil && s.held.update != nil {
+		all = append(all, s.held.update.loaded)
+	}
+	return all
+}
+
+// subjectsOf yields the operations of a document as selectors see them, those that can't be tools with them: they are named
+// rightly all the same.
+func subjectsOf(name string, api *openapi.API) iter.Seq[config.Subject] {
+	return func(yield func(config.Subject) bool) {
+		for _, op := range api.Operations {
+			if !yield(subjectOf(name, op)) {
+				return
+			}
+		}
+		for _, s := range api.Skipped {
+			if !yield(config.Subject{API: name, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}) {
+				return
+			}
+		}
+	}
+}
+
+func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
+	for subject := range subjectsOf(name, api) {
+		if sel.Match(subject) {
+			return true
+		}
+	}
+	return false
+}
+
+// unrestricted tells which restrictions a newer document of a source would undo, as problems with their places. A selector that
+// restricts and matched the document before must match the newer one if that has new operations, since one of them may be
+// what it was written for, and it must go on to match each operation that it matched. The first document of a source must be
+// matched unless another document is, or one is missing that may be.
+func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
+	d.nameSources()
+	name := s.name
+	if s.loaded == nil {
+		name = s.nameFor(next.title)
+	}
+	before := map[string]config.Subject{} // operations by method and path
+	var added []string
+	if s.loaded != nil {
+		for subject := range subjectsOf(name, s.loaded.api) {
+			before[subject.Method+" "+subject.Path] = subject
+		}
+		for subject := range subjectsOf(name, next.api) {
+			if operation := subject.Method + " " + subject.Path; before[operation].API == "" {
+				added = append(added, operation)
+			}
+		}
+		slices.Sort(added)
+	}
+	for i := range d.selectors.selections {
+		sel := &d.selectors.selections[i]
+		if sel.Severity() != config.Error || !sel.Reaches(name, d.selectors.entries[s]) {
+			continue
+		}
+		var escaped []string
+		for subject := range subjectsOf(name, next.api) {
+			operation := subject.Method + " " + subject.Path
+			if old, ok := before[operation]; ok && sel.Match(old) && !sel.Match(subject) {
+				escaped = append(escaped, operation)
+			}
+		}
+		var p config.Problem
+		switch {
+		case len(escaped) > 0:
+			p = d.config.At(sel.Key)
+			slices.Sort(escaped)
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId or the tags are others", listed(escaped))
+		case matchesAny(sel, name, next.api):
+			continue
+		case s.loaded == nil && d.matchedElsewhere(sel, s):
+			continue
+		case s.loaded != nil && (len(added) == 0 || !matchesAny(sel, name, s.loaded.api)):
+			continue
+		default:
+			p = d.config.Explain(sel, slices.Collect(subjectsOf(name, next.api)))
+		}
+		if len(added) > 0 && len(escaped) == 0 {
+			p.Message += "; new operations: " + listed(added)
+		}
+		p.Severity = config.Error
+		problems = append(problems, p.String())
+	}
+	return problems
+}
+
+// matchedElsewhere reports whether a selector matches an operation of another source, or may do so because the document of
+// one that it reaches is missing.
+func (d *deployment) matchedElsewhere(sel *config.Selection, s *source) bool {
+	return slices.ContainsFunc(d.sources, func(other *source) bool {
+		return other != s && d.reaches(sel, other) && (other.loaded == nil || matchesAny(sel, other.name, other.loaded.api))
+	})
+}
+
+// listed writes the first few of some names.
+func listed(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// logSelectors warns of selectors that match nothing, once for each change of them.
+func (g *Gateway) logSelectors(gen, old *generation) {
+	for _, problem := range gen.selectors.texts() {
+		if old == nil || !slices.Contains(old.selectors.texts(), problem) {
+			g.log.Warn("a selector of the configuration matches nothing", "problem", problem)
+		}
+	}
+}
+
+// SelectorProblems returns the selectors of the configuration that match no operation: those that keep it from being used by
+// serve as errors, all others as warnings. Those that reach a document that could not be read are warnings.
+func (g *Gateway) SelectorProblems() config.Problems {
+	if gen := g.current.Load(); gen != nil {
+		return slices.Concat(gen.selectors.unmatched, gen.selectors.undecided)
+	}
+	return nil
+}
