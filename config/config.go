@@ -556,6 +556,27 @@ func (c *Config) RuleOf(has func(*Settings) bool) string {
 	return ""
 }
 
+// SetBy returns the key path of the settings of the last rule that matches an operation and has the property, such as
+// rules[2].set; "" if none does.
+func (c *Config) SetBy(s Subject, has func(*Settings) bool) string {
+	for i := range slices.Backward(c.Rules) {
+		if has(&c.Rules[i].Set) && c.Rules[i].Match.Match(s) {
+			return fmt.Sprintf("rules[%d].set", i)
+		}
+	}
+	return ""
+}
+
+// Origin returns a key path after the place where the file gives it, as "file:line:col: key"; for one that the file does
+// not give, "default: key".
+func (c *Config) Origin(key string) string {
+	at, ok := c.places[key]
+	if !ok {
+		return "default: " + key
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", c.file, at.line, at.column, key)
+}
+
 // Exposes reports whether the operation becomes a tool.
 func (a *API) Exposes(s Subject) bool {
 	if len(a.Tools.Include) > 0 && !a.Tools.Include.Match(s) {

@@ -26,6 +26,17 @@ func (c *Config) Directories() []string {
 	return paths
 }
 
+// EmptyDirectories returns those of [Config.Directories] that held no file with a document's name.
+func (c *Config) EmptyDirectories() []string {
+	var paths []string
+	for _, d := range c.directories {
+		if len(d.names) == 0 {
+			paths = append(paths, d.path)
+		}
+	}
+	return paths
+}
+
 // KeyOf returns the key path of the entry that APIs[i] comes from, such as apis[0].
 func (c *Config) KeyOf(i int) string {
 	if i < len(c.entries) {

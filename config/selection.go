@@ -120,7 +120,7 @@ func (c *Config) alternatives(s Selection) []Selection {
 	return all
 }
 
-// selectorKey names a key of a selector.
+// selectorKeyword is a key of a selector.
 type selectorKeyword struct {
 	name   string
 	noun   string // before a value, in messages

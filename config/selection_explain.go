@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Explain tells why the selection matches none of the operations that it reaches, with the name that was probably meant, as
@@ -43,9 +44,9 @@ func (c *Config) Explain(s *Selection, subjects []Subject) Problem {
 	p.Severity = s.Severity()
 	switch {
 	case p.Severity == Error:
-		message += fmt.Sprintf("; without a match %s protects nothing (optional: true allows that)", strings.Join(s.Restricts, " and "))
+		message += fmt.Sprintf("; %s would restrict nothing: correct the selector, or give it optional: true", strings.Join(s.Restricts, " and "))
 	case len(s.Restricts) > 0:
-		message += fmt.Sprintf("; without a match %s has no effect", strings.Join(s.Restricts, " and "))
+		message += fmt.Sprintf("; %s would have no effect", strings.Join(s.Restricts, " and "))
 	}
 	p.Message = message
 	return p
@@ -100,9 +101,11 @@ func (k *selectorKeyword) nearest(patterns Patterns, subjects []Subject) string 
 func nearestGlob(given string, names []string) string {
 	literal, rest, _ := strings.Cut(given, "*")
 	var starts []string
-	for _, name := range names {
-		if len(literal) > 0 && len(name) >= len(literal) {
-			starts = append(starts, name[:len(literal)])
+	for _, length := range []int{len(literal) - 1, len(literal), len(literal) + 1} {
+		for _, name := range names {
+			if length > 0 && len(name) >= length && utf8.ValidString(name[:length]) {
+				starts = append(starts, name[:length])
+			}
 		}
 	}
 	if near := nearest(literal, starts); near != "" {
@@ -132,19 +135,24 @@ func nearestPath(given string, paths []string) string {
 			return candidate + wild
 		}
 	}
-	var same []string // as many segments, so that /order is near /orders and not /orders/{id}
+	var tails []string // with as many segments, so that /order is near /orders and /v1/orders, and not /orders/{id}
+	whole := map[string]string{}
 	for _, candidate := range all {
-		if strings.Count(candidate, "/") == strings.Count(literal, "/") {
-			same = append(same, candidate)
+		parts := strings.Split(strings.TrimPrefix(candidate, "/"), "/")
+		if n := len(parts) - len(segments); n >= 0 {
+			tail := "/" + strings.Join(parts[n:], "/")
+			if whole[tail] == "" {
+				tails, whole[tail] = append(tails, tail), candidate
+			}
 		}
 	}
-	if near := nearest(literal, same); near != "" {
-		return near + wild
+	if near := nearest(literal, tails); near != "" {
+		return whole[near] + wild
 	}
 	return ""
 }
 
-// prefixesOf returns the paths, and with whole as false all of their beginnings that end with a segment, too.
+// prefixesOf returns the paths and, if wanted, all of their beginnings that end with a segment.
 func prefixesOf(paths []string, beginnings bool) map[string]bool {
 	all := map[string]bool{}
 	for _, path := range paths {

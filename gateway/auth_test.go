@@ -131,7 +131,7 @@ auth:
   implies: {"orders:all": ["orders:admin", "mcp:tools"]}
 apis: [{name: shop, spec: $SPEC, base_url: $BASE, credential: {type: api_key, in: header, name: X-Key, value: "${NONE:-upstream-key}"}}]
 rules:
-  - {match: {operation: purge}, set: {scopes: ["orders:admin"]}}
+  - {match: {operation: purge, optional: true}, set: {scopes: ["orders:admin"]}}
 `
 
 func issuers(list ...*idp) string {

@@ -41,6 +41,8 @@ type generation struct {
 	clashes []string
 	// selectors are those of the configuration that match nothing.
 	selectors selectorResult
+	// entries are the entries of apis that the sources come from, such as apis[0].
+	entries map[*source]string
 }
 
 // endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
@@ -55,7 +57,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
 	selectors := d.checkSelectors()
-	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors}
+	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
@@ -133,6 +135,8 @@ func (g *Gateway) build(d *deployment) *generation {
 	for _, s := range d.sources {
 		if s.loaded != nil {
 			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name], gen.unapproved)
+			gen.fates[s.name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(byOperation[op]) }
+			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
 		}
 	}
 	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole(d.config))

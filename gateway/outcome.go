@@ -8,6 +8,9 @@ import (
 // Reason is why an operation has its fate.
 type Reason = admin.Reason
 
+// ToolAccess is what a call of a tool needs and how it reaches its service.
+type ToolAccess = admin.ToolAccess
+
 // Outcome is what became of one API in [Gateway.Load].
 type Outcome struct {
 	// Name is the API's name.

@@ -36,6 +36,8 @@ type fates struct {
 	counts     admin.Fates
 	problems   admin.Counts
 	skips      admin.Counts
+	access     func(*openapi.Operation) *admin.ToolAccess // of an operation that is a tool
+	faults     []string                                   // why the API can't be used
 }
 
 // newFates decides the fates of an API's operations. tools are those of the whole catalog.
@@ -103,6 +105,7 @@ func (f *fates) describe(a *admin.API) {
 	if f.choices.note != "" {
 		a.Notes = []string{f.shown(f.choices.note)}
 	}
+	a.Faults = f.faults
 	a.Tools, a.Skipped, a.Problems = 0, f.counts.Skipped, f.problems.Sum()
 	for _, t := range f.tools {
 		if !t.Hidden {
@@ -186,6 +189,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	if op.Base == nil && f.config.BaseURL == nil {
 		o.Uncallable = f.shown(op.BaseProblem)
 	}
+	o.Access = f.access(op)
 	return o
 }
 

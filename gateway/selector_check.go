@@ -84,7 +84,7 @@ func (d *deployment) checkSelectors() (result selectorResult) {
 			result.unmatched = append(result.unmatched, d.explain(sel))
 		case sel.Severity() == config.Error:
 			p := d.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", listed(missing))
+			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", joinFirst(missing))
 			result.undecided = append(result.undecided, p)
 			result.early = result.early || present && trying
 		}
@@ -190,7 +190,7 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 		case len(escaped) > 0:
 			p = d.config.At(sel.Key)
 			slices.Sort(escaped)
-			p.Message = fmt.Sprintf("matches %s no more, since the operationId or the tags are others", listed(escaped))
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId or the tags are others", joinFirst(escaped))
 		case matchesAny(sel, name, next.api):
 			continue
 		case s.loaded == nil && d.matchedElsewhere(sel, s):
@@ -201,7 +201,7 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 			p = d.config.Explain(sel, slices.Collect(subjectsOf(name, next.api)))
 		}
 		if len(added) > 0 && len(escaped) == 0 {
-			p.Message += "; new operations: " + listed(added)
+			p.Message += "; new operations: " + joinFirst(added)
 		}
 		p.Severity = config.Error
 		problems = append(problems, p.String())
@@ -217,8 +217,8 @@ func (d *deployment) matchedElsewhere(sel *config.Selection, s *source) bool {
 	})
 }
 
-// listed writes the first few of some names.
-func listed(names []string) string {
+// joinFirst writes the first few of some names.
+func joinFirst(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

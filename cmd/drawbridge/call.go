@@ -23,7 +23,8 @@ func (p *program) callCommand() *cobra.Command {
 		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON']",
 		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
 		Long: `Call runs one tools/call through the whole gateway, credential included, and prints the result.
-With --dry-run nothing is sent: the HTTP request is printed instead, without the credential. An API without a
+With --dry-run nothing is sent: the HTTP request is printed instead, without the credential; standard error has what a call
+needs and the settings that say so. An API without a
 base URL is shown with the host base-url.invalid.
 
 Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
@@ -65,6 +66,9 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", tool)
 		}
 		if dryRun {
+			for _, line := range g.Access(plan).Lines() {
+				fmt.Fprintln(p.stderr, line)
+			}
 			return p.printRequest(c, plan, arguments)
 		}
 		result, err := g.Call(c.Context(), tool, arguments)

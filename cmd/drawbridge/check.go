@@ -23,14 +23,18 @@ func (p *program) checkCommand() *cobra.Command {
 exposed as the document has them, changed, excluded by the configuration or skipped because they can't be tools; then
 the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
 
+A selector of the configuration that matches no operation is named with its place: it is an error if it restricts, and serve
+refuses the configuration then.
+
 Exit codes: 0 when clean or with warnings only, 1 when an API or a prompt can't be served (with --strict: or any operation
-is skipped), 2 on bad usage or configuration.`,
+is skipped, a selector matches nothing, an API has no tool or nowhere to send calls, or a directory has no document), 2 on bad
+usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 when any operation is skipped")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 when any operation is skipped, a selector matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&standard, "standard", false, "also print where the documents break the OpenAPI standard (advice for their authors)")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
@@ -53,10 +57,11 @@ is skipped), 2 on bad usage or configuration.`,
 		unusable := make([][]int, len(outcomes))
 		for i := range outcomes {
 			unusable[i] = compileAll(&outcomes[i])
-			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && outcomes[i].Report.API.Skipped > 0
+			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (outcomes[i].Report.API.Skipped > 0 || len(outcomes[i].Report.API.Faults) > 0)
 		}
 		progress.stop()
-		failed = failed || len(g.PromptProblems()) > 0
+		selectors := g.SelectorProblems()
+		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 		if o.json {
 			err = p.printReportJSON(outcomes, g)
 		} else {
@@ -64,6 +69,7 @@ is skipped), 2 on bad usage or configuration.`,
 			for i := range outcomes {
 				text.outcome(&outcomes[i], unusable[i])
 			}
+			text.selectors(selectors)
 			text.prompts(g.PromptProblems())
 			text.clashes(g.NameClashes())
 			text.passedOver(g.PassedOver())
@@ -71,6 +77,9 @@ is skipped), 2 on bad usage or configuration.`,
 		}
 		if err != nil {
 			return err
+		}
+		if len(selectors.Errors()) > 0 {
+			return exitError(exitUsage)
 		}
 		if failed {
 			return exitError(exitFail)
@@ -141,9 +150,13 @@ func compileAll(o *gateway.Outcome) (unusable []int) {
 func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway) error {
 	var all struct {
 		APIs       []any    `json:"apis"`
+		Selectors  []string `json:"selectors,omitempty"`
 		Prompts    []string `json:"prompts,omitempty"`
 		Clashes    []string `json:"clashes,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
+	}
+	for _, problem := range g.SelectorProblems() {
+		all.Selectors = append(all.Selectors, problem.String())
 	}
 	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
 	for i := range outcomes {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"drawbridge/config"
 	"drawbridge/gateway"
 )
 
@@ -41,6 +42,9 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	for _, i := range unusable {
 		op := o.Report.Operations[i]
 		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)
+	}
+	for _, fault := range a.Faults {
+		t.printf("  warning: %s\n", fault)
 	}
 	for _, note := range a.Notes {
 		t.printf("  %s\n", note)
@@ -190,7 +194,8 @@ func (l *shortList) end() {
 // table writes the fate of every operation.
 func (t *reportText) table(o *gateway.Outcome) {
 	w := tabwriter.NewWriter(t.w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "  FATE\tMETHOD\tPATH\tTOOL\tREASONS")
+	var access accessNotes
+	fmt.Fprintln(w, "  FATE\tMETHOD\tPATH\tTOOL\tACCESS\tREASONS")
 	for _, op := range o.Report.Operations {
 		var reasons []string
 		add := func(code string) {
@@ -204,10 +209,18 @@ func (t *reportText) table(o *gateway.Outcome) {
 		for _, i := range op.Problems {
 			add(o.Report.Problems[i].Code)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", op.Fate, cmp.Or(op.Method, "-"), op.Path, cmp.Or(op.Tool, "-"), cmp.Or(strings.Join(reasons, " "), "-"))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", op.Fate, cmp.Or(op.Method, "-"), op.Path, cmp.Or(op.Tool, "-"), access.mark(op.Access), cmp.Or(strings.Join(reasons, " "), "-"))
 	}
 	if err := w.Flush(); t.err == nil {
 		t.err = err
+	}
+	access.print(t.w, "  ")
+}
+
+// selectors writes which selectors of the configuration match nothing.
+func (t *reportText) selectors(problems config.Problems) {
+	for _, problem := range problems {
+		t.printf("%s\n", problem)
 	}
 }
 

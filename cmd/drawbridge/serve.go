@@ -106,7 +106,16 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 		return err
 	}
 	warnAboutExposure(log, cfg)
-	return s.run(ctx)
+	return refused(s.run(ctx))
+}
+
+// refused makes a usage error of a configuration that could not be used with its documents.
+func refused(err error) error {
+	var refusal *config.Refusal
+	if errors.As(err, &refusal) {
+		return usageError{err, nil}
+	}
+	return err
 }
 
 // reloader reads the configuration anew; warnings go to the log.
@@ -243,7 +252,7 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		s.log.Info("draining", "signal", because.String(), "shutdown_delay", time.Duration(c.Server.ShutdownDelay).String(),
 			"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
 	}
-	if !s.quick {
+	if !s.quick && s.hasServed() {
 		select {
 		case <-time.After(time.Duration(c.Server.ShutdownDelay)):
 		case <-ctx.Done():
@@ -280,6 +289,16 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		s.log.Info("drained")
 	}
 	_ = admin.Close()
+}
+
+// hasServed tells whether an API was ever served: without one, no load balancer has sent anything here.
+func (s *server) hasServed() bool {
+	select {
+	case <-s.gateway.Serving():
+		return true
+	default:
+		return false
+	}
 }
 
 // lastAnswers is how long those who are told that their calls were cancelled may take to hear it.

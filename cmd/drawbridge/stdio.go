@@ -105,7 +105,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 		}
 		return err
 	})
-	return group.Wait()
+	return refused(group.Wait())
 }
 
 // awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end

@@ -17,7 +17,9 @@ func (p *program) toolsCommand() *cobra.Command {
 		Use:   "tools [--config FILE | DOCUMENT]",
 		Short: "Print the tools: name, method, path, title, estimated tokens",
 		Long: `Tools prints the catalog that clients would see. Tokens are estimated as a quarter of the bytes of a definition;
-their sum is what a client that shows all tools to its model pays on every request.`,
+their sum is what a client that shows all tools to its model pays on every request. The notes below the table tell what
+a call needs and how it reaches its service, with the setting that decides it. With --json they are in the _meta of each tool,
+which clients don't get.`,
 		Example: `  drawbridge tools --config drawbridge.yaml
   drawbridge tools --json openapi.yaml | jq '.tools[].name'`,
 	}
@@ -40,24 +42,30 @@ their sum is what a client that shows all tools to its model pays on every reque
 		}
 		if asJSON {
 			var b bytes.Buffer
-			if e := json.Indent(&b, append(append([]byte(`{"tools":`), g.Definitions()...), '}'), "", "  "); e != nil {
+			definitions, e := g.DefinitionsWithAccess()
+			if e != nil {
+				return e
+			}
+			if e := json.Indent(&b, append(append([]byte(`{"tools":`), definitions...), '}'), "", "  "); e != nil {
 				return e
 			}
 			fmt.Fprintln(p.stdout, b.String())
 			return err
 		}
 		w := tabwriter.NewWriter(printable{p.stdout}, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "NAME\tMETHOD\tPATH\tTITLE\tTOKENS")
+		fmt.Fprintln(w, "NAME\tMETHOD\tPATH\tTITLE\tTOKENS\tACCESS")
 		plans, total := g.Plans(), 0
+		var access accessNotes
 		for _, plan := range plans {
 			t := plan.Tool
 			total += t.Tokens()
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", t.Name, t.Operation.Method, t.Operation.Path, t.Title, t.Tokens())
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", t.Name, t.Operation.Method, t.Operation.Path, t.Title, t.Tokens(), access.mark(g.Access(plan)))
 		}
 		if e := w.Flush(); e != nil {
 			return e
 		}
 		fmt.Fprintf(p.stdout, "%s, about %d tokens\n", count(len(plans), "tool"), total)
+		access.print(printable{p.stdout}, "")
 		return err
 	})
 	return c

@@ -155,6 +155,8 @@ type Operation struct {
 	Resource string `json:"resource,omitempty"`
 	// Uncallable tells why calls of the tool fail as things are, such as that nobody said where they go.
 	Uncallable string `json:"uncallable,omitempty"`
+	// Access is what a call of the tool needs, and how it reaches its service; nil for what is no tool.
+	Access *ToolAccess `json:"access,omitempty"`
 }
 
 // Skipped tells whether no tool can be made of the operation.

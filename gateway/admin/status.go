@@ -94,6 +94,7 @@ type API struct {
 
 	Fates        Fates    `json:"operations"`              // of the document in use, by fate
 	Notes        []string `json:"notes,omitempty"`         // what is to be known of the API as a whole, and is no problem of its document
+	Faults       []string `json:"faults,omitempty"`        // why it can't be used although its document could be read
 	Webhooks     int      `json:"webhooks,omitempty"`      // operations that go the other way, and are no tools
 	Callbacks    int      `json:"callbacks,omitempty"`     // the same of single operations
 	ProblemCodes Counts   `json:"problem_codes,omitempty"` // how many problems of each code

@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/openapi"
+)
+
+// Access tells what a call of a tool needs and how it reaches its service, each with the setting that decides it.
+func (g *Gateway) Access(p *Plan) *admin.ToolAccess {
+	if gen := g.current.Load(); gen != nil {
+		return gen.access(p)
+	}
+	return nil
+}
+
+// DefinitionsWithAccess is [Gateway.Definitions] with what [Gateway.Access] tells of each tool in its _meta, for those who
+// run the program. No client is sent that.
+func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
+	var tools []json.RawMessage
+	if err := json.Unmarshal(g.Definitions(), &tools); err != nil {
+		return nil, err
+	}
+	for i, tool := range tools {
+		var of struct{ Name string }
+		if err := json.Unmarshal(tool, &of); err != nil {
+			return nil, err
+		}
+		meta, err := json.Marshal(map[string]any{"drawbridge/access": g.Access(g.Plan(of.Name))})
+		if err != nil {
+			return nil, err
+		}
+		tools[i] = slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))
+	}
+	return json.Marshal(tools)
+}
+
+// access reports on a tool of the generation.
+func (gen *generation) access(p *Plan) *admin.ToolAccess {
+	c, s := gen.config, p.source
+	from := func(has func(*config.Settings) bool, otherwise string) string {
+		return gen.setBy(p.Operation, s, has, otherwise)
+	}
+	a := &admin.ToolAccess{Condition: "none", Confirm: p.consent.needed, Credential: "none"}
+	switch a.Scopes, a.Token = [][]string{}, gen.whole.guard != nil; {
+	case !a.Token && c.Auth != nil:
+		a.ScopesFrom = c.Origin("auth.anonymous")
+	case !a.Token:
+		a.ScopesFrom = c.Origin("auth")
+	default:
+		fallback := c.Origin("auth.default_scopes")
+		for _, set := range p.Scopes {
+			if len(set) == 0 {
+				set = c.Auth.DefaultScopes
+			}
+			a.Scopes = append(a.Scopes, append([]string{}, set...))
+		}
+		if s.config.ScopesFromDocument && !slices.ContainsFunc(p.Scopes, func(set []string) bool { return len(set) == 0 }) {
+			fallback = fromDocument
+		}
+		a.ScopesFrom = from(func(set *config.Settings) bool { return set.Scopes != nil }, fallback)
+	}
+	if has := func(set *config.Settings) bool { return set.Condition != "" }; p.condition != nil {
+		a.ConditionFrom = from(has, "")
+		a.Condition = gen.settingsOf(p.Operation, s).Condition
+	}
+	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
+	entry := gen.entries[s]
+	switch {
+	case s.config.BaseURL != nil:
+		a.BaseURL, a.BaseURLFrom = display(p.base.String()), c.Origin(entry+".base_url")
+	case p.base != nil:
+		a.BaseURL, a.BaseURLFrom = display(p.base.String()), fromDocument
+	}
+	a.Credential, a.CredentialFrom = gen.credentialOf(p)
+	return a
+}
+
+// fromDocument is the origin of what the OpenAPI document says.
+const fromDocument = "the document"
+
+// credentialOf names the kinds of what is attached to the calls of a tool, and the settings that say so.
+func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
+	c, s := gen.config, p.source
+	entry := gen.entries[s]
+	var all, keys []string
+	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
+	switch {
+	case p.choice != nil:
+		for _, scheme := range p.choice.Schemes() {
+			if own := s.config.Credentials[scheme]; own != nil {
+				add(string(own.Type), "credentials."+scheme)
+			}
+		}
+	case s.config.Credential != nil:
+		add(string(s.config.Credential.Type), "credential")
+	}
+	if s.config.ClientCertificate != nil {
+		add("client certificate", "client_certificate")
+	}
+	if s.config.Identity != nil {
+		add("identity of the caller", "identity")
+	}
+	if len(s.config.PassHeaders) > 0 {
+		add("headers of the caller", "pass_headers")
+	}
+	if all == nil {
+		return "none", ""
+	}
+	return strings.Join(all, ", "), strings.Join(keys, ", ")
+}
+
+// settingsOf returns what rules and the document set for an operation.
+func (gen *generation) settingsOf(op *openapi.Operation, s *source) config.Settings {
+	return gen.config.Settings(subjectOf(s.name, op), s.loaded.extended.of[op])
+}
+
+// setBy names the last rule that matches an operation and has a setting, else the document whose extension has it, else
+// what is given.
+func (gen *generation) setBy(op *openapi.Operation, s *source, has func(*config.Settings) bool, otherwise string) string {
+	if key := gen.config.SetBy(subjectOf(s.name, op), has); key != "" {
+		return gen.config.Origin(key)
+	}
+	if own := s.loaded.extended.of[op]; has(&own) {
+		return fromDocument
+	}
+	return otherwise
+}
+
+// faults tells why an API can't be used although its document could be read.
+func (gen *generation) faults(f *fates, entry string) (all []string) {
+	tools, uncallable, why := 0, 0, ""
+	for op := range f.tools {
+		tools++
+		if op.Base == nil && f.config.BaseURL == nil {
+			if uncallable++; why == "" || op.BaseProblem < why {
+				why = op.BaseProblem
+			}
+		}
+	}
+	switch {
+	case f.counts.Total == 0:
+		all = append(all, "the document has no operation")
+	case tools == 0 && f.counts.HeldBack == 0 && f.counts.Excluded > 0:
+		key := entry + ".tools.exclude"
+		if len(f.config.Tools.Include) > 0 {
+			key = entry + ".tools.include"
+		}
+		all = append(all, fmt.Sprintf("%s: no operation becomes a tool", gen.config.Origin(key)))
+	case tools > 0 && uncallable == tools:
+		all = append(all, f.shown("no call can be made: "+why))
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"cmp"
+	"strings"
+)
+
+// ToolAccess is what a call of a tool needs and how it reaches its service. Beside each value stands the setting that decides it, as
+// "file:line:col: key", "default: key" or "the document".
+type ToolAccess struct {
+	Token          bool       `json:"token"`  // a token is asked for
+	Scopes         [][]string `json:"scopes"` // sets of which the caller's token must have one
+	ScopesFrom     string     `json:"scopes_from"`
+	Condition      string     `json:"condition"` // an expression, or "none"
+	ConditionFrom  string     `json:"condition_from,omitempty"`
+	Confirm        bool       `json:"confirm"` // a call waits for the user's consent
+	ConfirmFrom    string     `json:"confirm_from"`
+	BaseURL        string     `json:"base_url,omitempty"` // "" if calls can't be made
+	BaseURLFrom    string     `json:"base_url_from,omitempty"`
+	Credential     string     `json:"credential"` // kinds of what is attached, or "none"
+	CredentialFrom string     `json:"credential_from,omitempty"`
+}
+
+// Lines returns it for people, a line each, the same for tools with the same access.
+func (a *ToolAccess) Lines() []string {
+	line := func(name, value, from string) string {
+		if from == "" {
+			return name + ": " + value
+		}
+		return name + ": " + value + " (" + from + ")"
+	}
+	scopes := "none, no token is checked"
+	sets := make([]string, len(a.Scopes))
+	for i, set := range a.Scopes {
+		sets[i] = cmp.Or(strings.Join(set, " "), "none, any token of the issuers")
+	}
+	switch {
+	case len(sets) > 0:
+		scopes = strings.Join(sets, ", or ")
+	case a.Token:
+		scopes = "none that a token can have"
+	}
+	confirm := "no"
+	if a.Confirm {
+		confirm = "yes"
+	}
+	return []string{
+		line("scopes", scopes, a.ScopesFrom), line("condition", a.Condition, a.ConditionFrom), line("confirmation", confirm, a.ConfirmFrom),
+		line("base URL", cmp.Or(a.BaseURL, "none, calls can't be made"), a.BaseURLFrom), line("credential", a.Credential, a.CredentialFrom),
+	}
+}

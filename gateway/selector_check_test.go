@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+)
+
+// tagged returns an OpenAPI document whose operations are given as "METHOD PATH operationId tag".
+func tagged(title string, operations ...string) string {
+	var b strings.Builder
+	b.WriteString("openapi: 3.1.0\ninfo: {title: " + title + ", version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}]\npaths:\n")
+	for _, op := range operations {
+		w := strings.Fields(op)
+		b.WriteString("  " + w[1] + ": {" + strings.ToLower(w[0]) + ": {operationId: " + w[2] + ", tags: [" + w[3] + "], responses: {'200': {description: ok}}}}\n")
+	}
+	return b.String()
+}
+
+// TestSelectorsRefuseTheStart holds that a restriction that matches nothing ends Run, in whatever order the documents come,
+// and that no tool of what it may have been written for is served before that.
+func TestSelectorsRefuseTheStart(t *testing.T) {
+	for name, match := range map[string]string{
+		"path": `path: "/order/**"`, "operation": "operation: listOrder", "tag": "tag: order", "api and path": `api: a, path: "/order/**"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := &running{t: t, dir: dir}
+			r.write(map[string]string{
+				"a.yaml": tagged("A", "GET /orders listOrders orders"), "b.yaml": tagged("B", "GET /items listItems items"),
+				"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: b.yaml, name: b}]\nrules:\n  - {match: {" + match + "}, set: {confirm: true}}\n",
+			})
+			c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+			if c == nil {
+				t.Fatal(problems)
+			}
+			g, err := New(Options{Config: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = g.Run(t.Context())
+			var refusal *config.Refusal
+			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "drawbridge.yaml:3:") || !strings.Contains(err.Error(), "confirm would restrict nothing") {
+				t.Errorf("Run = %v", err)
+			}
+			if gen := g.current.Load(); gen != nil && gen.whole.tool("a_listOrders") != nil && name != "api and path" {
+				t.Error("what the restriction may have been written for was served")
+			}
+		})
+	}
+}
+
+// TestSelectorsRefuseAReload holds that a configuration with a restriction that matches nothing does not come into use, and
+// that the last good one stays.
+func TestSelectorsRefuseAReload(t *testing.T) {
+	const cfg = "apis: [{spec: a.yaml, name: a}]\nrules:\n  - {match: {path: \"/orders/**\"}, set: {confirm: true}}\n"
+	r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
+	r.served()
+	r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/orders/", "/order/", 1)})
+	err := r.Reload(t.Context())
+	const want = `drawbridge.yaml:3:20: rules[0].match.path: no operation has the path "/order/**"; "/orders/**" has 1; confirm would restrict nothing`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("Reload = %v", err)
+	}
+	if s := r.Status(); !strings.Contains(s.Config.Error, want) || !r.Plan("listOrders").consent.needed {
+		t.Errorf("status %+v", s.Config)
+	}
+	r.write(map[string]string{"drawbridge.yaml": cfg})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSelectorsOfAMissingDocument holds that an API that can't be read keeps no other from being served; when it can be, and a
+// restriction that was undecided until then matches nothing, its operations are not served until that is corrected or
+// accepted.
+func TestSelectorsOfAMissingDocument(t *testing.T) {
+	for _, how := range []string{"matches", "corrected", "accepted"} {
+		t.Run(how, func(t *testing.T) {
+			b := newChanging(t, "")
+			cfg := "admin: {token: 0123456789abcdef}\napis: [{spec: a.yaml, name: a}, {spec: " + b.URL + "/b.yaml, name: b, refresh: 0s}]\nrules:\n  - {match: {path: \"/invoice/**\"}, set: {confirm: true}}\n"
+			r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
+			r.served()
+			if s := r.Status().Config.Selectors; len(s) != 1 || !strings.Contains(s[0], "matches no operation so far; it is decided when the document of b can be read") {
+				t.Errorf("undecided: %q", s)
+			}
+			path := "/invoices"
+			if how == "matches" {
+				path = "/invoice"
+			}
+			b.set(tagged("B", "GET "+path+" listInvoices invoices"))
+			r.eventually("the document is read", func() bool { return r.state(1).State != admin.Failed && r.state(1).State != admin.Loading })
+			if how == "matches" {
+				if !slices.Equal(r.tools(), []string{"a_listOrders", "b_listInvoices"}) {
+					t.Errorf("tools %q", r.tools())
+				}
+				return
+			}
+			held := r.state(1)
+			if !slices.Equal(r.tools(), []string{"a_listOrders"}) || held.State != admin.Held || held.Held == nil || len(held.Held.Restrictions) != 1 ||
+				!strings.Contains(held.Held.Restrictions[0], `no operation has the path "/invoice/**"; "/invoices/**" has 1`) {
+				t.Fatalf("tools %q, state %+v", r.tools(), held)
+			}
+			if body := do(r.Admin(), http.MethodGet, "/readyz?verbose", nil).Body.String(); !strings.Contains(body, "api b: held: 0 tools, 0 operations skipped, 0 problems: a document is held because it would undo 1 restrictions") {
+				t.Errorf("/readyz?verbose = %s", body)
+			}
+			if got := metricLines(r.Gateway, `drawbridge_undone_restrictions{api="b"} 1`); len(got) != 1 {
+				t.Error("no series")
+			}
+			if how == "accepted" {
+				if err := r.Accept(t.Context(), "b", held.Held.Digest); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/invoice/", "/invoices/", 1)})
+				if err := r.Reload(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(r.tools(), []string{"a_listOrders", "b_listInvoices"}) || r.state(1).State != admin.Ready {
+				t.Errorf("tools %q, state %+v", r.tools(), r.state(1))
+			}
+			if confirmed := r.Plan("b_listInvoices").consent.needed; confirmed != (how == "corrected") {
+				t.Errorf("confirmation: %v", confirmed)
+			}
+		})
+	}
+}
+
+// TestSelectorsAfterARefresh holds that a newer document that undoes a restriction is held in quarantine: the operations that
+// are new in it are not served, and those that were restricted stay so.
+func TestSelectorsAfterARefresh(t *testing.T) {
+	const before = "GET /order/purge purge admin"
+	tests := map[string]struct {
+		match string
+		after []string
+		held  string // "": the document comes into use
+	}{
+		"renamed path":               {`path: "/order/**"`, []string{"GET /orders/purge purge admin"}, `no operation has the path "/order/**"; "/orders/**" has 1; confirm would restrict nothing: correct the selector, or give it optional: true; new operations: GET /orders/purge`},
+		"renamed operation":          {"operation: purge", []string{"GET /order/purge purgeAll admin"}, "matches GET /order/purge no more"},
+		"lost tag":                   {"tag: admin", []string{"GET /order/purge purge public"}, "matches GET /order/purge no more"},
+		"lost tag, another has it":   {"tag: admin", []string{"GET /order/purge purge public", "GET /order/drop drop admin"}, "matches GET /order/purge no more"},
+		"renamed path, not by path":  {"operation: purge", []string{"GET /orders/purge purge admin"}, ""},
+		"new operations that match":  {`path: "/order/**"`, []string{before, "GET /order/drop drop admin"}, ""},
+		"gone, and nothing is new":   {`path: "/order/**"`, nil, ""},
+		"optional":                   {`optional: true, path: "/order/**"`, []string{"GET /orders/purge purge admin"}, ""},
+		"method alone":               {"method: GET", []string{"POST /orders/purge purge admin"}, ""},
+		"new operations beside them": {"tag: admin", []string{before, "GET /orders/drop drop public"}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := newChanging(t, tagged("A", before, "GET /list list public"))
+			cfg := "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"
+			r := run(t, map[string]string{"drawbridge.yaml": cfg})
+			r.served()
+			o.set(tagged("A", append(tt.after, "GET /list list public")...))
+			// Without a change of the configuration: a document that comes by itself, as after its refresh.
+			r.poke()
+			r.eventually("the document is read again", func() bool {
+				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && r.loads("changed") == 2
+			})
+			s := r.state(0)
+			switch {
+			case tt.held == "" && (s.State != admin.Ready || s.Held != nil):
+				t.Errorf("held: %+v", s.Held)
+			case tt.held != "" && (s.Held == nil || len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held)):
+				t.Errorf("state %s, held %+v", s.State, s.Held)
+			case tt.held != "" && (!slices.Equal(r.tools(), []string{"list", "purge"}) || !r.Plan("purge").consent.needed):
+				t.Errorf("tools %q", r.tools())
+			}
+		})
+	}
+}
+
+// poke has every document read again.
+func (r *running) poke() {
+	r.t.Helper()
+	for s := range r.current.Load().entries {
+		s.readAnew()
+	}
+}
+
+// loads returns how many attempts to read documents had an outcome.
+func (r *running) loads(outcome string) int {
+	return len(metricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="`+outcome+`"} 2`)) * 2
+}
+
+// TestSelectorOfARefusedStartServesNothing holds that what waits for a document that hangs is not served meanwhile where a
+// restriction may be meant for it.
+func TestSelectorOfARefusedStartServesNothing(t *testing.T) {
+	hang := make(chan struct{})
+	o := newHanging(t, hang, tagged("B", "GET /orders listOrders orders"))
+	r := &running{t: t, dir: t.TempDir()}
+	r.write(map[string]string{"a.yaml": tagged("A", "GET /items listItems items"),
+		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: " + o.URL + "/b.yaml, name: b}]\nrules:\n  - {match: {path: \"/orders/**\"}, set: {confirm: true}}\n"})
+	c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	g, err := New(Options{Config: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Gateway = g
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	r.eventually("the first document is read", func() bool { return r.state(0).State == admin.Ready })
+	if g.current.Load() != nil {
+		t.Error("it is served before the restriction is decided")
+	}
+	close(hang)
+	r.served()
+	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listItems", "b_listOrders"}) })
+	if !g.Plan("b_listOrders").consent.needed {
+		t.Error("no confirmation")
+	}
+}
+
+// newHanging serves a document when it may.
+func newHanging(t *testing.T, may <-chan struct{}, text string) *changing {
+	t.Helper()
+	o := &changing{Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-may:
+			_, _ = w.Write([]byte(text))
+		case <-r.Context().Done():
+		}
+	}))}
+	t.Cleanup(o.Close)
+	return o
+}
