@@ -61,11 +61,40 @@ func (s *source) nameFor(title string) string {
 // the order of the configuration or of arrival. But while one of them can't be read the other has no suffix: that is
 // what it returns, in words.
 func (d *deployment) nameSources() (clashes []string) {
+	return d.nameByTitles(func(s *source) (string, bool) {
+		if s.loaded == nil {
+			return "", false
+		}
+		return s.loaded.title, true
+	})
+}
+
+// namesWith returns the names that the sources have when a document with the title is in use for one of them.
+func (d *deployment) namesWith(changed *source, title string) map[*source]string {
+	d.nameByTitles(func(s *source) (string, bool) {
+		switch {
+		case s == changed:
+			return title, true
+		case s.loaded == nil:
+			return "", false
+		}
+		return s.loaded.title, true
+	})
+	names := make(map[*source]string, len(d.sources))
+	for _, s := range d.sources {
+		names[s] = s.name
+	}
+	d.nameSources()
+	return names
+}
+
+// nameByTitles names the sources by the titles of their documents, those that have one.
+func (d *deployment) nameByTitles(titleOf func(*source) (string, bool)) (clashes []string) {
 	members := map[string][]*source{}
 	for _, s := range d.sources {
 		name := s.label
-		if s.loaded != nil {
-			name = s.nameFor(s.loaded.title)
+		if title, ok := titleOf(s); ok {
+			name = s.nameFor(title)
 		}
 		s.name = name
 		members[name] = append(members[name], s)
@@ -79,7 +108,7 @@ func (d *deployment) nameSources() (clashes []string) {
 			if s.config.Name == "" {
 				sum := sha256.Sum256([]byte(s.config.Spec.String()))
 				s.name = name + "-" + hex.EncodeToString(sum[:4])
-				if s.loaded != nil {
+				if _, ok := titleOf(s); ok {
 					specs = append(specs, display(s.config.Spec.String()))
 				}
 			}

@@ -151,62 +151,83 @@ func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
 }
 
 // unrestricted tells which restrictions a newer document of a source would undo, as problems with their places. A selector that
-// restricts and matched the document before must match the newer one if that has new operations, since one of them may be
-// what it was written for, and it must go on to match each operation that it matched. The first document of a source must be
-// matched unless another document is, or one is missing that may be.
+// restricts must go on to match each operation that it matched. One that names a path, an operation or a tag and matched the document before must match
+// the newer one if that has new operations, since one of them may be what it was written for. The first document of a source
+// must be matched unless another document is, or one is missing that may be.
 func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
+	names := d.namesWith(s, next.title)
 	d.nameSources()
-	name := s.name
-	if s.loaded == nil {
-		name = s.nameFor(next.title)
-	}
-	before := map[string]config.Subject{} // operations by method and path
-	var added []string
-	if s.loaded != nil {
-		for subject := range subjectsOf(name, s.loaded.api) {
-			before[subject.Method+" "+subject.Path] = subject
-		}
-		for subject := range subjectsOf(name, next.api) {
-			if operation := subject.Method + " " + subject.Path; before[operation].API == "" {
-				added = append(added, operation)
-			}
-		}
-		slices.Sort(added)
-	}
+	added := addedOperations(s.loaded, next)
 	for i := range d.selectors.selections {
 		sel := &d.selectors.selections[i]
-		if sel.Severity() != config.Error || !sel.Reaches(name, d.selectors.entries[s]) {
+		if len(sel.Restricts) == 0 {
 			continue
-		}
-		var escaped []string
-		for subject := range subjectsOf(name, next.api) {
-			operation := subject.Method + " " + subject.Path
-			if old, ok := before[operation]; ok && sel.Match(old) && !sel.Match(subject) {
-				escaped = append(escaped, operation)
-			}
 		}
 		var p config.Problem
-		switch {
-		case len(escaped) > 0:
+		if escaped := d.escaped(sel, s, next, names); len(escaped) > 0 {
 			p = d.config.At(sel.Key)
-			slices.Sort(escaped)
-			p.Message = fmt.Sprintf("matches %s no more, since the operationId or the tags are others", joinFirst(escaped))
-		case matchesAny(sel, name, next.api):
-			continue
-		case s.loaded == nil && d.matchedElsewhere(sel, s):
-			continue
-		case s.loaded != nil && (len(added) == 0 || !matchesAny(sel, name, s.loaded.api)):
-			continue
-		default:
-			p = d.config.Explain(sel, slices.Collect(subjectsOf(name, next.api)))
-		}
-		if len(added) > 0 && len(escaped) == 0 {
-			p.Message += "; new operations: " + joinFirst(added)
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", joinFirst(escaped))
+		} else {
+			if sel.Severity() != config.Error || !sel.Reaches(names[s], d.selectors.entries[s]) || matchesAny(sel, names[s], next.api) {
+				continue
+			}
+			if s.loaded == nil && d.matchedElsewhere(sel, s) || s.loaded != nil && (len(added) == 0 || !matchesAny(sel, s.name, s.loaded.api)) {
+				continue
+			}
+			p = d.config.Explain(sel, slices.Collect(subjectsOf(names[s], next.api)))
+			if len(added) > 0 {
+				p.Message += "; new operations: " + joinFirst(added)
+			}
 		}
 		p.Severity = config.Error
 		problems = append(problems, p.String())
 	}
 	return problems
+}
+
+// escaped returns the operations that a selector matches and would not match any more, as method and path, sorted: those of the
+// newer document, and those of other APIs, whose names depend on its title where the configuration gives them none.
+func (d *deployment) escaped(sel *config.Selection, changed *source, next *loaded, names map[*source]string) (operations []string) {
+	for _, s := range d.sources {
+		later := s.loaded
+		if s == changed {
+			later = next
+		}
+		if s.loaded == nil || later == s.loaded && names[s] == s.name || !d.reaches(sel, s) {
+			continue
+		}
+		matched := map[string]bool{}
+		for subject := range subjectsOf(s.name, s.loaded.api) {
+			if sel.Match(subject) {
+				matched[subject.Method+" "+subject.Path] = true
+			}
+		}
+		for subject := range subjectsOf(names[s], later.api) {
+			if operation := subject.Method + " " + subject.Path; matched[operation] && !sel.Match(subject) {
+				operations = append(operations, operation)
+			}
+		}
+	}
+	slices.Sort(operations)
+	return operations
+}
+
+// addedOperations returns the operations that a newer document has and the one before had not, as method and path, sorted.
+func addedOperations(before, next *loaded) (added []string) {
+	if before == nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for subject := range subjectsOf("", before.api) {
+		known[subject.Method+" "+subject.Path] = true
+	}
+	for subject := range subjectsOf("", next.api) {
+		if operation := subject.Method + " " + subject.Path; !known[operation] {
+			added = append(added, operation)
+		}
+	}
+	slices.Sort(added)
+	return added
 }
 
 // matchedElsewhere reports whether a selector matches an operation of another source, or may do so because the document of

@@ -154,14 +154,19 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 		"optional":                   {`optional: true, path: "/order/**"`, []string{"GET /orders/purge purge admin"}, ""},
 		"method alone":               {"method: GET", []string{"POST /orders/purge purge admin"}, ""},
 		"new operations beside them": {"tag: admin", []string{before, "GET /orders/drop drop public"}, ""},
+		"another title":              {"api: a", []string{"title B", before}, "matches GET /list, GET /order/purge no more"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := newChanging(t, tagged("A", before, "GET /list list public"))
-			cfg := "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"
+			title := "A"
+			if len(tt.after) > 0 && strings.HasPrefix(tt.after[0], "title ") {
+				title, tt.after = strings.TrimPrefix(tt.after[0], "title "), tt.after[1:]
+			}
+			cfg := "apis: [{spec: " + o.URL + "/a.yaml, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"
 			r := run(t, map[string]string{"drawbridge.yaml": cfg})
 			r.served()
-			o.set(tagged("A", append(tt.after, "GET /list list public")...))
+			o.set(tagged(title, append(tt.after, "GET /list list public")...))
 			// Without a change of the configuration: a document that comes by itself, as after its refresh.
 			r.poke()
 			r.eventually("the document is read again", func() bool {
@@ -243,4 +248,22 @@ func newHanging(t *testing.T, may <-chan struct{}, text string) *changing {
 	}))}
 	t.Cleanup(o.Close)
 	return o
+}
+
+// TestSelectorsAndTheTitleOfAnother holds that a document can't take the name from another API, and with it its restrictions.
+func TestSelectorsAndTheTitleOfAnother(t *testing.T) {
+	b := newChanging(t, tagged("B", "GET /items listItems items"))
+	r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"),
+		"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + b.URL + "/b.yaml, refresh: 0s}]\nrules:\n  - {match: {api: a, path: /orders}, set: {confirm: true}}\n"})
+	r.served()
+	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listOrders", "b_listItems"}) })
+	b.set(tagged("A", "GET /items listItems items"))
+	r.poke()
+	r.eventually("the document is held", func() bool { return r.state(1).State == admin.Held })
+	if held := r.state(1).Held; len(held.Restrictions) != 1 || !strings.Contains(held.Restrictions[0], "matches GET /orders no more") {
+		t.Errorf("held: %+v", held)
+	}
+	if p := r.Plan("a_listOrders"); p == nil || !p.consent.needed {
+		t.Errorf("tools %q", r.tools())
+	}
 }
