@@ -2,6 +2,8 @@ package auth
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -89,9 +91,9 @@ func IsScope(s string) bool {
 	return s != ""
 }
 
-// appendScopes adds the scopes of a space-separated list that are well formed.
-func appendScopes(scopes []string, list string) []string {
-	for s := range strings.FieldsSeq(list) {
+// appendScopes adds those of a list that are scopes.
+func appendScopes(scopes []string, list iter.Seq[string]) []string {
+	for s := range list {
 		if IsScope(s) {
 			scopes = append(scopes, s)
 		}
@@ -99,13 +101,14 @@ func appendScopes(scopes []string, list string) []string {
 	return scopes
 }
 
-// appendScopeClaim adds the scopes of a claim: a string with spaces, or a list of strings.
+// appendScopeClaim adds the scopes of a claim: a string, in which %x20 and no other space separates (RFC 6749 section 3.3), or a
+// list of strings, of which each is one scope.
 func appendScopeClaim(scopes []string, value []byte) ([]string, bool) {
-	list, ok := texts(value)
-	for _, s := range list {
-		scopes = appendScopes(scopes, s)
+	if s, ok := text1(value); ok {
+		return appendScopes(scopes, strings.SplitSeq(s, " ")), true
 	}
-	return scopes, ok
+	list, ok := texts(value)
+	return appendScopes(scopes, slices.Values(list)), ok
 }
 
 // readScopes reads the scopes of a payload from the first claim that is there of
