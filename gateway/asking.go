@@ -178,7 +178,7 @@ func (a *asking) round(ctx context.Context, open []*input, values map[string]jso
 	return nil
 }
 
-// good tells what is wrong with an answer.
+// good tells what is wrong with an answer: by what its values are for, which knows better words, and by the form that was sent.
 func (a *asking) good(in *input, answer []byte) error {
 	values := in.values(a, answer)
 	for _, name := range in.missing(a, true) {
@@ -186,10 +186,15 @@ func (a *asking) good(in *input, answer []byte) error {
 			return fmt.Errorf("%s is missing", name)
 		}
 	}
-	if len(values) == 0 {
+	if len(values) > 0 {
+		if err := a.fits(values); err != nil {
+			return err
+		}
+	}
+	if in.form == nil {
 		return nil
 	}
-	return a.fits(values)
+	return in.form.holds(answer, a.era(), func(name string) bool { return in.shows(a, name) })
 }
 
 // values returns what an answer gives of what is not known. What else is in it was not asked for, and is not used.
@@ -225,13 +230,17 @@ func (in *input) question(a *asking, refused error) (mcp.Question, error) {
 		}
 		return q, nil
 	}
-	era := formNew
-	if a.revision < "2025-11-25" {
-		era = formOld
-	}
-	schema, err := in.form.schema(era, func(name string) bool { return in.shows(a, name) })
+	schema, err := in.form.schema(a.era(), func(name string) bool { return in.shows(a, name) })
 	q.Params = append(append(params, `,"requestedSchema":`...), schema...)
 	return q, err
+}
+
+// era is what forms can say to the client.
+func (a *asking) era() formEra {
+	if a.revision < "2025-11-25" {
+		return formOld
+	}
+	return formNew
 }
 
 // shows tells whether a field is in the form: not if all that it would give is known.

@@ -65,10 +65,10 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	return nil
 }
 
-// agreed reads the form. A form without the box was accepted as a whole.
+// agreed reads the form. The schema requires the box, so a form without it is no consent: a client that accepts what
+// it has not shown, or has not understood, sends an empty one.
 func agreed(form json.RawMessage) bool {
-	box := jsonscan.Lookup(form, "go_ahead")
-	return box == nil || string(box) == "true"
+	return string(jsonscan.Lookup(form, "go_ahead")) == "true"
 }
 
 // maxShown is the most bytes of arguments that a question shows.

@@ -84,6 +84,11 @@ func TestConsent(t *testing.T) {
 	for name, tt := range map[string]struct{ response, want string }{
 		"declined":  {`{"action":"decline"}`, "The user did not agree"},
 		"unchecked": {`{"action":"accept","content":{"go_ahead":false}}`, "The user did not agree"},
+		"empty":     {`{"action":"accept","content":{}}`, "The user did not agree"},
+		"null":      {`{"action":"accept","content":{"go_ahead":null}}`, "The user did not agree"},
+		"a text":    {`{"action":"accept","content":{"go_ahead":"true"}}`, "The user did not agree"},
+		"a number":  {`{"action":"accept","content":{"go_ahead":1}}`, "The user did not agree"},
+		"another":   {`{"action":"accept","content":{"Go_Ahead":true}}`, "The user did not agree"},
 		"cancelled": {`{"action":"cancel"}`, "The user has not decided"},
 	} {
 		fresh, _, _ := call("cancel", `{"id":7}`, "")

@@ -1,13 +1,9 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
@@ -162,62 +158,22 @@ func (q *jobQuestion) fitting(content []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.holds(content, formNew, func(string) bool { return true }); err != nil {
+		return nil, err
+	}
 	dst := []byte{'{'}
 	for i := range f.fields {
-		field := &f.fields[i]
-		value := jsonscan.Lookup(content, field.name)
+		name := f.fields[i].name
+		value := jsonscan.Lookup(content, name)
 		if value == nil || jsonscan.KindOf(value) == jsonscan.Null {
-			if field.required {
-				return nil, fmt.Errorf("%s is missing", field.name)
-			}
 			continue
-		}
-		if err := field.holds(value); err != nil {
-			return nil, fmt.Errorf("%s %w", field.name, err)
 		}
 		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
-		dst = append(append(jsonscan.AppendString(dst, field.name), ':'), value...)
+		dst = append(append(jsonscan.AppendString(dst, name), ':'), value...)
 	}
 	return append(dst, '}'), nil
-}
-
-// holds tells what is wrong with the value of a field.
-func (f *field) holds(value []byte) error {
-	within := func(n float64, what string) error {
-		if least, err := strconv.ParseFloat(f.least, 64); err == nil && n < least {
-			return fmt.Errorf("is too %s: at least %s", what, f.least)
-		}
-		if most, err := strconv.ParseFloat(f.most, 64); err == nil && n > most {
-			return fmt.Errorf("is too %s: at most %s", map[string]string{"small": "large", "short": "long"}[what], f.most)
-		}
-		return nil
-	}
-	kind := jsonscan.KindOf(value)
-	switch {
-	case f.kind == fieldText && kind == jsonscan.String:
-		return within(float64(utf8.RuneCount(jsonscan.Unquote(value))), "short")
-	case (f.kind == fieldNumber || f.kind == fieldInteger) && kind == jsonscan.Number:
-		n, err := strconv.ParseFloat(string(value), 64)
-		if err != nil || f.kind == fieldInteger && n != math.Trunc(n) {
-			return errors.New("is no such number")
-		}
-		return within(n, "small")
-	case f.kind == fieldBoolean && kind == jsonscan.Bool:
-		return nil
-	case f.kind == fieldChoice && kind == jsonscan.String && f.has(string(jsonscan.Unquote(value))):
-		return nil
-	case f.kind == fieldChoices && kind == jsonscan.Array:
-		n := 0
-		for item := range jsonscan.Elements(value) {
-			if n++; jsonscan.KindOf(item) != jsonscan.String || !f.has(string(jsonscan.Unquote(item))) {
-				return errors.New("has what is none of the choices")
-			}
-		}
-		return within(float64(n), "short")
-	}
-	return errors.New("is not what the form has")
 }
 
 // with adds an answer to the arguments that the request has in any case.

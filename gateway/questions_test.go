@@ -305,6 +305,11 @@ func (c *answering) key(m message) string {
 			return key
 		}
 	}
+	for key := range c.call.Answers {
+		if len(c.call.Answers) == 1 && m.Method == "elicitation/create" {
+			return key // the answers may be empty
+		}
+	}
 	return "?"
 }
 

@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// holds tells what is wrong with an answer to a form, by the schema that was sent: that of [form.schema] for the same era and
+// fields. null stands for a field that was left empty. The error is for the user.
+func (f *form) holds(answer []byte, era formEra, wanted func(name string) bool) error {
+	for i := range f.fields {
+		field := &f.fields[i]
+		if !wanted(field.name) && (f.written == nil || era == formOld) {
+			continue // it was not sent
+		}
+		value := jsonscan.Lookup(answer, field.name)
+		if value == nil || jsonscan.KindOf(value) == jsonscan.Null {
+			if field.required {
+				return fmt.Errorf("%s is missing", field.name)
+			}
+			continue
+		}
+		if err := field.holds(value); err != nil {
+			return fmt.Errorf("%s %w", field.name, err)
+		}
+	}
+	return nil
+}
+
+// holds tells what is wrong with the value of a field.
+func (f *field) holds(value []byte) error {
+	kind := jsonscan.KindOf(value)
+	switch {
+	case f.kind == fieldText && kind == jsonscan.String:
+		text := string(jsonscan.Unquote(value))
+		if !hasFormat(text, f.format) {
+			return fmt.Errorf("is not of the format %s", f.format)
+		}
+		return f.within(float64(utf8.RuneCountInString(text)), "short", "long")
+	case (f.kind == fieldNumber || f.kind == fieldInteger) && kind == jsonscan.Number:
+		n, err := strconv.ParseFloat(string(value), 64)
+		if err != nil || f.kind == fieldInteger && n != math.Trunc(n) {
+			return errors.New("is no such number")
+		}
+		return f.within(n, "small", "large")
+	case f.kind == fieldBoolean && kind == jsonscan.Bool:
+		return nil
+	case f.kind == fieldChoice && kind == jsonscan.String && f.has(string(jsonscan.Unquote(value))):
+		return nil
+	case f.kind == fieldChoices && kind == jsonscan.Array:
+		n := 0
+		for item := range jsonscan.Elements(value) {
+			if n++; jsonscan.KindOf(item) != jsonscan.String || !f.has(string(jsonscan.Unquote(item))) {
+				return errors.New("has what is none of the choices")
+			}
+		}
+		return f.within(float64(n), "short", "long")
+	}
+	return errors.New("is not what the form has")
+}
+
+// within tells what is wrong with a number, length or count; small and large are the words for that.
+func (f *field) within(n float64, small, large string) error {
+	if least, err := strconv.ParseFloat(f.least, 64); err == nil && n < least {
+		return fmt.Errorf("is too %s: at least %s", small, f.least)
+	}
+	if most, err := strconv.ParseFloat(f.most, 64); err == nil && n > most {
+		return fmt.Errorf("is too %s: at most %s", large, f.most)
+	}
+	return nil
+}
+
+// hasFormat tells whether a text has one of the formats of a form, or if there is none.
+func hasFormat(text, format string) bool {
+	var err error
+	switch format {
+	case "email":
+		var a *mail.Address
+		if a, err = mail.ParseAddress(text); err == nil {
+			return a.Address == text
+		}
+	case "uri":
+		var u *url.URL
+		if u, err = url.Parse(text); err == nil {
+			return u.IsAbs()
+		}
+	case "date":
+		_, err = time.Parse(time.DateOnly, text)
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
+	}
+	return err == nil
+}
