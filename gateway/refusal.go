@@ -56,7 +56,7 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, statusText(resp.StatusCode))
+	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, answeredStatus(resp))
 	said := c.refusal(body, short)
 	if room := maxErrorBody - len(lead); len(said) > room {
 		said, short = strings.ToValidUTF8(said[:room], ""), true

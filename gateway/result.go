@@ -282,6 +282,16 @@ func orUnknown(mediaType string) string {
 	return mediaType
 }
 
+// answeredStatus is what the status of an answer is called. The gateway's client reads one that HTTP does not have as 500.
+func answeredStatus(resp *http.Response) string {
+	text := statusText(resp.StatusCode)
+	said, _, _ := strings.Cut(resp.Status, " ")
+	if code, err := strconv.Atoi(said); err == nil && len(said) == 3 && (code < 100 || code > 599) {
+		text = fmt.Sprintf("with the status %s, which HTTP does not have; it counts as %s", said, text)
+	}
+	return text
+}
+
 func statusText(code int) string {
 	if text := http.StatusText(code); text != "" {
 		return strconv.Itoa(code) + " " + text

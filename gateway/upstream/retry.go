@@ -281,6 +281,7 @@ func (c *Client) try(req *http.Request, over http.RoundTripper, call judged) (*h
 		call.end(silent)
 		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err, renewed: isRenewed(resp.Request)}
 	}
+	readStatus(resp)
 	if v, certain := verdictOn(resp, c.allErrors); certain {
 		call.end(v)
 	}

@@ -308,6 +308,14 @@ func (c *Client) acceptEncoding(u *url.URL) []string {
 	return c.gzip
 }
 
+// readStatus makes 500 of a status that HTTP does not have: it is to be treated as a 5xx (RFC 9110 section 15), and one below 100
+// would pass for a success wherever statuses are compared. The line that the service sent stays in resp.Status.
+func readStatus(resp *http.Response) {
+	if resp.StatusCode < 100 || resp.StatusCode > 599 {
+		resp.StatusCode = http.StatusInternalServerError
+	}
+}
+
 // checkHead refuses heads that net/http lets pass.
 func checkHead(resp *http.Response) error {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
