@@ -281,7 +281,7 @@ func TestPrincipal(t *testing.T) {
 		want   string
 	}{
 		{nil, "http://localhost:7001|alice app [mcp:tools orders:read]"},
-		{map[string]any{"scope": nil, "scp": []string{"a", "b c"}}, "http://localhost:7001|alice app [a b c]"},
+		{map[string]any{"scope": nil, "scp": []string{"a", "b c"}}, "http://localhost:7001|alice app [a]"},
 		{map[string]any{"scope": nil, "scp": "a b"}, "http://localhost:7001|alice app [a b]"},
 		{map[string]any{"scope": "a \"b\" c\\ ä"}, "http://localhost:7001|alice app [a]"},
 		{map[string]any{"scope": nil}, "http://localhost:7001|alice app []"},

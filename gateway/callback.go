@@ -199,7 +199,7 @@ func (s *callbackSignature) holds(h http.Header, body []byte) bool {
 	if len(values) != 1 {
 		return false
 	}
-	text, ok := strings.CutPrefix(strings.TrimSpace(values[0]), s.prefix)
+	text, ok := strings.CutPrefix(strings.Trim(values[0], " \t"), s.prefix)
 	given, err := s.decode(text)
 	if !ok || err != nil {
 		return false

@@ -257,7 +257,7 @@ func (m *manifests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func matches(values []string, etag string) bool {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {
-			if item = strings.TrimSpace(item); item == "*" || strings.TrimPrefix(item, "W/") == etag {
+			if item = strings.Trim(item, " \t"); item == "*" || strings.TrimPrefix(item, "W/") == etag {
 				return true
 			}
 		}

@@ -2,11 +2,15 @@ package openapi
 
 import "strings"
 
+// blanks are the optional white space around the parts of a header (RFC 9110 section 5.6.3), and the line ends that documents
+// have there. No other space is one: in a name it is a part of the name.
+const blanks = " \t\r\n"
+
 // mediaType returns a media type without parameters, in lower case. It accepts what mime.ParseMediaType refuses:
 // documents and services have a few of those.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
-	return strings.ToLower(strings.TrimSpace(s))
+	return strings.ToLower(strings.Trim(s, blanks))
 }
 
 // charset returns the parameter of that name, lower case, "" when there is none.
@@ -19,8 +23,8 @@ func mediaParameter(s, wanted string) string {
 		var p string
 		p, parameters, _ = strings.Cut(parameters, ";")
 		name, value, _ := strings.Cut(p, "=")
-		if strings.EqualFold(strings.TrimSpace(name), wanted) {
-			return strings.Trim(strings.TrimSpace(value), `"'`)
+		if strings.EqualFold(strings.Trim(name, blanks), wanted) {
+			return strings.Trim(strings.Trim(value, blanks), `"'`)
 		}
 	}
 	return ""

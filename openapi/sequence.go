@@ -87,7 +87,7 @@ func lines(data []byte) iter.Seq2[[]byte, bool] {
 		for whole := true; whole; {
 			var line []byte
 			line, data, whole = bytes.Cut(data, []byte("\n"))
-			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(line, whole) {
+			if line = bytes.Trim(line, blanks); len(line) > 0 && !yield(line, whole) {
 				return
 			}
 		}
@@ -99,7 +99,7 @@ func lines(data []byte) iter.Seq2[[]byte, bool] {
 func records(data []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(text []byte, whole bool) bool) {
 		for record := range bytes.SplitSeq(data, []byte{recordSeparator}) {
-			text := bytes.TrimSpace(record)
+			text := bytes.Trim(record, blanks)
 			if len(text) > 0 && !yield(text, record[len(record)-1] <= ' ') {
 				return
 			}

@@ -127,7 +127,7 @@ func (w *watcher) whole(last []byte) (all []byte, long bool) {
 
 // text shows an event that is a text of JSON with white space around it, unless it is nothing else.
 func (w *watcher) text(event []byte, long bool) {
-	if event = bytes.TrimSpace(event); long || len(event) > 0 {
+	if event = bytes.Trim(event, blanks); long || len(event) > 0 {
 		w.tell(event, long)
 	}
 }

@@ -38,7 +38,7 @@ func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	had := strings.Fields(claim(t.claims, "scope"))
+	had, _ := readScopes(claim(t.claims, "scope")) // which this server has written
 	scopes, p := readScopes(q.form.get("scope"))
 	if p != nil {
 		return nil, p

@@ -68,7 +68,10 @@ func readForm(w http.ResponseWriter, r *http.Request) (parameters, *problem) {
 func readScopes(list string) ([]string, *problem) {
 	var scopes []string
 	seen := make(map[string]bool)
-	for name := range strings.FieldsSeq(list) {
+	for name := range strings.SplitSeq(list, " ") {
+		if name == "" {
+			continue
+		}
 		if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
 			return nil, newProblem(invalidScope, "'%s' is not a scope", name)
 		}

@@ -207,10 +207,10 @@ func accepted(o Options) http.HandlerFunc {
 // has not seen all, so they are refused.
 func matched(h http.Header) (digest string, ok bool) {
 	values := h.Values("If-Match")
-	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "*" {
+	if len(values) == 0 || len(values) == 1 && strings.Trim(values[0], " \t") == "*" {
 		return "", true
 	}
-	digest, opened := strings.CutPrefix(strings.TrimSpace(values[0]), `"`)
+	digest, opened := strings.CutPrefix(strings.Trim(values[0], " \t"), `"`)
 	digest, closed := strings.CutSuffix(digest, `"`)
 	return digest, len(values) == 1 && opened && closed && digest != "" && !strings.Contains(digest, `"`)
 }

@@ -90,6 +90,8 @@ func TestFreshness(t *testing.T) {
 		{name: "words of another directive, and a time", header: `Cache-Control: note="a, b\"", max-age="60"`, fresh: 59 * time.Second, stale: time.Minute},
 		{name: "a quote without an end", ttl: time.Minute, header: `Cache-Control: max-age=60, note="a`, stale: time.Second},
 		{name: "a quote with an end in another line", header: "Cache-Control: note=\"a, max-age=60\nCache-Control: b\"", stale: time.Second},
+		{name: "no-store and a no-break space, which is no space of a header", ttl: time.Minute, header: "Cache-Control: no-store\u00a0\nETag: \"1\"", stale: time.Second},
+		{name: "an empty element", header: "Cache-Control: , max-age=60", fresh: 59 * time.Second, stale: 61 * time.Second},
 		{name: "no-store behind a quote without an end", ttl: time.Minute, header: "Cache-Control: note=\"a, no-store\nETag: \"1\"", stale: time.Second},
 		{name: "negative max-age", ttl: time.Minute, header: "Cache-Control: max-age=-1", stale: time.Second},
 		{name: "max-age with a sign", ttl: time.Minute, header: "Cache-Control: max-age=+60", stale: time.Second},

@@ -49,8 +49,14 @@ func parseControl(h http.Header) directives {
 			return d
 		}
 		name, value, _ := strings.Cut(part, "=")
-		name = strings.ToLower(strings.TrimSpace(name))
-		value = strings.Trim(strings.TrimSpace(value), `"`)
+		if name = strings.Trim(name, " \t"); strings.Trim(part, " \t") == "" {
+			continue // an empty element of a list (RFC 9110 section 5.6.1.2)
+		} else if !isToken(name) {
+			d["no-store"] = "" // such as no-store before a no-break space, which another cache may take for no-store
+			return d
+		}
+		name = strings.ToLower(name)
+		value = strings.Trim(strings.Trim(value, " \t"), `"`)
 		if before, twice := d[name]; twice && seconds(before) < seconds(value) {
 			continue // said twice: the shorter time counts
 		}
@@ -82,6 +88,11 @@ func cutDirective(text string) (part, rest string, ok bool) {
 	}
 	part, rest, _ = strings.Cut(text[at+1:], ",")
 	return text[:at+1], rest, strings.Trim(part, " \t") == ""
+}
+
+// isToken tells whether s is a token (RFC 9110 section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) })
 }
 
 func (d directives) has(name string) bool { _, ok := d[name]; return ok }
@@ -147,7 +158,7 @@ func dateOf(h http.Header, received time.Time) time.Time {
 func age(h http.Header, asked, received time.Time) time.Duration {
 	apparent := max(0, received.Sub(dateOf(h, received)))
 	said, _, _ := strings.Cut(h.Get("Age"), ",")
-	return min(max(apparent, seconds(strings.TrimSpace(said))+received.Sub(asked)), longest)
+	return min(max(apparent, seconds(strings.Trim(said, " \t"))+received.Sub(asked)), longest)
 }
 
 // varies tells whether an answer depends on more than a request says.

@@ -41,11 +41,15 @@ func first(h http.Header, name string) (string, bool) {
 	return "", false
 }
 
+// isName tells whether a text is a name that is compared without regard to case. Names are ASCII, and a letter that
+// [strings.EqualFold] takes for one of them, such as the Kelvin sign, has more bytes.
+func isName(text, name string) bool { return len(text) == len(name) && strings.EqualFold(text, name) }
+
 // checkContent checks what the body is said to be.
 func checkContent(h http.Header) *Error {
 	value, _ := first(h, "Content-Type")
 	media, _, _ := strings.Cut(value, ";")
-	if !strings.EqualFold(strings.TrimSpace(media), "application/json") {
+	if !isName(strings.Trim(media, " \t"), "application/json") {
 		return refusal(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	}
 	if len(h["Content-Encoding"]) > 0 {
@@ -170,9 +174,9 @@ func listed(values []string, names ...string) bool {
 			var item string
 			item, v, _ = strings.Cut(v, ",")
 			item, params, _ := strings.Cut(item, ";")
-			item = strings.TrimSpace(item)
+			item = strings.Trim(item, " \t")
 			for _, n := range names {
-				if strings.EqualFold(item, n) && !zeroWeight(params) {
+				if isName(item, n) && !zeroWeight(params) {
 					return true
 				}
 			}
@@ -185,7 +189,7 @@ func zeroWeight(params string) bool {
 	for params != "" {
 		var p string
 		p, params, _ = strings.Cut(params, ";")
-		p = strings.TrimSpace(p)
+		p = strings.Trim(p, " \t")
 		if len(p) > 2 && (p[0] == 'q' || p[0] == 'Q') && p[1] == '=' {
 			return strings.Trim(p[2:], "0.") == ""
 		}

@@ -30,7 +30,7 @@ func newLineReader(r io.Reader, limit int64) *lineReader {
 func (l *lineReader) next() (line, error) {
 	for {
 		n, err := l.one()
-		if n.size > int64(len(n.text)) || len(bytes.TrimSpace(n.text)) > 0 {
+		if n.size > int64(len(n.text)) || len(bytes.Trim(n.text, " \t\r")) > 0 {
 			return n, nil // an error that came with it comes again
 		}
 		if err != nil {

@@ -126,7 +126,7 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	for _, v := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(v, ",") {
 			// The names of Mcp-Param headers are the tools' own, and newer revisions bring more of Mcp-.
-			if name = strings.TrimSpace(name); own < maxOwn && isOwn(name) {
+			if name = strings.Trim(name, " \t"); own < maxOwn && isOwn(name) {
 				own++
 				if !contains(allowed, name) {
 					allowed += ", " + name

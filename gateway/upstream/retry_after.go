@@ -13,7 +13,7 @@ import (
 // the past, and is at most [math.MaxInt32] seconds.
 func RetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	const most = math.MaxInt32 * time.Second
-	value := strings.TrimSpace(h.Get("Retry-After"))
+	value := strings.Trim(h.Get("Retry-After"), " \t")
 	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
 		return time.Duration(min(seconds, math.MaxInt32)) * time.Second, true
 	}

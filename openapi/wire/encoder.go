@@ -149,7 +149,7 @@ func (e *Encoder) appendCounted(dst, v []byte, repeated repetition) ([]byte, rep
 // isJSON reports whether a media type, or range, is one whose values are written as JSON.
 func isJSON(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
-	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	mediaType = strings.ToLower(strings.Trim(mediaType, " \t\r\n"))
 	switch mediaType {
 	case "application/json", "text/json", "application/*", "*/*":
 		return true

@@ -212,5 +212,5 @@ func covers(t, base string) bool {
 // bare returns a media type without parameters, in lower case.
 func bare(t string) string {
 	t, _, _ = strings.Cut(t, ";")
-	return strings.ToLower(strings.TrimSpace(t))
+	return strings.ToLower(strings.Trim(t, " \t\r\n"))
 }
