@@ -130,7 +130,7 @@ func (h *KeyHeader) read(l *loader, n *yaml.Node, key string) {
 func forbiddenKeyHeader(name string) bool {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	for _, prefix := range []string{"accept", "authorization", "connection", "content-", "cookie", "dpop", "expect", "forwarded", "host", "if-", "keep-alive",
-		"mcp-", "origin", "proxy-", "range", "te", "trailer", "transfer-", "traceparent", "tracestate", "baggage", "upgrade", "user-agent", "x-forwarded-", "x-http-method"} {
+		"mcp-", "origin", "proxy", "proxy-", "range", "te", "trailer", "transfer-", "traceparent", "tracestate", "baggage", "upgrade", "user-agent", "x-forwarded-", "x-http-method"} {
 		if name == prefix || strings.HasSuffix(prefix, "-") && strings.HasPrefix(name, prefix) {
 			return true
 		}

@@ -410,8 +410,8 @@ func checkHeader(name string) error {
 		return errors.New("is not a header name")
 	case slices.Contains([]string{
 		"host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding", "transfer-encoding",
-		"te", "trailer", "upgrade", "connection", "keep-alive", "expect", "cookie", "proxy-connection",
-	}, strings.ToLower(name)):
+		"te", "trailer", "upgrade", "connection", "keep-alive", "expect", "cookie", "proxy-connection", "proxy",
+	}, strings.ToLower(strings.ReplaceAll(name, "_", "-"))):
 		return errors.New("the gateway sets this header itself")
 	}
 	return nil

@@ -159,15 +159,17 @@ func checkPassed(name string) error {
 // that some server takes for it (R6).
 func isFixed(name string) bool {
 	name = strings.Map(func(r rune) rune { return rune(fold(byte(r))) }, name)
-	for _, prefix := range []string{"proxy-", "x-forwarded-", "x-original-", "x-rewrite-", "x-envoy-", "mcp-", "content-", "sec-", "access-control-", "if-"} {
+	for _, prefix := range []string{"proxy-", "x-forwarded-", "x-original-", "x-rewrite-", "x-accel-", "x-envoy-", "mcp-", "content-", "sec-", "access-control-", "if-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
 	switch name {
-	case "authorization", "cookie", "cookie2", "set-cookie", "dpop", "www-authenticate", // who is who
+	case "proxy", // HTTP_PROXY to a CGI program (httpoxy)
+		"authorization", "cookie", "cookie2", "set-cookie", "dpop", "www-authenticate", // who is who
 		"host", "origin", "referer", "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", // from where to where
-		"cf-connecting-ip", "fastly-client-ip", "x-host", "x-http-host-override", "x-http-method", "x-http-method-override", "x-method-override", "x-forwarded", "x-url-scheme",
+		"cf-connecting-ip", "fastly-client-ip", "x-host", "x-http-host-override", "x-http-method", "x-http-method-override", "x-method-override", "x-forwarded", "x-url-scheme", "x-scheme", "front-end-https",
+		"x-remote-ip", "x-remote-addr", "remote-addr", "x-originating-ip", "wl-proxy-client-ip", "remote-user", "x-remote-user", "remote-groups", "x-remote-group", "x-sendfile-type", "x-middleware-subrequest",
 		"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings", "expect", "max-forwards", // this hop
 		"accept", "accept-encoding", "accept-charset", "range", "user-agent", "date", "pragma", "cache-control", "idempotency-key", // made by the gateway
 		"traceparent", "tracestate", "baggage", "last-event-id":

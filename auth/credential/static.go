@@ -250,9 +250,9 @@ func checkName(in Place, name string) error {
 		}
 	}
 	if in == Header {
-		switch http.CanonicalHeaderKey(name) {
+		switch http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")) {
 		case "Host", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Te", "Trailer", "Upgrade",
-			"Connection", "Keep-Alive", "Expect", "Accept-Encoding", "Cookie":
+			"Connection", "Keep-Alive", "Expect", "Accept-Encoding", "Cookie", "Proxy", "Proxy-Connection":
 			return fmt.Errorf("credential: an API key can't stand in header %q", name)
 		}
 	}

@@ -8,18 +8,25 @@ import (
 )
 
 // ForbiddenHeader reports whether a header must not be set from an argument: the headers of authentication, framing,
-// routing, tracing and of the protocol itself, and those that the gateway sends on its own behalf (R6). Names are compared without regard to case, and with "_" for "-",
-// since many servers don't tell them apart.
+// routing, tracing and of the protocol itself, those that the gateway sends on its own behalf, and those that servers believe because a
+// proxy in front of them is thought to have written them (R6). Names are compared without regard to case, and with "_" for "-",
+// since many servers don't tell them apart: CGI, WSGI and Rack make one variable of both (RFC 3875 section 4.1.18).
 func ForbiddenHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	switch name {
 	case "authorization", "cookie", "set-cookie", "host", "content-length", "content-type", "content-encoding", "accept",
 		"accept-encoding", "transfer-encoding", "te", "trailer", "upgrade", "connection", "keep-alive", "expect", "via",
-		"forwarded", "x-real-ip", "x-http-method-override", "x-http-method", "x-method-override", "x-rewrite-url",
-		"traceparent", "tracestate", "baggage", "dpop", "user-agent":
+		"forwarded", "x-http-method-override", "x-http-method", "x-method-override",
+		"traceparent", "tracestate", "baggage", "dpop", "user-agent", "cookie2", "set-cookie2", "http2-settings", "max-forwards",
+		"proxy", // HTTP_PROXY, which many HTTP clients obey (httpoxy, CVE-2016-5385)
+		"x-forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", "cf-connecting-ip", "fastly-client-ip",
+		"x-remote-ip", "x-remote-addr", "remote-addr", "x-originating-ip", "wl-proxy-client-ip", // where a request is from
+		"x-host", "x-http-host-override", "x-url-scheme", "x-scheme", "front-end-https", // where it goes
+		"remote-user", "x-remote-user", "remote-groups", "x-remote-group", // whose it is
+		"x-sendfile-type", "x-middleware-subrequest": // CVE-2025-61780, CVE-2025-29927
 		return true
 	}
-	for _, prefix := range [...]string{"proxy-", "x-forwarded-", "x-original-", "mcp-"} {
+	for _, prefix := range [...]string{"proxy-", "x-forwarded-", "x-original-", "x-rewrite-", "x-accel-", "x-envoy-", "mcp-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

@@ -276,14 +276,15 @@ func TestForbiddenHeaders(t *testing.T) {
 	for _, name := range strings.Fields(`Authorization Proxy-Authorization Proxy-Connection Cookie Host Content-Length
 		Content-Type Accept Transfer-Encoding TE Trailer Upgrade Connection Keep-Alive Expect Forwarded X-Forwarded-For
 		X-Forwarded-Host X-Real-IP X-Original-URL X-HTTP-Method-Override X-Rewrite-URL Mcp-Session-Id Mcp-Param-a
-		traceparent tracestate baggage DPoP User-Agent`) {
+		traceparent tracestate baggage DPoP User-Agent Proxy X-Forwarded X-Client-IP True-Client-IP X-Host Front-End-Https Remote-User
+		X-Remote-User X-Accel-Mapping X-Sendfile-Type X-Middleware-Subrequest`) {
 		for _, spelling := range []string{name, strings.ToLower(name), strings.ToUpper(name), strings.ReplaceAll(name, "-", "_")} {
 			if !ForbiddenHeader(spelling) {
 				t.Errorf("%s is not forbidden", spelling)
 			}
 		}
 	}
-	for _, name := range strings.Fields("X-Request-Id If-Match If-None-Match Range Idempotency-Key Accept-Language Prefer X-Api-Version") {
+	for _, name := range strings.Fields("X-Request-Id If-Match If-None-Match Range Idempotency-Key Accept-Language Prefer X-Api-Version X-Proxy Proxied X-User-Id") {
 		if ForbiddenHeader(name) {
 			t.Errorf("%s is forbidden", name)
 		}
