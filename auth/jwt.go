@@ -307,10 +307,11 @@ func keyThumbprint(confirmation []byte) string {
 
 // isVariant reports whether a member name differs from a known one only by case
 // or by control characters around it: some parser behind or before us may take
-// it for the known one (T8).
+// it for the known one (T8). A name with U+FFFD, which stands for each half of a
+// surrogate pair, may be several names, as with [text1].
 func isVariant(name []byte, known ...string) bool {
 	s := string(name)
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }) {
 		return true
 	}
 	s = strings.TrimSpace(s)

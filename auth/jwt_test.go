@@ -167,6 +167,8 @@ func TestTokens(t *testing.T) {
 		{"T8 header Alg", raw(`{"Alg":"none","alg":"ES256","typ":"at+jwt","kid":"shared"}`, "{"+claims+"}"), "malformed header"},
 		{"T8 header kid NUL", raw(`{"kid\u0000":"x","alg":"ES256","typ":"at+jwt","kid":"shared"}`, "{"+claims+"}"), "malformed header"},
 		{"T8 subject with half a surrogate pair", raw(head, `{"iss":"`+h.a.url+`","sub":"a\ud800","aud":"`+resource+`","exp":`+fmt.Sprint(unix+60)+`}`), "malformed claim"},
+		{"T8 claim named with half a surrogate pair", raw(head, `{"iss":"`+h.a.url+`","sub":"a","aud":"`+resource+`","exp":`+fmt.Sprint(unix+60)+`,"role\udc00":"x"}`), "malformed claim"},
+		{"T8 claim named with a surrogate pair", raw(head, `{"iss":"`+h.a.url+`","sub":"a","aud":"`+resource+`","exp":`+fmt.Sprint(unix+60)+`,"role\ud83d\ude00":"x"}`), ""},
 		{"T8 subject with a surrogate pair", raw(head, `{"iss":"`+h.a.url+`","sub":"\ud83d\ude00","aud":"`+resource+`","exp":`+fmt.Sprint(unix+60)+`}`), ""},
 		{"T8 payload not an object", raw(head, `["x"]`), "not a JSON object with unique members"},
 		{"T8 payload two texts", raw(head, "{"+claims+"}{}"), "not a JSON object with unique members"},
