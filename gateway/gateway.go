@@ -22,6 +22,7 @@ import (
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/openapi"
 )
 
 // Options are what a [Gateway] is made of.
@@ -201,7 +202,7 @@ func New(o Options) (*Gateway, error) {
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Accept: g.Accept,
-		Access: func() *admin.Access { return g.fronting().access },
+		Clean: openapi.CleanData, Access: func() *admin.Access { return g.fronting().access },
 	})
 	return g, nil
 }

@@ -164,7 +164,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		report.API.LoadedAt = nil // the same documents give the same report
 		all.APIs = append(all.APIs, report)
 	}
-	e := json.NewEncoder(p.stdout)
+	e := json.NewEncoder(printable{p.stdout})
 	e.SetIndent("", "  ")
 	return e.Encode(all)
 }

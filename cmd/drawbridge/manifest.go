@@ -75,7 +75,7 @@ Exit codes: 0, 2 on bad usage or configuration.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(p.stdout, string(text))
+		fmt.Fprintln(printable{p.stdout}, string(text))
 		return nil
 	}
 	return c

@@ -12,7 +12,7 @@ type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {
 	clean := bytes.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point) && r != '\n' && r != '\t' {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point) && r != '\n' && r != '\t' {
 			return unicode.ReplacementChar
 		}
 		return r

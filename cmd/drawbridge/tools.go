@@ -49,7 +49,7 @@ which clients don't get.`,
 			if e := json.Indent(&b, append(append([]byte(`{"tools":`), definitions...), '}'), "", "  "); e != nil {
 				return e
 			}
-			fmt.Fprintln(p.stdout, b.String())
+			fmt.Fprintln(printable{p.stdout}, b.String())
 			return err
 		}
 		w := tabwriter.NewWriter(printable{p.stdout}, 0, 4, 2, ' ', 0)

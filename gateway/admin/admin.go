@@ -29,6 +29,9 @@ type Options struct {
 	// Accept puts the document of an API into use that is held, by the name of the API. digest is that of the document that is
 	// meant; "": any. The error is ErrNoAPI or ErrNotHeld where there is nothing to accept, ErrChanged where it is another document.
 	Accept func(ctx context.Context, name, digest string) error
+	// Clean takes out of a body what nobody sees in it: the texts in it are of documents, and a bidirectional control in a title would turn the words
+	// around it (S8). nil: bodies are written as they are.
+	Clean func([]byte) []byte
 	// Access returns the rules that hold for the request that has come.
 	Access func() *Access
 }
@@ -36,22 +39,23 @@ type Options struct {
 // Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept and POST /reload.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	handle := func(pattern string, h http.Handler) { mux.Handle(pattern, cleaned(o.Clean, h)) }
+	handle("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "ok\n")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+	}))
+	handle("GET /readyz", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ready(w, o.Status(), r.URL.Query().Has("verbose"))
-	})
-	mux.HandleFunc("GET /apis", func(w http.ResponseWriter, _ *http.Request) {
+	}))
+	handle("GET /apis", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, o.Status())
-	})
-	mux.HandleFunc("GET /apis/{name}", func(w http.ResponseWriter, r *http.Request) {
+	}))
+	handle("GET /apis/{name}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		report(w, r, o)
-	})
+	}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	mux.Handle("POST /reload", operators(o.Access, "reload", ", or send SIGHUP", reload(o)))
-	mux.Handle("POST /apis/{name}/accept", operators(o.Access, "accepting a document", "", accepted(o)))
-	return secured(screened(o.Access, mux))
+	handle("POST /reload", operators(o.Access, "reload", ", or send SIGHUP", reload(o)))
+	handle("POST /apis/{name}/accept", operators(o.Access, "accepting a document", "", accepted(o)))
+	return secured(screened(o.Access, exact(mux)))
 }
 
 // secured sets the headers of every answer (H12).
