@@ -48,8 +48,8 @@ func (x *exchange) batch(body []byte) *Error {
 		return fault
 	}
 	x.enter(ss)
-	if x.req.Revision != revision20250326 {
-		return refused
+	if x.req.Revision != revision20250326 || version != "" && version != revision20250326 {
+		return refused // also if the header says that the client goes by a revision without batches now
 	}
 	messages, fault := unpack(body)
 	if fault != nil {
