@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -32,10 +33,15 @@ func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*
 		select {
 		case <-ended:
 		case <-p.signals:
+		case <-time.After(interruptGrace):
 		}
 		return exitError(128 + int(number(sig)))
 	}
 }
+
+// interruptGrace is how long a command that was interrupted may take to end. Some of what it waits for knows nothing of a context, such as the
+// other end of a named pipe.
+const interruptGrace = time.Second
 
 // number is that of a signal; all that the program listens for have one.
 func number(sig os.Signal) syscall.Signal {

@@ -48,6 +48,35 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptedPipe ends a command that waits for the other end of a named pipe, of which no context knows, at the first signal.
+func TestInterruptedPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	signals, code := make(chan os.Signal, 1), make(chan int, 1)
+	go func() {
+		code <- run(context.Background(), []string{"check", pipe}, func(string) string { return "" }, io.Discard, io.Discard, signals)
+	}()
+	signals <- syscall.SIGINT
+	select {
+	case got := <-code:
+		if got != 130 {
+			t.Errorf("exit code %d, want 130", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("still there after the first signal")
+	}
+	// What reads is let go: a pipe that is open for both never blocks, and it finds nothing in it.
+	for range 2 {
+		other, err := os.OpenFile(pipe, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.Close()
+	}
+}
+
 // TestInterruptedLock ends a lock while one of two documents is read: what was read of the other must not be approved,
 // since a running gateway takes the file over.
 func TestInterruptedLock(t *testing.T) {
