@@ -8,24 +8,36 @@ import (
 )
 
 // Tombstones remembers, in memory, names that must not be honoured again before
-// their time has passed. It is bounded: when it is full, the name that has not been
-// asked for the longest is forgotten. Safe for concurrent use.
+// their time has passed. It is bounded: an owner that has its share, or that comes
+// when all is full, loses the name of its own that has not been asked for the
+// longest, so that no owner makes it forget what another has ended. Only the first
+// name of an owner takes the place of another's when all is full. Safe for
+// concurrent use.
 type Tombstones struct {
-	max int
-	now func() time.Time
+	max, share int
+	now        func() time.Time
 
-	mu    sync.Mutex
-	names map[string]*list.Element
-	order *list.List // of tombstone; the most recently used in front
+	mu     sync.Mutex
+	names  map[string]*tombstone
+	owners map[string]*tombstoneOwner
+	order  *list.List // of *tombstone; the most recently used in front
 }
 
 type tombstone struct {
+	owner    *tombstoneOwner
+	name     string
+	until    time.Time
+	all, own *list.Element // in Tombstones.order and in owner.order
+}
+
+// tombstoneOwner holds the names of one owner.
+type tombstoneOwner struct {
 	name  string
-	until time.Time
+	order *list.List // of *tombstone; the most recently used in front
 }
 
 // NewTombstones makes a store for at most max names; 0: 65,536, which take about
-// 12 MB. now is the clock; nil: time.Now.
+// 20 MB. An owner has at most a sixteenth of them. now is the clock; nil: time.Now.
 func NewTombstones(max int, now func() time.Time) *Tombstones {
 	if max <= 0 {
 		max = 1 << 16
@@ -33,28 +45,41 @@ func NewTombstones(max int, now func() time.Time) *Tombstones {
 	if now == nil {
 		now = time.Now
 	}
-	return &Tombstones{max: max, now: now, names: make(map[string]*list.Element), order: list.New()}
+	return &Tombstones{max: max, share: (max + 15) / 16, now: now,
+		names: make(map[string]*tombstone), owners: make(map[string]*tombstoneOwner), order: list.New()}
 }
 
 // Revoke remembers name until the given time. A name that is known already keeps
-// the later of both times. The error is always nil: memory does not fail.
-func (t *Tombstones) Revoke(_ context.Context, _, name string, until time.Time) error {
+// the later of both times. An owner of "" is not known, and has no share: those are
+// what other replicas tell, which Redis knows as well, or callers without a token.
+// The error is always nil: memory does not fail.
+func (t *Tombstones) Revoke(_ context.Context, owner, name string, until time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !until.After(t.now()) {
 		return nil
 	}
-	if e, ok := t.names[name]; ok {
-		if s := e.Value.(*tombstone); until.After(s.until) { //nolint:errcheck // the list holds nothing else
+	if s, ok := t.names[name]; ok {
+		if until.After(s.until) {
 			s.until = until
 		}
-		t.order.MoveToFront(e)
+		t.use(s)
 		return nil
 	}
-	for t.order.Len() >= t.max {
+	o := t.owners[owner]
+	switch {
+	case o != nil && (len(t.names) >= t.max || owner != "" && o.order.Len() >= t.share):
+		t.remove(o.order.Back())
+	case len(t.names) >= t.max:
 		t.remove(t.order.Back())
 	}
-	t.names[name] = t.order.PushFront(&tombstone{name: name, until: until})
+	if o = t.owners[owner]; o == nil { // it may have had one name alone
+		o = &tombstoneOwner{name: owner, order: list.New()}
+		t.owners[owner] = o
+	}
+	s := &tombstone{owner: o, name: name, until: until}
+	s.all, s.own = t.order.PushFront(s), o.order.PushFront(s)
+	t.names[name] = s
 	return nil
 }
 
@@ -62,15 +87,15 @@ func (t *Tombstones) Revoke(_ context.Context, _, name string, until time.Time) 
 func (t *Tombstones) Revoked(_ context.Context, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, ok := t.names[name]
+	s, ok := t.names[name]
 	if !ok {
 		return false
 	}
-	if s := e.Value.(*tombstone); !s.until.After(t.now()) { //nolint:errcheck // the list holds nothing else
-		t.remove(e)
+	if !s.until.After(t.now()) {
+		t.remove(s.all)
 		return false
 	}
-	t.order.MoveToFront(e)
+	t.use(s)
 	return true
 }
 
@@ -79,9 +104,20 @@ func (t *Tombstones) Revoked(_ context.Context, name string) bool {
 func (t *Tombstones) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.order.Len()
+	return len(t.names)
+}
+
+func (t *Tombstones) use(s *tombstone) {
+	t.order.MoveToFront(s.all)
+	s.owner.order.MoveToFront(s.own)
 }
 
 func (t *Tombstones) remove(e *list.Element) {
-	delete(t.names, t.order.Remove(e).(*tombstone).name) //nolint:errcheck // the list holds nothing else
+	s := e.Value.(*tombstone) //nolint:errcheck // the lists hold nothing else
+	t.order.Remove(s.all)
+	s.owner.order.Remove(s.own)
+	delete(t.names, s.name)
+	if s.owner.order.Len() == 0 {
+		delete(t.owners, s.owner.name)
+	}
 }

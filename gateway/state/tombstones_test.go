@@ -40,6 +40,29 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
+// TestTombstonesOfOthers: however many sessions a caller ends, those that others have ended stay ended.
+func TestTombstonesOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, owner := range map[string]string{"with a token": "mallory", "without": ""} {
+		s := NewTombstones(64, nil)
+		until := time.Now().Add(time.Hour)
+		for i := range 4 {
+			_ = s.Revoke(t.Context(), "alice", fmt.Sprint("alice ", i), until)
+		}
+		for i := range 1000 {
+			_ = s.Revoke(t.Context(), owner, fmt.Sprint("other ", i), until)
+		}
+		for i := range 4 {
+			if !s.Revoked(t.Context(), fmt.Sprint("alice ", i)) {
+				t.Errorf("a caller %s has another's tombstone forgotten", name)
+			}
+		}
+		if !s.Revoked(t.Context(), "other 999") || s.Revoked(t.Context(), "other 0") || s.Len() > 64 {
+			t.Errorf("a caller %s: %d names, not the last of its own", name, s.Len())
+		}
+	}
+}
+
 // TestTombstonesAreBounded: however many names come, the store keeps its size and
 // forgets first what nobody asks for.
 func TestTombstonesAreBounded(t *testing.T) {
@@ -47,7 +70,7 @@ func TestTombstonesAreBounded(t *testing.T) {
 	s := NewTombstones(3, nil)
 	until := time.Now().Add(time.Hour)
 	for i := range 1000 {
-		if err := s.Revoke(t.Context(), "alice", fmt.Sprint(i), until); err != nil {
+		if err := s.Revoke(t.Context(), "", fmt.Sprint(i), until); err != nil {
 			t.Fatal(err)
 		}
 		if !s.Revoked(t.Context(), "0") {
