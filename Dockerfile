@@ -6,7 +6,7 @@
 # make image writes the same image without a daemon or registry.
 
 # Any image with Go and CA certificates.
-ARG BUILD_IMAGE=golang:1.26-bookworm
+ARG BUILD_IMAGE=golang:1.26.8-bookworm
 # Any image, also an empty one: all that the program needs is copied into it.
 ARG RUN_IMAGE=scratch
 

@@ -1,6 +1,6 @@
 module drawbridge
 
-go 1.26.0
+go 1.26.8
 
 require (
 	cel.dev/cel-go v0.33.2
