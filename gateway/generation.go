@@ -28,6 +28,8 @@ type generation struct {
 	// outbound calls callers; nil: nobody may ask for it.
 	outbound *outbound
 	fates    map[string]*fates // by the name of the API
+	// documents are the locations of the documents that were read, by the name of the API.
+	documents map[string]string
 	// readable are the names of the tools that are resources, in the order of the documents.
 	readable  []string
 	unusables map[string]*unusable // by the name of the API
@@ -57,7 +59,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
 	selectors := d.checkSelectors()
-	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
+	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
@@ -134,6 +136,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.makeReadable(g, d, byOperation, settings)
 	for _, s := range d.sources {
 		if s.loaded != nil {
+			gen.documents[s.name] = s.config.Spec.String()
 			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name], gen.unapproved)
 			gen.fates[s.name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(byOperation[op]) }
 			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
@@ -213,7 +216,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	g.logSelectors(gen, old)
 	g.logHeldBack(gen, old)
 	if old != nil {
-		g.logDiff(diff, gen.catalog, old.catalog)
+		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
 			old.whole.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
 		}
@@ -235,8 +238,9 @@ func (g *Gateway) logFates(gen, old *generation) {
 }
 
 // logDiff tells what a new list of tools has that the old one had not (S10). Tools that may destroy something, and did not
-// before, are named in a warning of their own.
-func (g *Gateway) logDiff(diff catalog.Diff, next, old *catalog.Catalog) {
+// before, are named in a warning of their own, unless their document is read for the first time: that happens to each at a start, one
+// after the other, and again when one that could not be read can be.
+func (g *Gateway) logDiff(diff catalog.Diff, next, old *generation) {
 	if diff.Empty() {
 		return
 	}
@@ -244,13 +248,28 @@ func (g *Gateway) logDiff(diff catalog.Diff, next, old *catalog.Catalog) {
 		"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
 	var destructive []string
 	for _, name := range slices.Concat(diff.Added, diff.Changed) {
-		if before := old.Lookup(name); next.Lookup(name).Annotations.Destructive && (before == nil || !before.Annotations.Destructive) {
+		tool, before := next.catalog.Lookup(name), old.catalog.Lookup(name)
+		if tool.Annotations.Destructive && (before == nil || !before.Annotations.Destructive) && old.knows(tool.API, next.documents[tool.API]) {
 			destructive = append(destructive, name)
 		}
 	}
 	if len(destructive) > 0 {
 		g.log.Warn("tools that may destroy something are new", "count", len(destructive), "tools", first(destructive))
 	}
+}
+
+// knows tells whether an API of that name, or of a document from there, was served: a document that changes its title gives its API another
+// name.
+func (gen *generation) knows(api, document string) bool {
+	if _, ok := gen.documents[api]; ok {
+		return true
+	}
+	for _, location := range gen.documents {
+		if location == document {
+			return true
+		}
+	}
+	return false
 }
 
 // first returns the first few names of a long list, for the log.

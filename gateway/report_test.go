@@ -174,7 +174,7 @@ func TestDiffLog(t *testing.T) {
 	before := generation(strings.ReplaceAll(strings.ReplaceAll(fated, "delete:", "head:"), "post:", "patch:"))
 	after := generation(strings.ReplaceAll(fated, "operationId: list,", "operationId: all,"))
 	g.logFates(after, before)
-	g.logDiff(after.catalog.Diff(before.catalog), after.catalog, before.catalog)
+	g.logDiff(after.catalog.Diff(before.catalog), after, before)
 	g.logFates(after, after)
 	want := `level=INFO msg=operations api=fated exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"
@@ -183,6 +183,39 @@ level=WARN msg="tools that may destroy something are new" count=1 tools=[clear]
 	if diff := cmp.Diff(want, log.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestFirstLoadIsNoAlarm: at a start documents come one after the other, and what the second brings is not new to anyone; a later change
+// of either is, also one that gives the API another name.
+func TestFirstLoadIsNoAlarm(t *testing.T) {
+	const document = `{"openapi":"3.1.0","info":{"title":"TITLE","version":"1"},"paths":{"/NAME":{"METHOD":{"operationId":"NAME","responses":{"204":{"description":"-"}}}}}}`
+	text := func(title, name, method string) string {
+		return strings.NewReplacer("TITLE", title, "NAME", name, "METHOD", method).Replace(document)
+	}
+	var log safeBuffer
+	r := runWith(t, map[string]string{
+		"drawbridge.yaml": "- first.json\n- second.json\n",
+		"first.json":      text("First", "clear", "delete"),
+		"second.json":     "not yet",
+	}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r.served()
+	const alarm = "may destroy something"
+	step := func(name, file, text string, want bool) {
+		t.Helper()
+		before := strings.Count(log.String(), alarm)
+		r.write(map[string]string{file: text})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(log.String(), alarm) > before; got != want {
+			t.Errorf("%s: alarm = %v, want %v\n%s", name, got, want, log.String())
+		}
+	}
+	step("the second document can be read at last", "second.json", text("Second", "purge", "delete"), false)
+	step("the first one brings another tool", "first.json", text("First", "wipe", "delete"), true)
+	step("the second one has another title, and another tool", "second.json", text("Third", "erase", "delete"), true)
+	step("a tool that only reads", "second.json", text("Third", "list", "get"), false)
+	step("which is changed to delete", "second.json", text("Third", "list", "delete"), true)
 }
 
 // Whatever a document holds, a text of its report stays short and valid UTF-8.
