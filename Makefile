@@ -22,6 +22,9 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 OPENAPI_CORPUS ?= $(wildcard $(abspath ../shared/specs))
 
 FUZZTIME      ?= 10s
+# How long the tests of one package may take. What go test is called with otherwise has the same by default.
+TEST_TIMEOUT  ?= 10m
+ROUNDS        ?= 5
 BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
@@ -47,9 +50,13 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 .PHONY: test
 test: ## go vet, then every test with the race detector, in random order
 	$(GO) vet ./...
-	$(GO) test -tags purego ./openapi/jsonscan
-	$(GO) test -vet=off ./gateway/socket ./gateway/upstream # what they do to sockets is another with the race detector
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./... -vet=off
+	$(GO) test -timeout $(TEST_TIMEOUT) -tags purego ./openapi/jsonscan
+	$(GO) test -timeout $(TEST_TIMEOUT) -vet=off ./gateway/socket ./gateway/upstream # what they do to sockets is another with the race detector
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./... -vet=off
+
+.PHONY: test-busy
+test-busy: ## make test ROUNDS times (5) beside two busy loops, for tests that depend on load or hang
+	.ci/busy $(ROUNDS)
 
 .PHONY: lint
 lint: ## formatting and linters (.golangci.yaml)
@@ -69,7 +76,7 @@ tidy: ## fail when go.mod or go.sum are not tidy
 
 .PHONY: allocations
 allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
-	$(GO) test -vet=off -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(GO) test -timeout $(TEST_TIMEOUT) -vet=off -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: whole
 whole: ## the tests that do less with the race detector, in full without it

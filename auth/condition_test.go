@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 func conditionPrincipal(claims string) *Principal {
@@ -176,7 +178,7 @@ func TestConditionClaims(t *testing.T) {
 				})
 			}
 		}
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 	}
 }
 

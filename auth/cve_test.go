@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // The tests of this file are named after advisories about other products, and
@@ -334,6 +336,6 @@ func TestCVE_2026_48529_OwnPrincipal(t *testing.T) {
 		}()
 	}
 	for range 4 {
-		<-done
+		timebox.Wait(t, done)
 	}
 }

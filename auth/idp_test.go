@@ -23,6 +23,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"go.uber.org/goleak"
+
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -131,7 +133,7 @@ func newIDP(t testing.TB, net *memory, port string, keys ...signer) *idp {
 	l := net.listen("localhost:" + port)
 	done := make(chan struct{})
 	go func() { defer close(done); server.Serve(l) }()
-	t.Cleanup(func() { server.Close(); <-done })
+	t.Cleanup(func() { server.Close(); timebox.Wait(t, done) })
 	return i
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // run starts the guard's refresh; the clock is the bubble's.
@@ -20,7 +22,7 @@ func run(t *testing.T, h *house) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); h.guard.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() { cancel(); timebox.Wait(t, done) })
 	synctest.Wait()
 }
 
@@ -139,7 +141,7 @@ func TestUnknownKeys(t *testing.T) {
 					mu.Unlock()
 				})
 			}
-			wg.Wait()
+			timebox.Done(t, wg.Wait)
 			return statuses
 		}
 		start := time.Now()
@@ -294,7 +296,7 @@ func TestOneFlight(t *testing.T) {
 		for range 100 {
 			wg.Go(func() { h.wantStatus("waiting", token, http.StatusServiceUnavailable) })
 		}
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		if n := h.a.fetches.Load() - before; n != 1 {
 			t.Errorf("%d fetches, want 1", n)
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"drawbridge/test/timebox"
 )
 
 // replace puts a file in place of another at once, as editors and deployments do.
@@ -173,7 +175,7 @@ func TestWatch(t *testing.T) {
 	expect("a document that goes", specs)
 
 	cancel()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Errorf("Watch: %v", err)
 	}
 }

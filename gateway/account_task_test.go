@@ -13,6 +13,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
+	"drawbridge/test/timebox"
 )
 
 // auditOf is what the audit log tells of what runs.
@@ -29,7 +30,7 @@ func auditOf(t *testing.T, g *Gateway, run func()) string {
 	g.audit = log
 	run()
 	cancel()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 	return out.String()

@@ -17,6 +17,7 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 const accountedDocument = `openapi: 3.1.0
@@ -55,7 +56,7 @@ func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounti
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- log.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
+	t.Cleanup(func() { cancel(); timebox.Wait(t, ended) })
 	a.running = runWith(t, map[string]string{"a.yaml": accountedDocument, "drawbridge.yaml": fmt.Sprintf(`
 server: {public_url: %s, trusted_proxies: [192.0.2.1]}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/test/timebox"
 )
 
 // TestAccountOfRenewal: a request that was answered with 401 was sent, whatever becomes of the one with another token. Neither the
@@ -61,7 +62,7 @@ func TestAccountOfRenewal(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			ended := make(chan error, 1)
 			go func() { ended <- log.Run(ctx) }()
-			defer func() { cancel(); <-ended }()
+			defer func() { cancel(); timebox.Wait(t, ended) }()
 			var now clock
 			const doc = `openapi: 3.1.0
 info: {title: A, version: '1'}

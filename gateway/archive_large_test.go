@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 // large makes a document larger than smallText.
@@ -63,7 +64,7 @@ func TestRestoreLarge(t *testing.T) {
 				now++
 				most = max(most, now)
 				mu.Unlock()
-				<-goOn
+				timebox.Wait(t, goOn)
 				mu.Lock()
 				now--
 				mu.Unlock()
@@ -142,11 +143,11 @@ func TestArchiveWhileWriting(t *testing.T) {
 		a.put(&archived{head: archiveHead{ID: id}, copy: copyOfOne("http://a.example/x", strings.Repeat("x", bytes))})
 	}
 	arrived, release := make(chan struct{}), make(chan struct{})
-	a.write = func(*archived) error { arrived <- struct{}{}; <-release; return nil }
+	a.write = func(*archived) error { timebox.Send(t, arrived, struct{}{}); timebox.Wait(t, release); return nil }
 	put("one", 80)
 	ended := make(chan struct{})
 	go func() { defer close(ended); a.writeAll() }()
-	<-arrived
+	timebox.Wait(t, arrived)
 	put("two", 30)
 	put("three", 20)
 	a.mu.Lock()
@@ -155,7 +156,7 @@ func TestArchiveWhileWriting(t *testing.T) {
 	}
 	a.mu.Unlock()
 	close(release)
-	<-ended
+	timebox.Wait(t, ended)
 	if n := a.held(); n != 20 {
 		t.Errorf("%d bytes wait", n)
 	}

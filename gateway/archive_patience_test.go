@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // TestStateDirThatHangs: a network file system that hangs keeps no API from being served, and no process from ending.
@@ -38,7 +39,7 @@ func TestStateDirThatHangs(t *testing.T) {
 			hangs, awake := make(chan struct{}, 1), make(chan struct{})
 			hang := func() {
 				hangs <- struct{}{}
-				<-awake
+				timebox.Wait(t, awake)
 			}
 			a := p.archive
 			a.start, a.ended = 10*time.Millisecond, 10*time.Millisecond
@@ -56,7 +57,7 @@ func TestStateDirThatHangs(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- p.Run(ctx) }()
 			p.served()
-			<-hangs
+			timebox.Wait(t, hangs)
 			cancel()
 			select {
 			case err := <-ended:

@@ -22,6 +22,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
+	"drawbridge/test/timebox"
 )
 
 // process is one run of a gateway: a restart is the next one.
@@ -77,7 +78,7 @@ func starting(t *testing.T, text string, change func(*Gateway)) *process {
 	go func() { ended <- p.Run(ctx) }()
 	p.end = sync.OnceFunc(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := timebox.Receive(t, ended); err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})

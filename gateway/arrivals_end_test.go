@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestArrivalsDrainWaitsForAccept: what has arrived is not left behind because nobody has come to take it yet.
@@ -178,7 +180,7 @@ func TestConnectionsEndAsThoseOfTheServer(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	<-ended
+	timebox.Wait(t, ended)
 }
 
 // closing has connections closed when hold ends.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // echoed answers with what it was asked.
@@ -237,7 +239,7 @@ func BenchmarkFirstRequest(b *testing.B) {
 			if err := s.Close(); err != nil {
 				b.Error(err)
 			}
-			<-ended
+			timebox.Wait(b, ended)
 		})
 	}
 }

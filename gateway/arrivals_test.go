@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // harbour is a listener under test, in a bubble: connections come when the test says, and what is handed out is in accepted.
@@ -49,11 +51,11 @@ func (h *harbour) end(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-h.ended; !errors.Is(err, net.ErrClosed) {
+	if err := timebox.Receive(t, h.ended); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
 	for len(h.accepted) > 0 {
-		_ = (<-h.accepted).Close()
+		_ = (timebox.Receive(t, h.accepted)).Close()
 	}
 	if err := h.Idle(t.Context()); err != nil {
 		t.Error(err)

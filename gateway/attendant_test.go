@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // plainRequest is one, for the path.
@@ -323,7 +325,7 @@ func BenchmarkPlainRequest(b *testing.B) {
 			if err := a.Idle(b.Context()); err != nil {
 				b.Error(err)
 			}
-			<-ended
+			timebox.Wait(b, ended)
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestReloadOfAuth changes who is trusted while clients are connected: a token that was good, and is in the cache,
@@ -139,13 +141,13 @@ func TestStreamAfterAReloadOfAuth(t *testing.T) {
 				defer close(ended)
 				r.Handler().ServeHTTP(w, q)
 			}()
-			<-body.begun
+			timebox.Wait(t, body.begun)
 			r.write(cfg(stays))
 			if err := r.Reload(t.Context()); err != nil {
 				t.Error(err)
 			}
 			close(body.end)
-			<-ended
+			timebox.Wait(t, ended)
 			if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 				t.Errorf("%v, %d %v %s", ctx.Err(), w.Code, w.Header(), w.Body)
 			}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 var accept = flag.Bool("update", false, "accept what the cases give")
@@ -251,7 +252,7 @@ func newRawService(t *testing.T, answer []byte) *rawService {
 			})
 		}
 	})
-	t.Cleanup(func() { _ = l.Close(); conns.Wait() })
+	t.Cleanup(func() { _ = l.Close(); timebox.Done(t, conns.Wait) })
 	return s
 }
 

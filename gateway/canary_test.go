@@ -22,6 +22,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
+	"drawbridge/test/timebox"
 )
 
 // canaries are values that must not come out anywhere, by what they are.
@@ -239,7 +240,7 @@ rules:
 	go func() { ended <- g.Run(ctx) }()
 	defer func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := timebox.Receive(t, ended); err != nil {
 			t.Error(err)
 		}
 	}()

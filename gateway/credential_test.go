@@ -29,6 +29,7 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // tokenServer is the token endpoint of an authorization server. It gives a new token to each request and keeps what it was
@@ -339,7 +340,7 @@ paths: {/one: {post: {operationId: one, requestBody: {content: {application/json
 			}
 		})
 	}
-	group.Wait()
+	timebox.Done(t, group.Wait)
 	if n := tokens.count(); n != 1 {
 		t.Errorf("%d token requests for 50 first calls", n)
 	}

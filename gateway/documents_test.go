@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
+	"drawbridge/test/timebox"
 )
 
 // TestDocumentsTogether: where memory is limited an API gets none of that of others, nor of calls: a document of which too much would be made is
@@ -201,9 +202,9 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			hang.Store(true)
 			ended := make(chan error, 1)
 			go func() { ended <- p.Accept(context.Background(), "a", "") }()
-			<-arrived
+			timebox.Wait(t, arrived)
 			end.how(p)
-			if err := <-ended; !errors.Is(err, end.want) {
+			if err := timebox.Receive(t, ended); !errors.Is(err, end.want) {
 				t.Errorf("%v, want %v", err, end.want)
 			}
 		})
@@ -241,7 +242,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 		late := g.first.sources[0].archiveID
 		g.archive.read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
 			if id == late {
-				<-release
+				timebox.Wait(t, release)
 			}
 			return g.archive.readFile(id)
 		}

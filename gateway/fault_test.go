@@ -18,6 +18,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 var faultRuns = flag.Int("fault-runs", 3000, "answers that TestCutAnswers cuts off")
@@ -91,7 +93,7 @@ func newCutService(t *testing.T) *cutService {
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		served.Wait()
+		timebox.Done(t, served.Wait)
 	})
 	return s
 }

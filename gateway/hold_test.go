@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 // changing serves a document that tests change, or nothing.
@@ -248,7 +249,7 @@ func TestAcceptDuringAReload(t *testing.T) {
 			r.write(map[string]string{"drawbridge.yaml": strings.ReplaceAll(cfg, "9s", "8s")})
 			ended := make(chan error, 1)
 			go func() { ended <- r.Reload(t.Context()) }()
-			<-arrived
+			timebox.Wait(t, arrived)
 			if answered {
 				r.eventually("it is held again", func() bool {
 					return len(metricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="held"} 1`)) == 0 // it was held once before
@@ -259,7 +260,7 @@ func TestAcceptDuringAReload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := <-ended; err != nil {
+			if err := timebox.Receive(t, ended); err != nil {
 				t.Fatal(err)
 			}
 			if s := r.state(0); s.State != admin.Ready || len(r.tools()) != 3 {

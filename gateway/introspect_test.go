@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestIntrospectionAsksAgain: a question that was sent over a connection which the endpoint was about to close is asked again, so that a good token is not
@@ -69,7 +71,7 @@ func TestIntrospectionAsksAgain(t *testing.T) {
 					}
 				})
 			}
-			all.Wait()
+			timebox.Done(t, all.Wait)
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 // replicas are gateways with one configuration, and one Redis.
@@ -37,7 +38,7 @@ func replicas(t *testing.T, m *miniredis.Miniredis, n int, api, cfg, base string
 			defer close(done)
 			_ = g.shared.store.Run(ctx)
 		}()
-		t.Cleanup(func() { cancel(); <-done })
+		t.Cleanup(func() { cancel(); timebox.Wait(t, done) })
 		all = append(all, g)
 	}
 	for _, g := range all {
@@ -186,9 +187,9 @@ func TestSharedAnswersStayApart(t *testing.T) {
 			}
 		})
 	}
-	callers.Wait()
+	timebox.Done(t, callers.Wait)
 	close(stop)
-	<-lying
+	timebox.Wait(t, lying)
 	shared := 0
 	for _, g := range all {
 		for _, line := range metricLines(g, "drawbridge_cache_total{", `outcome="shared"`) {

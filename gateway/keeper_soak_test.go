@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 var keptCalls = flag.Int("kept-calls", 20_000, "calls of TestKeptAnswersStayApart; a quarter of them with the race detector")
@@ -105,7 +106,7 @@ limits: {cache: 256KiB, principal_rate: off}
 			}
 		})
 	}
-	callers.Wait()
+	timebox.Done(t, callers.Wait)
 	hits := 0
 	for _, line := range metricLines(g, "drawbridge_cache_total{", `outcome="hit"`) {
 		n, _ := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])

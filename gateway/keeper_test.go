@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 // counting is a service whose answers are numbered, so that a kept one is known.
@@ -197,7 +199,7 @@ func TestManyAtOnce(t *testing.T) {
 		continue
 	}
 	close(release)
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if n.Load() != 1 {
 		t.Errorf("%d requests", n.Load())
 	}

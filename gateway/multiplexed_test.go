@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/test/timebox"
 )
 
 // TestRequestsOverHTTP2: an address has as many requests under way over HTTP/2 as it may have connections; those behind a trusted proxy each count
@@ -56,7 +57,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		r.Body, r.ContentLength = slow, int64(len(list))
 		g.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	}()
-	<-slow.begun
+	timebox.Wait(t, slow.begun)
 	for caller, want := range map[string]int{"192.0.2.1": http.StatusServiceUnavailable, "192.0.2.2": http.StatusOK, "192.0.2.3": http.StatusOK} {
 		if got := lists("192.0.2.9", caller); got != want {
 			t.Errorf("%s through a proxy = %d, want %d", caller, got, want)
@@ -66,7 +67,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		t.Errorf("a peer on loopback = %d", got)
 	}
 	close(slow.end)
-	<-ended
+	timebox.Wait(t, ended)
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
 		t.Errorf("after the slow request = %d", got)
 	}
@@ -84,7 +85,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		t.Errorf("beside a stream of changes = %d", got)
 	}
 	cancel()
-	<-ended
+	timebox.Wait(t, ended)
 	// When memory is short a few are let in, lists among them.
 	g.room.memory.high.Store(true)
 	g.room.memory.next.Store(1 << 62)

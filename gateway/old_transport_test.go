@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // oldClient is a client of the transport of 2024-11-05.
@@ -211,7 +212,7 @@ func TestOldTransportDrain(t *testing.T) {
 	if status := c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list"}}`); status != 202 {
 		t.Fatal(status)
 	}
-	<-begun
+	timebox.Wait(t, begun)
 	ended := make(chan error, 1)
 	go func() { ended <- g.EndStreams(t.Context()) }()
 	for c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`) == 202 {
@@ -226,7 +227,7 @@ func TestOldTransportDrain(t *testing.T) {
 	if got := c.next(); got != "" {
 		t.Errorf("after the answer: %q", got)
 	}
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"drawbridge/test/timebox"
 )
 
 // stuck is a client that does not read its answer for a while.
@@ -76,7 +78,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		defer close(done)
 		slow.call("large600")
 	}()
-	<-w.writes
+	timebox.Wait(t, w.writes)
 	for range 2 {
 		if w := newClient(t, g.Handler(), "2026-07-28", "").call("list"); !succeeded(w) {
 			t.Errorf("a call beside it: %d %s", w.Code, w.Body)
@@ -92,7 +94,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		t.Error("it holds no room")
 	}
 	close(w.reads)
-	<-done
+	timebox.Wait(t, done)
 	if !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
 		t.Errorf("the answer: %d, %d bytes", w.Code, w.Body.Len())
 	}
@@ -124,12 +126,12 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 		defer close(done)
 		post(c.h, header, batch("large600", "list", "large700"))
 	}()
-	<-w.writes
+	timebox.Wait(t, w.writes)
 	if g.room.answers.TryAcquire(g.room.capacity - 1300<<10) {
 		t.Error("a batch that is not out holds no room")
 	}
 	close(w.reads)
-	<-done
+	timebox.Wait(t, done)
 	if body := w.Body.String(); strings.Contains(body, `"isError"`) || !strings.Contains(body, strings.Repeat("x", 700<<10)) || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d, %d bytes", w.Code, len(body))
 	}

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 // eventDocument has an operation that answers with events, of the type that its service says.
@@ -238,9 +240,9 @@ func TestLeavingAStream(t *testing.T) {
 			}
 			cancel()
 			if want == "finished" {
-				release <- struct{}{}
+				timebox.Send(t, release, struct{}{})
 			}
-			if got := <-ended; got != want {
+			if got := timebox.Receive(t, ended); got != want {
 				t.Errorf("%s %s: the stream was %s, want %s", era, tool, got, want)
 			}
 			_, _ = io.Copy(io.Discard, resp.Body)

@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 // from makes requests come from an address.
@@ -298,7 +299,7 @@ func TestAuditCostsLittle(t *testing.T) {
 	go func() { ended <- log.Run(ctx) }()
 	without, with := measure(nil), measure(log)
 	cancel()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 	if with > without+3 {

@@ -17,6 +17,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 // metricLines returns the lines of /metrics that hold all of the texts.
@@ -198,7 +199,7 @@ func TestReloadSeesTheNewestDocument(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- r.Reload(t.Context()) }()
 	close(release)
-	if err := <-done; err != nil {
+	if err := timebox.Receive(t, done); err != nil {
 		t.Fatal(err)
 	}
 	if r.Plan("two") == nil {
@@ -235,7 +236,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 			r = runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")}, Options{
 				replaceFor: tt.replaceFor,
 				InUse: func(*config.Config) {
-					<-begun
+					timebox.Wait(t, begun)
 					mu.Lock()
 					defer mu.Unlock()
 					served = append(served, strings.Join(r.tools(), " "))
@@ -250,12 +251,12 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 				ends = append(ends, end)
 				r.reloads <- reload{done: []chan<- error{end}} // when it was taken, the one before has begun
 				if path == "first" {
-					<-arrived
+					timebox.Wait(t, arrived)
 				}
 			}
 			close(release)
 			for n, end := range ends {
-				if err := <-end; err != nil {
+				if err := timebox.Receive(t, end); err != nil {
 					t.Errorf("reload %d: %v", n, err)
 				}
 			}
@@ -282,7 +283,7 @@ func TestRefusalDuringAReload(t *testing.T) {
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/b.yaml}]\n"})
 	done := make(chan error, 1)
 	go func() { done <- r.Reload(t.Context()) }()
-	<-arrived // the reload is under way
+	timebox.Wait(t, arrived) // the reload is under way
 	r.write(map[string]string{"drawbridge.yaml": "nonsense\n"})
 	r.eventually("the second one is refused", func() bool {
 		_ = r.Reload(t.Context())
@@ -293,7 +294,7 @@ func TestRefusalDuringAReload(t *testing.T) {
 	if r.Status().Config.Error == "" {
 		t.Error("the refusal is forgotten")
 	}
-	<-done
+	timebox.Wait(t, done)
 }
 
 // TestToolSeriesAreBounded changes the names of tools again and again: what counted the old ones is gone.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 const keyedDocument = `
@@ -148,10 +149,10 @@ func TestBlackHole(t *testing.T) {
 		go func() { stuck <- call(0) }()
 	}
 	for range 4 {
-		<-entered
+		timebox.Wait(t, entered)
 	}
 	for range many - 4 - 2 {
-		if answer := <-stuck; !strings.Contains(answer, `\"s0\" is busy: as many calls to it as the gateway allows are under way. Nothing was sent to it. Try again in 60 seconds.`) {
+		if answer := timebox.Receive(t, stuck); !strings.Contains(answer, `\"s0\" is busy: as many calls to it as the gateway allows are under way. Nothing was sent to it. Try again in 60 seconds.`) {
 			t.Fatal(answer)
 		}
 	}
@@ -170,10 +171,10 @@ func TestBlackHole(t *testing.T) {
 			})
 		}
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	close(release)
 	for range 4 + 2 {
-		if answer := <-stuck; strings.Contains(answer, "isError") {
+		if answer := timebox.Receive(t, stuck); strings.Contains(answer, "isError") {
 			t.Error(answer)
 		}
 	}

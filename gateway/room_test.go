@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"drawbridge/gateway/state"
+	"drawbridge/test/timebox"
 )
 
 // TestMaxCalls is L4: a call for which there is no room is told to come again, whatever revision it speaks and however it is made; lists are
@@ -38,7 +39,7 @@ func TestMaxCalls(t *testing.T) {
 	h := g.Handler()
 	done := make(chan *httptest.ResponseRecorder)
 	go func() { done <- newClient(t, h, "2026-07-28", "").call("slow") }()
-	<-entered
+	timebox.Wait(t, entered)
 	for _, revision := range eras {
 		c := newClient(t, h, revision, "")
 		if w := c.send("tools/list", "", ""); w.Code != 200 {
@@ -57,7 +58,7 @@ func TestMaxCalls(t *testing.T) {
 		t.Errorf("%v refusals counted", n)
 	}
 	close(leave)
-	if w := <-done; !succeeded(w) {
+	if w := timebox.Receive(t, done); !succeeded(w) {
 		t.Errorf("the call that ran: %d %s", w.Code, w.Body)
 	}
 	if w := newClient(t, h, "2026-07-28", "").call("list"); !succeeded(w) {
@@ -186,7 +187,7 @@ func TestLargeAnswersWait(t *testing.T) {
 	}
 	g.room.answers.Release(1)
 	for range 2 {
-		if w := <-done; w.Code != 200 || !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
+		if w := timebox.Receive(t, done); w.Code != 200 || !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
 			t.Errorf("a large answer: %d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
@@ -238,7 +239,7 @@ func TestConnections(t *testing.T) {
 		}
 		if err == nil {
 			open = append(open, conn)
-			<-inner.conns
+			timebox.Wait(t, inner.conns)
 			return
 		}
 		if _, err := client.Read(make([]byte, 1)); err != io.EOF { //nolint:errorlint // net.Pipe returns it so

@@ -18,6 +18,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 // document returns an OpenAPI document with one operation for each name.
@@ -65,7 +66,7 @@ func runWith(t *testing.T, files map[string]string, o Options) *running {
 	go func() { ended <- r.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := timebox.Receive(t, ended); err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})
@@ -300,7 +301,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 	}
 	close(done)
-	clients.Wait()
+	timebox.Done(t, clients.Wait)
 	if calls.Load() == 0 {
 		t.Error("no call was made")
 	}
@@ -336,11 +337,11 @@ func TestClientGone(t *testing.T) {
 				defer close(ended)
 				ask(t, withContext(ctx, g.Handler()), tt.revision, "tools/call", "one", `"name":"one","arguments":{}`)
 			}()
-			<-arrived
+			timebox.Wait(t, arrived)
 			gone := time.Now()
 			cancel()
 			if tt.cancelled {
-				if d := (<-cancelled).Sub(gone); d > 50*time.Millisecond {
+				if d := (timebox.Receive(t, cancelled)).Sub(gone); d > 50*time.Millisecond {
 					t.Errorf("the upstream call went on for %v", d)
 				}
 				close(release)
@@ -352,7 +353,7 @@ func TestClientGone(t *testing.T) {
 				}
 				close(release)
 			}
-			<-ended
+			timebox.Wait(t, ended)
 		})
 	}
 }

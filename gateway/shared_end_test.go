@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"drawbridge/test/timebox"
 )
 
 // TestEndedAtAnotherReplica: a session that is ended at one replica while Redis is away has its stream at another end when it is back.
@@ -66,6 +68,6 @@ func TestEndedAtAnotherReplica(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the stream goes on")
 		_ = stream.Body.Close()
-		<-ended
+		timebox.Wait(t, ended)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/test/faultnet"
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 // longList is a gateway whose list of tools has some 700 KB, served on a socket in clear as the program does.
@@ -37,7 +38,7 @@ func longList(t *testing.T) (g *Gateway, addr string) {
 		cancel()
 		_ = server.Close()
 		_ = g.EndAnswers(ctx)
-		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		if err := timebox.Receive(t, ended); !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
 	})
@@ -133,7 +134,7 @@ func TestDrainWithSlowReaders(t *testing.T) {
 	go func() { ended <- g.EndAnswers(t.Context()) }()
 	r := bufio.NewReader(conn)
 	wholeList(t, r)
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 const smugglingDocument = `openapi: 3.1.0
@@ -264,7 +266,7 @@ func newWireService(t *testing.T, secure *tls.Config) *wireService {
 		for _, c := range conns {
 			_ = c.Close()
 		}
-		served.Wait()
+		timebox.Done(t, served.Wait)
 	})
 	return s
 }

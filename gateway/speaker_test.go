@@ -14,6 +14,7 @@ import (
 	"weak"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // listening is a client that waits for changes.
@@ -97,7 +98,7 @@ func listenBy(t *testing.T, server *httptest.Server, path, revision, token, filt
 		}
 		l.messages <- "end"
 	}()
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() { cancel(); timebox.Wait(t, done) })
 	if revision >= "2026" {
 		l.want("notifications/subscriptions/acknowledged")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/test/timebox"
 )
 
 // TestWatchHeaders holds that nobody hears of what another's headers get.
@@ -188,7 +189,7 @@ rules: [{match: {api: bank}, set: {resource: true}}]
 		"bank.yaml":    document("account", `true`),
 		"own.yaml":     document("mine", `{uri: "drawbridge://own/mine/{id}"}`),
 	}, Options{})
-	<-r.attempted
+	timebox.Wait(t, r.attempted)
 	gen := r.current.Load()
 	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
 		if p, _ := gen.whole.resources.find(uri); p == nil || p.Tool.API != want {

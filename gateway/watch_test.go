@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // changingService is a service with one changing resource.
@@ -216,7 +218,7 @@ func (l *watching) follow(stream *http.Response) {
 		}
 		l.messages <- "end"
 	}()
-	l.t.Cleanup(func() { l.end(); <-done })
+	l.t.Cleanup(func() { l.end(); timebox.Wait(l.t, done) })
 }
 
 func (l *watching) want(message string) {
@@ -414,6 +416,8 @@ func TestWatchesOfCallers(t *testing.T) {
 				if other = clients[0]; got != "updated shelf:book" {
 					t.Errorf("got %q", got)
 				}
+			case <-time.After(time.Minute):
+				t.Fatal("neither client is told")
 			}
 			defer other.want("result")
 		}

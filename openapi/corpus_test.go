@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 // The corpus of real documents: those in testdata always, those of the directory in OPENAPI_CORPUS too if it is set (its
@@ -190,7 +191,7 @@ func compileMeasured(t *testing.T, name string) (*API, cost, error) {
 	}
 	c := cost{time: time.Since(start), processor: processorTime() - used}
 	close(done)
-	<-stopped
+	timebox.Wait(t, stopped)
 	if peak > before {
 		c.peak = peak - before
 	}

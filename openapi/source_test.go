@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/timebox"
 )
 
 const smallSpec = `{"openapi":"3.0.3","info":{"title":"Small","version":"1"},"paths":{"/a":{"get":{"operationId":"a","responses":{}}}}}`
@@ -382,7 +383,7 @@ func TestLoadSwappedPipe(t *testing.T) {
 		}
 	}
 	close(stop)
-	<-stopped
+	timebox.Wait(t, stopped)
 }
 
 // TestLoadPipe: a pipe among the files of a document must not block the load, which would wait for a writer for ever.

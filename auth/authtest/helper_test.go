@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // fetch reads a document as a client does.
@@ -161,7 +163,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if err := timebox.Receive(t, ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	s.Fail(KeySet, nil)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // post sends a form to an endpoint of the server itself.
@@ -146,7 +148,7 @@ func TestOneOfManyGetsIt(t *testing.T) {
 				}
 			})
 		}
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		return int(got.Load())
 	}
 	if n := race(redeemForm(login(t, s))); n != 1 {

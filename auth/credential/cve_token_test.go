@@ -19,6 +19,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/auth/authtest"
+	"drawbridge/test/timebox"
 )
 
 // Advisories about tokens and what is kept; see cve_test.go.
@@ -176,7 +177,7 @@ func TestCVE_2026_48529_OneForAll(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 }
 
 // through is a transport of one function.

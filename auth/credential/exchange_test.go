@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/timebox"
 )
 
 // asking is who a request is from, in tests.
@@ -77,7 +78,7 @@ func TestExchange(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if n := e.requests.Load(); n != 20 {
 		t.Errorf("%d token requests", n)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/auth"
+	"drawbridge/test/timebox"
 )
 
 // keysOf fetches the key set as a service does.
@@ -147,7 +148,7 @@ func TestIdentitiesAreBounded(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if len(b.made) > b.most {
 		t.Error(len(b.made))
 	}

@@ -27,6 +27,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // writePEM writes a private key to a file and returns its path.
@@ -121,7 +123,7 @@ func TestTokenRequest(t *testing.T) {
 			if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
 				t.Fatal(err)
 			}
-			form := <-e.forms
+			form := timebox.Receive(t, e.forms)
 			for _, name := range []string{"assertion", "client_assertion"} {
 				if strings.HasPrefix(form.Get(name), "ey") {
 					form.Set(name, "JWT")

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/auth"
+	"drawbridge/test/timebox"
 )
 
 // churn rewrites a file again and again until all readers have done their work,
@@ -56,9 +57,9 @@ func churn(t *testing.T, file string, contents [][]byte, readers int, read func(
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	stop.Store(true)
-	writer.Wait()
+	timebox.Done(t, writer.Wait)
 }
 
 // fast is a clock on which a second passes with each look, so that files are read as often as can be.
@@ -183,9 +184,9 @@ func TestCertificateRotationUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	readers.Wait()
+	timebox.Done(t, readers.Wait)
 	stop.Store(true)
-	writer.Wait()
+	timebox.Done(t, writer.Wait)
 }
 
 // A key file that is no file stops nothing: a pipe without a writer, above all.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // newPair makes a certificate for the loopback address, and its key. Its serial number tells it from others.
@@ -178,7 +179,7 @@ func TestCertificateReload(t *testing.T) {
 		fault, err := getThing(context.Background(), client, s.mcp, "held")
 		held <- fmt.Sprint(fault, err)
 	}()
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	returning := &tls.Config{RootCAs: client.TLSClientConfig.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(1)}
 	serialOf(t, s, returning)
 	if serial, resumed := serialOf(t, s, returning); serial != "1" || !resumed {
@@ -208,7 +209,7 @@ func TestCertificateReload(t *testing.T) {
 		t.Errorf("on the old connection: %s %v", fault, err)
 	}
 	close(service.release)
-	if result := <-held; result != "<nil>" {
+	if result := timebox.Receive(t, held); result != "<nil>" {
 		t.Errorf("the call that was running: %s", result)
 	}
 	if _, text := s.get("/metrics"); !strings.Contains(text, "\ndrawbridge_tls_certificate_expiry_timestamp_seconds 4.000000002e+09\n") ||

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 // TestDrainTimeoutOfGoneEndpoint holds that a call of an older revision, which outlives its request, is cancelled at the end of the drain and
@@ -46,7 +48,7 @@ func TestDrainTimeoutOfGoneEndpoint(t *testing.T) {
 	go func() {
 		held <- send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"makeThing","arguments":{"id":"held"}}}`)
 	}()
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	s.write(map[string]string{"drawbridge.yaml": without})
 	s.await("configuration in use", 1)
 	s.signals <- syscall.SIGTERM
@@ -55,7 +57,7 @@ func TestDrainTimeoutOfGoneEndpoint(t *testing.T) {
 	}
 	s.await("calls that were still running are cancelled", 1)
 	s.never("connections that were still open are cut")
-	if fault := <-held; !strings.HasPrefix(fault, "503 ") || !strings.Contains(fault, "the server ends, and with it the call") {
+	if fault := timebox.Receive(t, held); !strings.HasPrefix(fault, "503 ") || !strings.Contains(fault, "the server ends, and with it the call") {
 		t.Errorf("the caller hears %q", fault)
 	}
 	if line, err := os.ReadFile(filepath.Join(s.dir, "audit.jsonl")); err != nil || !strings.Contains(string(line), `"makeThing"`) {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // oldStream opens a stream of the transport of 2024-11-05 and makes a session of it. send posts a message, next returns the data of the next event.
@@ -62,13 +64,13 @@ func TestDrainWithAStreamThatStays(t *testing.T) {
 	s.awaitReady()
 	send, next := oldStream(t, s)
 	send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"getThing","arguments":{"id":"held-old"}}}`)
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	held := make(chan string, 1)
 	go func() {
 		fault, err := getThing(context.Background(), &http.Transport{DisableKeepAlives: true}, s.mcp, "held")
 		held <- fmt.Sprint(fault, err)
 	}()
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	s.signals <- syscall.SIGTERM
 	s.await("draining", 1)
 	address := strings.TrimSuffix(strings.TrimPrefix(s.mcp, "http://"), "/mcp")
@@ -84,7 +86,7 @@ func TestDrainWithAStreamThatStays(t *testing.T) {
 		}
 	}
 	close(service.release)
-	if result := <-held; result != "<nil>" {
+	if result := timebox.Receive(t, held); result != "<nil>" {
 		t.Errorf("the call of another client: %s", result)
 	}
 	if answer := next(); !strings.Contains(answer, "held-old") {

@@ -8,8 +8,11 @@ import (
 	"runtime/metrics"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestGrowth: the heap may grow to five times of what is alive while that is little, and by less the more it is.
@@ -90,7 +93,7 @@ func TestFollowMemory(t *testing.T) {
 	much = nil
 	until("little is alive again", func(percent uint64) bool { return percent > 100 })
 	cancel()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 }
@@ -105,37 +108,49 @@ func TestGoroutinesAreCollected(t *testing.T) {
 		"goroutines ended": {growthEnded + 100, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			looks := make(chan time.Time)
-			ended := make(chan bool)
-			go func() { ended <- awaitCollection(t.Context(), nil, looks) }()
-			look := func() { looks <- time.Time{} }
-			look()
-			look() // the first one is done with
+			ctx, cancel := context.WithCancel(t.Context())
+			looks, ended := make(chan time.Time), make(chan struct{})
+			var collections atomic.Int64
+			go func() {
+				defer close(ended)
+				for awaitCollection(ctx, nil, looks) { // goroutines of other tests may have ended, which is a reason, too
+					collections.Add(1)
+				}
+			}()
+			defer func() { cancel(); timebox.Wait(t, ended) }()
+			// look returns when one look is done with, and whether it led to a collection: the second is taken after the first.
+			look := func() bool {
+				before := collections.Load()
+				timebox.Send(t, looks, time.Time{})
+				timebox.Send(t, looks, time.Time{})
+				return collections.Load() > before
+			}
+			for look() {
+			}
 			begun, end := make(chan struct{}), make(chan struct{})
 			var all sync.WaitGroup
+			leave := sync.OnceFunc(func() { close(end); timebox.Done(t, all.Wait) })
+			defer leave()
 			for range c.number {
 				all.Go(func() {
 					deep(c.depth)
 					begun <- struct{}{}
 					<-end
 				})
-				<-begun
+				timebox.Wait(t, begun)
 			}
-			leave := sync.OnceFunc(func() { close(end); all.Wait() })
-			defer leave()
 			if c.gone {
-				look()
-				look()
+				for look() {
+				}
 				leave()
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			look()
-			if !<-ended {
-				t.Error("the context has ended")
+			if !look() {
+				t.Error("no collection")
 			}
 			if runtime.ReadMemStats(&after); after.NumForcedGC == before.NumForcedGC {
-				t.Errorf("no collection, with %d bytes of stacks", after.StackInuse)
+				t.Errorf("the collector has not run, with %d bytes of stacks", after.StackInuse)
 			}
 		})
 	}

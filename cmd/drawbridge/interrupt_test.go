@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestInterrupt ends commands that wait for a document. They were deaf to Ctrl-C: the program takes the signals for serve
@@ -35,7 +37,7 @@ func TestInterrupt(t *testing.T) {
 		go func() {
 			code <- run(context.Background(), tt.args, func(string) string { return "" }, io.Discard, io.Discard, signals)
 		}()
-		<-arrived
+		timebox.Wait(t, arrived)
 		signals <- tt.signal
 		select {
 		case got := <-code:
@@ -105,9 +107,9 @@ func TestInterruptedLock(t *testing.T) {
 			go func() {
 				code <- run(context.Background(), []string{"lock", "--config", filepath.Join(dir, "drawbridge.yaml")}, func(string) string { return "" }, io.Discard, io.Discard, signals)
 			}()
-			<-arrived
+			timebox.Wait(t, arrived)
 			signals <- syscall.SIGINT
-			if got := <-code; got != 130 {
+			if got := timebox.Receive(t, code); got != 130 {
 				t.Errorf("exit code %d, want 130", got)
 			}
 			if text, err := os.ReadFile(file); before == "" && !os.IsNotExist(err) || string(text) != before {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -101,7 +102,13 @@ func startService(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Defer(func() {
 		_ = l.Close()
-		conns.Wait()
+		ended := make(chan struct{})
+		go func() { conns.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(time.Minute):
+			ts.Fatalf("a request to the service goes on")
+		}
 	})
 }
 

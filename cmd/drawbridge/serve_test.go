@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 const adminToken = "reload-token-of-the-test"
@@ -56,7 +58,7 @@ func serve(t *testing.T, files map[string]string) *served {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
+		timebox.Wait(t, ended)
 		if t.Failed() {
 			t.Logf("log:\n%s", s.log)
 		}
@@ -300,7 +302,7 @@ func testDrain(t *testing.T, service *things, files map[string]string, client fu
 		fault, err := getThing(context.Background(), client(), s.mcp, "held")
 		held <- fmt.Sprint(fault, err)
 	}()
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	select {
 	case <-loaded:
 	case <-time.After(time.Minute):
@@ -316,7 +318,7 @@ func testDrain(t *testing.T, service *things, files map[string]string, client fu
 	if status, _ := s.get("/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz while draining = %d: the process would be killed", status)
 	}
-	clients.Wait()
+	timebox.Done(t, clients.Wait)
 	if late.Load() == 0 {
 		t.Error("no call succeeded after the signal: the gateway stopped listening at once")
 	}
@@ -328,7 +330,7 @@ func testDrain(t *testing.T, service *things, files map[string]string, client fu
 	default:
 	}
 	close(service.release)
-	if result := <-held; result != "<nil>" {
+	if result := timebox.Receive(t, held); result != "<nil>" {
 		t.Errorf("the call that was running: %s", result)
 	}
 	if code := s.exited(); code != exitOK {
@@ -358,7 +360,7 @@ func TestSecondSignal(t *testing.T) {
 				}
 				held <- fault
 			}()
-			<-service.arrived
+			timebox.Wait(t, service.arrived)
 			s.signals <- syscall.SIGTERM
 			s.await("draining", 1)
 			s.signals <- syscall.SIGHUP // no end, and no reason to stop the drain
@@ -370,10 +372,10 @@ func TestSecondSignal(t *testing.T) {
 				t.Errorf("log record %v", line)
 			}
 			// It is cut, but if there is a moment before, its caller hears why.
-			if fault := <-held; fault == "" || strings.HasPrefix(fault, "call held = ") && !strings.HasPrefix(fault, "call held = 503 ") {
+			if fault := timebox.Receive(t, held); fault == "" || strings.HasPrefix(fault, "call held = ") && !strings.HasPrefix(fault, "call held = 503 ") {
 				t.Errorf("a call that was cut: %q", fault)
 			}
-			<-service.cancelled
+			timebox.Wait(t, service.cancelled)
 			s.await("calls that were still running are cancelled", 1)
 			s.never("drained")
 		})
@@ -393,7 +395,7 @@ func TestDrainTimeout(t *testing.T) {
 		}
 		held <- fault
 	}()
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	s.signals <- syscall.SIGTERM
 	if code := s.exited(); code != exitOK {
 		t.Errorf("exit code %d, want 0", code)
@@ -401,10 +403,10 @@ func TestDrainTimeout(t *testing.T) {
 	s.await("calls that were still running are cancelled", 1)
 	s.never("connections that were still open are cut")
 	s.never("drained")
-	if fault := <-held; !strings.HasPrefix(fault, "call held = 503 ") || !strings.Contains(fault, `"error":{`) || !strings.Contains(fault, "the server ends, and with it the call") {
+	if fault := timebox.Receive(t, held); !strings.HasPrefix(fault, "call held = 503 ") || !strings.Contains(fault, `"error":{`) || !strings.Contains(fault, "the server ends, and with it the call") {
 		t.Errorf("the caller hears %q", fault)
 	}
-	<-service.cancelled
+	timebox.Wait(t, service.cancelled)
 }
 
 // TestSignalBeforeServing ends a gateway whose only document hangs.
@@ -419,7 +421,7 @@ func TestSignalBeforeServing(t *testing.T) {
 admin: {listen: "127.0.0.1:0"}
 apis: [{spec: %s/openapi.yaml}]
 `, hang.URL)})
-	<-arrived
+	timebox.Wait(t, arrived)
 	if status, text := s.get("/readyz"); status != http.StatusServiceUnavailable || text != "no API is served yet\n" {
 		t.Errorf("/readyz = %d %q", status, text)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // flaky is a listener that has no file descriptors left the first time.
@@ -49,7 +50,7 @@ func TestServerErrors(t *testing.T) {
 		t.Errorf("answered with %s", resp.Status)
 	}
 	h.Close()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 	h.ErrorLog.Print("http: TLS handshake error from 127.0.0.1:1: EOF")
@@ -87,7 +88,7 @@ func TestOptionsOfAll(t *testing.T) {
 		t.Errorf("answered with %s, not by the handler", resp.Status)
 	}
 	h.Close()
-	if err := <-ended; err != nil {
+	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestSignalsWithAnUnreadLog: nobody reads what the program writes to its standard error, which is full. Signals end it all the same.
@@ -48,7 +50,7 @@ func TestSignalsWithAnUnreadLog(t *testing.T) {
 			full := make(chan struct{})
 			defer func() {
 				_ = c.Process.Kill()
-				<-ended
+				timebox.Wait(t, ended)
 			}()
 			for lines := bufio.NewReader(unread); ; {
 				line, err := lines.ReadString('\n')
@@ -61,7 +63,7 @@ func TestSignalsWithAnUnreadLog(t *testing.T) {
 			}
 			defer func() {
 				_ = unread.Close() // which ends the writing
-				<-full
+				timebox.Wait(t, full)
 				_ = out.Close()
 			}()
 			go func() {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestSignalAfterTheDrain: what is left of the program when its calls have ended may wait, here for somebody who does not read the audit log. Another signal
@@ -41,7 +43,7 @@ func TestSignalAfterTheDrain(t *testing.T) {
 	}()
 	defer func() {
 		_ = c.Process.Kill()
-		<-ended
+		timebox.Wait(t, ended)
 	}()
 	line := s.await("listening", 1)
 	s.mcp, s.admin = line["mcp"].(string), line["admin"].(string)

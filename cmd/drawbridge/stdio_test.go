@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // spoken is "drawbridge stdio" running inside the test, with a client at its streams.
@@ -56,7 +57,7 @@ func speak(t *testing.T, files map[string]string) *spoken {
 		cancel()
 		_ = in.Close() // no host is left: a read that is under way ends
 		_ = fromProgram.Close()
-		<-ended
+		timebox.Wait(t, ended)
 		if t.Failed() {
 			t.Logf("log:\n%s", s.log)
 		}
@@ -119,7 +120,7 @@ func TestStdioDrain(t *testing.T) {
 			url, asked, answer := slowThings(t)
 			s := speak(t, map[string]string{"drawbridge.yaml": "apis: [{spec: api.yaml, base_url: '" + url + "'}]", "api.yaml": servedDocument})
 			s.say(1, "tools/call", `"name":"getThing","arguments":{"id":"7"}`)
-			<-asked
+			timebox.Wait(t, asked)
 			if how == "signal" {
 				s.signals <- syscall.SIGTERM
 				s.await("draining", 1)
@@ -150,7 +151,7 @@ func TestStdioCut(t *testing.T) {
 			}
 			s := speak(t, configuration(timeout))
 			s.say(1, "tools/call", `"name":"getThing","arguments":{"id":"7"}`)
-			<-asked
+			timebox.Wait(t, asked)
 			if how == "reload" {
 				s.write(configuration("50ms"))
 				s.signals <- syscall.SIGHUP

@@ -20,6 +20,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway"
+	"drawbridge/test/timebox"
 )
 
 // guardedServer is a server whose gateway serves an API to those with a token. more are further lines of its configuration.
@@ -51,9 +52,9 @@ apis: [{spec: api.yaml, name: things, base_url: "http://127.0.0.1:1"}]
 	go func() { ended <- g.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
+		timebox.Wait(t, ended)
 	})
-	<-g.Serving()
+	timebox.Wait(t, g.Serving())
 	return &server{gateway: g, config: cfg, log: log}
 }
 
@@ -76,7 +77,7 @@ func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // unread serves one connection, that a client uses, and returns when the server has closed it, and after how long that was.
-func unread(h *http.Server, client func(net.Conn)) time.Duration {
+func unread(t testing.TB, h *http.Server, client func(net.Conn)) time.Duration {
 	begin, closed := time.Now(), make(chan time.Time, 1)
 	h.ConnState = func(_ net.Conn, s http.ConnState) {
 		if s == http.StateClosed {
@@ -100,7 +101,7 @@ func unread(h *http.Server, client func(net.Conn)) time.Duration {
 	}
 	_ = ours.Close()
 	_ = h.Close()
-	<-ended
+	timebox.Wait(t, ended)
 	return end.Sub(begin)
 }
 
@@ -121,7 +122,7 @@ func TestUnreadAnswers(t *testing.T) {
 		for listener, h := range map[string]*http.Server{"public": s.publicServer(context.Background()), "admin": s.httpServer(s.gateway.Admin(), context.Background())} {
 			t.Run(name+", "+listener, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					took := unread(h, func(conn net.Conn) {
+					took := unread(t, h, func(conn net.Conn) {
 						if _, err := io.WriteString(conn, request); err != nil {
 							t.Error(err)
 						}
@@ -140,7 +141,7 @@ func TestAnswerAfterAStalledBody(t *testing.T) {
 	s := guardedServer(t, "")
 	h := s.publicServer(context.Background())
 	synctest.Test(t, func(t *testing.T) {
-		unread(h, func(conn net.Conn) {
+		unread(t, h, func(conn net.Conn) {
 			_, _ = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 			begin := time.Now()
 			got, err := bufio.NewReader(conn).ReadString('\n')
@@ -159,7 +160,7 @@ func TestClosedWindows(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const streams = 100
-				unread(h, func(conn net.Conn) {
+				unread(t, h, func(conn net.Conn) {
 					reset := make(chan time.Duration, streams)
 					begin := time.Now()
 					f, out := windowed(t, conn, 0, func(f http2.Frame) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
+
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -72,7 +74,7 @@ func start(t *testing.T, o Options) (*Log, func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run(ctx) }()
-	return l, func() error { cancel(); return <-ended }
+	return l, func() error { cancel(); return timebox.Receive(t, ended) }
 }
 
 func line(n int) *Line {
@@ -360,7 +362,7 @@ func BenchmarkWrite(b *testing.B) {
 		l.Write(&one)
 	}
 	cancel()
-	<-ended
+	timebox.Wait(b, ended)
 }
 
 // BenchmarkLine is a line without the writing.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestStallPanics: a panic at the timer of an answer that nobody reads is told, and ends nothing.
@@ -42,7 +44,7 @@ func TestPanicInTheStore(t *testing.T) {
 			defer func() { done <- fmt.Sprint(recover()) }()
 			get(t, c, s, Name{Group: "g"}, &Rule{MaxBytes: 100}, http.MethodGet, "/a")
 		}()
-		first := <-done
+		first := timebox.Receive(t, done)
 		at.Store(0)
 		go func() {
 			done <- get(t, c, s, Name{Group: "g"}, &Rule{MaxBytes: 100}, http.MethodGet, fmt.Sprintf("/%d", n))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"drawbridge/test/timebox"
 )
 
 // TestAnswers: whatever a handler does with its writer, the client gets what net/http gives it: heads to the byte, and bodies in whatever chunks.
@@ -211,7 +213,7 @@ func here(t *testing.T, h http.Handler) string {
 	if fate != Taken {
 		_ = server.Close()
 	}
-	return <-read
+	return timebox.Receive(t, read)
 }
 
 // theirs is what a client reads that sends these bytes to net/http, and no more.
@@ -228,7 +230,7 @@ func theirs(t testing.TB, h http.Handler, sent string) string {
 	}()
 	got, _ := io.ReadAll(client)
 	_ = s.Close()
-	<-ended
+	timebox.Wait(t, ended)
 	return string(got)
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // asked is a plain request.
@@ -141,7 +143,7 @@ func TestClosing(t *testing.T) {
 	}()
 	r, _ := Request([]byte(asked))
 	fate := s.Serve(context.Background(), server, "pipe", r, nil).Fate
-	if h := <-header; fate != Ended || h.Get("Close") != "true" {
+	if h := timebox.Receive(t, header); fate != Ended || h.Get("Close") != "true" {
 		t.Errorf("fate %v, close %v", fate, h)
 	}
 	_ = server.Close()

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
@@ -109,7 +110,7 @@ func TestDisconnect(t *testing.T) {
 				r = modernCall(t, addr, "wait")
 			} else {
 				r = newRequest(t, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`, "Mcp-Session-Id", initialize(t, addr))
-				<-events
+				timebox.Wait(t, events)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
@@ -121,17 +122,17 @@ func TestDisconnect(t *testing.T) {
 					t.Error("an answer came")
 				}
 			}()
-			<-w.started
+			timebox.Wait(t, w.started)
 			start := time.Now()
 			cancel()
-			if got, want := <-w.ended, fmt.Sprintf("context ended: %v, client gone: true", era == "modern"); got != want {
+			if got, want := timebox.Receive(t, w.ended), fmt.Sprintf("context ended: %v, client gone: true", era == "modern"); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("noticed after %v", took)
 			}
-			<-done
-			if e := <-events; e.Code != mcp.CodeCancelled || e.HTTPStatus != 499 || e.Method != "tools/call" {
+			timebox.Wait(t, done)
+			if e := timebox.Receive(t, events); e.Code != mcp.CodeCancelled || e.HTTPStatus != 499 || e.Method != "tools/call" {
 				t.Errorf("event %+v", e)
 			}
 		})
@@ -151,7 +152,7 @@ func TestCancelledNotification(t *testing.T) {
 		_, body := send(t, r)
 		answer <- body
 	}()
-	<-w.started
+	timebox.Wait(t, w.started)
 	cancel := func(session, id string) {
 		resp, _ := send(t, newRequest(t, addr, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "Mcp-Session-Id", session))
 		if resp.StatusCode != http.StatusAccepted {
@@ -167,11 +168,11 @@ func TestCancelledNotification(t *testing.T) {
 	default:
 	}
 	cancel(mine, `"café"`)
-	if got := <-w.ended; got != "context ended: true, client gone: false" {
+	if got := timebox.Receive(t, w.ended); got != "context ended: true, client gone: false" {
 		t.Error(got)
 	}
 	want := `{"jsonrpc":"2.0","id":"caf\u00e9","error":{"code":-32800,"message":"cancelled by notifications/cancelled"}}`
-	if got := <-answer; got != want {
+	if got := timebox.Receive(t, answer); got != want {
 		t.Errorf("answer %s, want %s", got, want)
 	}
 }
@@ -245,7 +246,7 @@ func TestPanicAfterTheAnswer(t *testing.T) {
 		if resp.StatusCode != http.StatusOK || !strings.HasSuffix(body, `"isError":true}}`) {
 			t.Errorf("%s %s", resp.Status, body)
 		}
-		if e := <-events; !e.Panicked {
+		if e := timebox.Receive(t, events); !e.Panicked {
 			t.Errorf("event %+v", e)
 		}
 	}
@@ -318,7 +319,7 @@ func TestSlowClients(t *testing.T) {
 			t.Errorf("an unread answer: given up after %v", took)
 		}
 	})
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 }
 
 // deadlineWriter tells the write deadlines that are set.

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 // TestLines replays the files in testdata/lines in virtual time: each is what one client writes and reads. Each part of a
@@ -313,7 +314,7 @@ func TestLinesConcurrent(t *testing.T) {
 		}
 		seen[answer.ID] = true
 	}
-	if err := <-ended; err != nil || lines.Err() != nil || len(seen) != requests {
+	if err := timebox.Receive(t, ended); err != nil || lines.Err() != nil || len(seen) != requests {
 		t.Errorf("%d of %d requests were answered; %v, %v", len(seen), requests, err, lines.Err())
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/test/faultnet"
+	"drawbridge/test/timebox"
 )
 
 // longList serves a list that no buffer takes at once.
@@ -138,7 +139,7 @@ func TestSlowReader(t *testing.T) {
 			quick := patient.ask(t, header)
 			buffered := bufio.NewReader(quick)
 			want := answer(t, buffered)
-			event := <-patient.events
+			event := timebox.Receive(t, patient.events)
 			askAgain(t, quick, header)
 			if again := answer(t, buffered); !bytes.Equal(again, want) || name == "plain" && !bytes.Contains(want, l.members) {
 				t.Errorf("%.200s, and then %.200s", want, again)
@@ -150,7 +151,7 @@ func TestSlowReader(t *testing.T) {
 			if rest, err := io.ReadAll(buffered); err != nil || len(rest) > 0 {
 				t.Errorf("%q, %v behind the answer", rest, err)
 			}
-			got := <-l.events
+			got := timebox.Receive(t, l.events)
 			if got.Duration = event.Duration; got != event {
 				t.Errorf("%+v, want %+v", got, event)
 			}
@@ -165,7 +166,7 @@ func TestSlowReaderIsGivenUp(t *testing.T) {
 	var givenUp atomic.Int32
 	l.readers.GivenUp = func() { givenUp.Add(1) }
 	conn := l.ask(t, "")
-	if e := <-l.events; e.HTTPStatus != 499 || e.Code != mcp.CodeCancelled || e.ResponseBytes == 0 {
+	if e := timebox.Receive(t, l.events); e.HTTPStatus != 499 || e.Code != mcp.CodeCancelled || e.ResponseBytes == 0 {
 		t.Errorf("%+v", e)
 	}
 	l.slow(t, 0)
@@ -184,7 +185,7 @@ func TestSlowReaderLeaves(t *testing.T) {
 	conn := l.ask(t, "")
 	l.slow(t, 1)
 	_ = conn.Close()
-	if e := <-l.events; e.HTTPStatus != 499 {
+	if e := timebox.Receive(t, l.events); e.HTTPStatus != 499 {
 		t.Errorf("%+v", e)
 	}
 	l.slow(t, 0)
@@ -201,7 +202,7 @@ func TestSlowReadersEnd(t *testing.T) {
 	if got := answer(t, bufio.NewReader(reads)); !bytes.Contains(got, l.members) {
 		t.Errorf("%.200s", got)
 	}
-	if e := <-l.events; e.HTTPStatus != 200 {
+	if e := timebox.Receive(t, l.events); e.HTTPStatus != 200 {
 		t.Errorf("%+v", e)
 	}
 	select {
@@ -210,10 +211,10 @@ func TestSlowReadersEnd(t *testing.T) {
 	default:
 	}
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) || l.readers.Count() != 0 {
+	if err := timebox.Receive(t, ended); !errors.Is(err, context.Canceled) || l.readers.Count() != 0 {
 		t.Errorf("%v, %d are left", err, l.readers.Count())
 	}
-	if e := <-l.events; e.HTTPStatus != 499 {
+	if e := timebox.Receive(t, l.events); e.HTTPStatus != 499 {
 		t.Errorf("%+v", e)
 	}
 	if got, _ := io.ReadAll(never); len(got) > len(l.members) { // an end, or a reset
@@ -223,7 +224,7 @@ func TestSlowReadersEnd(t *testing.T) {
 		t.Error(err)
 	}
 	l.ask(t, "") // comes too late to be waited for
-	if e := <-l.events; e.HTTPStatus != 499 {
+	if e := timebox.Receive(t, l.events); e.HTTPStatus != 499 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -243,7 +244,7 @@ func TestLongListWithTLS(t *testing.T) {
 			t.Errorf("%.200s, %v", body, err)
 		}
 		_ = resp.Body.Close()
-		if e := <-l.events; e.HTTPStatus != 200 || e.ResponseBytes != int64(len(body)) {
+		if e := timebox.Receive(t, l.events); e.HTTPStatus != 200 || e.ResponseBytes != int64(len(body)) {
 			t.Errorf("%+v for %d bytes", e, len(body))
 		}
 	}
@@ -274,7 +275,7 @@ func TestSlowReaderIsSlowAgain(t *testing.T) {
 	l.slow(t, 1)
 	r := bufio.NewReader(client)
 	first := answer(t, r)
-	<-given
+	timebox.Wait(t, given)
 	for start := time.Now(); time.Since(start) < 50*time.Millisecond; time.Sleep(time.Millisecond) {
 		if n := l.readers.Count(); n != 1 {
 			t.Errorf("%d clients are slow, want 1", n)
@@ -286,7 +287,7 @@ func TestSlowReaderIsSlowAgain(t *testing.T) {
 	}
 	l.slow(t, 0)
 	close(again.ended)
-	<-ended
+	timebox.Wait(t, ended)
 	_ = server.Close()
 }
 
@@ -305,7 +306,7 @@ func TestSlowReaderHasNoDeadlineLeft(t *testing.T) {
 	r := bufio.NewReader(conn)
 	answer(t, r)
 	next, _ := io.ReadAll(r)
-	if err := <-said; err != nil || string(next) != "next" {
+	if err := timebox.Receive(t, said); err != nil || string(next) != "next" {
 		t.Errorf("%q, %v", next, err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestSlowReaderPanics: a panic behind an answer that its client was slow to read is the end of the connection alone.
@@ -19,7 +21,7 @@ func TestSlowReaderPanics(t *testing.T) {
 	if _, err := io.Copy(io.Discard, conn); err != nil {
 		t.Error(err)
 	}
-	if v := <-l.panics; v != "injected" {
+	if v := timebox.Receive(t, l.panics); v != "injected" {
 		t.Errorf("told of %v", v)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 // bubble serves h as a server with a deadline of its own for answers does, and returns a way to connect to it. The time at which
@@ -141,7 +142,7 @@ func TestServerDeadlines(t *testing.T) {
 		}
 		deadlines := make(chan time.Time, 100)
 		endpoint.ServeHTTP(&deadlineWriter{httptest.NewRecorder(), deadlines}, r)
-		if first := <-deadlines; first.IsZero() != c.taken {
+		if first := timebox.Receive(t, deadlines); first.IsZero() != c.taken {
 			t.Errorf("%+v: the first write deadline is %v", c, first)
 		}
 	}

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // pair is a connection of package net, and its other end.
@@ -168,7 +170,7 @@ func TestWaits(t *testing.T) {
 	_, _ = rand.NewChaCha8([32]byte{}).Read(text)
 	sum := sha256.Sum256(text)
 	var both sync.WaitGroup
-	defer both.Wait()
+	defer timebox.Done(t, both.Wait)
 	both.Go(func() { // sends it back
 		if n, err := io.Copy(struct{ io.Writer }{there}, struct{ io.Reader }{there}); n != int64(len(text)) || err != nil {
 			t.Errorf("%d bytes of %d were sent back: %v", n, len(text), err)
@@ -280,7 +282,7 @@ func TestClosedMeanwhile(t *testing.T) {
 	conn.Close()
 	const want = "0, read tcp here->there: use of closed network connection (*net.OpError, is use of closed network connection)"
 	for range 2 {
-		if got := <-failed; got != want {
+		if got := timebox.Receive(t, failed); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -301,7 +303,7 @@ func TestManyWriters(t *testing.T) {
 			}
 		})
 	}
-	defer all.Wait()
+	defer timebox.Done(t, all.Wait)
 	p := make([]byte, size)
 	for range writers * times {
 		if _, err := io.ReadFull(there, p); err != nil {

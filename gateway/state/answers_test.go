@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 // answersOf is two replicas that share answers, and what the second hears of the first.
@@ -221,7 +222,7 @@ func TestChangesDoNotQueue(t *testing.T) {
 	a, _, heard := answersOf(t, m, 1<<20)
 	hold := make(chan struct{})
 	defer close(hold)
-	for a.later(func(context.Context) { <-hold }) {
+	for a.later(func(context.Context) { timebox.Wait(t, hold) }) {
 	}
 	a.Changed(t.Context(), "group", []string{"/orders", "/"})
 	for end := time.Now().Add(time.Second); !slices.Contains(heard(), "group /orders /"); time.Sleep(time.Millisecond) {

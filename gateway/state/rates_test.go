@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestLocalRates: a burst is allowed at once, then one call in each interval, and who is refused learns exactly when to come
@@ -109,7 +111,7 @@ func TestLocalRatesConcurrently(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if allowed.Load() != 123 {
 		t.Errorf("%d calls allowed", allowed.Load())
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"drawbridge/test/timebox"
 )
 
 // TestSharedRecords: what one replica puts another gets, the last value counts, and what Redis has lost comes back from who had
@@ -292,7 +294,7 @@ func TestAddedWhileAway(t *testing.T) {
 			return string(got) == want && ok && err == nil
 		})
 	}
-	heard := map[string]bool{<-told: true, <-told: true}
+	heard := map[string]bool{timebox.Receive(t, told): true, timebox.Receive(t, told): true}
 	eventually(t, "nothing is left to tell", func() bool {
 		records[1].mu.Lock()
 		defer records[1].mu.Unlock()

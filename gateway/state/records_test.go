@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestRecords: a value is there until its time, and the last one that was put.
@@ -106,7 +108,7 @@ func TestRecordsConcurrently(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if r.Len() > 10 {
 		t.Errorf("%d records held", r.Len())
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"drawbridge/test/timebox"
 )
 
 // TestAnnouncedMessage: for a message that is announced with 400 MB no room is made. Not parallel: it counts what is allocated.
@@ -63,7 +65,7 @@ func TestAnnouncedMessage(t *testing.T) {
 	}
 	_, _ = sub.Close(), client.Close()
 	_ = l.Close()
-	<-done
+	timebox.Wait(t, done)
 }
 
 // TestLargeMessage: a message that no replica would send ends the connection, is counted and told; the next one is heard over another connection, and

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"drawbridge/auth"
+	"drawbridge/test/timebox"
 )
 
 // TestRatesOfAnotherClock: a counter from the clock of a Redis that was an hour ahead, before a failover or a correction, does not refuse for
@@ -156,9 +157,9 @@ func TestRefusedToListen(t *testing.T) {
 	s := newShared(t, m.Addr(), log, nil)
 	s.Tombstones(NewTombstones(0, nil))
 	begin(t, s)
-	first := <-asked
+	first := timebox.Receive(t, asked)
 	for range 3 {
-		<-asked
+		timebox.Wait(t, asked)
 	}
 	if took := time.Since(first); took < 14*firstProbe {
 		t.Errorf("it is asked three times more within %s", took)

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"drawbridge/test/timebox"
 )
 
 // TestPanicBesideTheSharedState: what watches Redis and hears other replicas has nobody above it, and goes on after a panic.
@@ -52,7 +54,7 @@ func TestPanicOfATaker(t *testing.T) {
 	a.Bus().Publish(t.Context(), "topic", []byte("bad"))
 	eventually(t, "it listens again", func() bool { epoch, listens := b.bus.epoch(); return listens && epoch > before })
 	a.Bus().Publish(t.Context(), "topic", []byte("good"))
-	if got := <-heard; got != "good" {
+	if got := timebox.Receive(t, heard); got != "good" {
 		t.Errorf("heard %q", got)
 	}
 }

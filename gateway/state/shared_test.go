@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,7 +67,7 @@ func begin(t testing.TB, s *Shared) *Shared {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-done
+		timebox.Wait(t, done)
 	})
 	return s
 }
@@ -302,7 +303,7 @@ func newHole(t *testing.T, to string) *hole {
 		h.cond.Broadcast()
 		h.mu.Unlock()
 		_ = l.Close()
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 	})
 	return h
 }

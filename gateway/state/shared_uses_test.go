@@ -13,6 +13,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"drawbridge/auth"
+	"drawbridge/test/timebox"
 )
 
 // TestSharedRates: two replicas count together, exactly as one process counts by itself.
@@ -126,7 +127,7 @@ func TestSharedOnce(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	for id, n := range firsts {
 		if n != 1 {
 			t.Errorf("%d were the first to use %s", n, id)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestTombstones: a name is revoked until its time, and forgotten after it.
@@ -99,7 +101,7 @@ func TestTombstonesConcurrently(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if s.Len() > 10 {
 		t.Errorf("%d names held", s.Len())
 	}

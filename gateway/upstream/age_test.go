@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"drawbridge/test/timebox"
 )
 
 // names is a name server whose answers a test decides.
@@ -186,7 +188,7 @@ func TestMovedService(t *testing.T) {
 				t.Error("no call went to the new address")
 			}
 			close(stop)
-			wg.Wait()
+			timebox.Done(t, wg.Wait)
 		})
 	}
 }
@@ -220,14 +222,14 @@ func TestBlackHoledConnection(t *testing.T) {
 				}
 			}
 			dst.Close()
-			done <- struct{}{}
+			timebox.Send(t, done, struct{}{})
 		}
 		go relay(to, conn)
 		go relay(conn, to)
-		<-done
+		timebox.Wait(t, done)
 		conn.Close()
 		to.Close()
-		<-done
+		timebox.Wait(t, done)
 	})
 	address.Scheme = "https"
 	pool := x509.NewCertPool()

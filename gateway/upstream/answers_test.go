@@ -20,6 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/timebox"
 )
 
 // TestAnswers sends what each file in testdata/answers says and compares what
@@ -161,7 +163,7 @@ func listen(t testing.TB, serve func(net.Conn)) *url.URL {
 	}()
 	t.Cleanup(func() {
 		l.Close()
-		<-done
+		timebox.Wait(t, done)
 	})
 	return &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}
 }

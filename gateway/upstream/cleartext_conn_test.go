@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/socket"
+	"drawbridge/test/timebox"
 )
 
 // TestCleartextNotRepeated: what ends for another reason than a broken connection is sent once, whatever its method, and the other
@@ -223,7 +224,7 @@ func TestCleartextEarly(t *testing.T) {
 					return 0, io.EOF
 				}
 				if sent == 2 {
-					<-gone
+					timebox.Wait(t, gone)
 				}
 				return copy(p, strings.Repeat("x", 4<<10)), nil
 			}))
@@ -372,7 +373,7 @@ func TestCleartextOwnAnswers(t *testing.T) {
 			}
 		})
 	}
-	calls.Wait()
+	timebox.Done(t, calls.Wait)
 	if good.Load() < 8*50 {
 		t.Errorf("%d answers", good.Load())
 	}
@@ -447,7 +448,7 @@ func FuzzCleartextNext(f *testing.F) {
 			}
 			resp.Body.Close()
 		}
-		<-done
+		timebox.Wait(t, done)
 		if got := hear(t, over, "POST"); got.Status != 200 || got.Body != "second" {
 			t.Errorf("after %q: %+v, %d connections", answer, got, connections)
 		}

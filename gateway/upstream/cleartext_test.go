@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // spoken returns a dial whose other side reads a request and writes the answers, one for each request; then it closes.
@@ -416,7 +418,7 @@ func TestProbe(t *testing.T) {
 				t.Fatal(got)
 			}
 			close(idle)
-			<-done
+			timebox.Wait(t, done)
 			post := get(t, address)
 			post.Method = http.MethodPost // which nobody repeats
 			if got := outcome(client, post); got != "200 \"ok\"\n" {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestCVE_2026_71324_LeftOnTheConnection is named after an advisory about another product: what a service sends beyond
@@ -48,7 +50,7 @@ func TestCVE_2026_71324_LeftOnTheConnection(t *testing.T) {
 						t.Fatalf("the answer is what was left on the connection: %d %q", resp.StatusCode, body)
 					}
 				}
-				<-ended
+				timebox.Wait(t, ended)
 			}
 		})
 	}

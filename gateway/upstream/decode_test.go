@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // TestEndlessNothing: a compressed stream that goes on and holds nothing is cut at the limit of the answer, as one that holds something is.
@@ -40,10 +42,10 @@ func TestEndlessNothing(t *testing.T) {
 			defer client.Close()
 			done := make(chan string)
 			go func() { done <- outcome(client, get(t, parse(t, server.URL))) }()
-			if sent := <-gone; sent >= 64<<20 {
+			if sent := timebox.Receive(t, gone); sent >= 64<<20 {
 				t.Errorf("%d bytes were taken", sent)
 			}
-			if diff := cmp.Diff("too_large\n"+largeMessage+"\n", <-done); diff != "" {
+			if diff := cmp.Diff("too_large\n"+largeMessage+"\n", timebox.Receive(t, done)); diff != "" {
 				t.Error(diff)
 			}
 		})

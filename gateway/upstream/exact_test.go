@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/http2"
+
+	"drawbridge/test/timebox"
 )
 
 // TestExact: net/http repeats by itself what it takes for replayable, on a connection that was used before and ends without an
@@ -71,7 +73,7 @@ func testExact(t *testing.T, long []string) {
 			if got := outcome(client, warm); got != "204 \"\"\n" {
 				t.Fatal(got)
 			}
-			<-heads
+			timebox.Wait(t, heads)
 			var body io.Reader
 			if c.body != "" {
 				body = strings.NewReader(c.body)
@@ -95,7 +97,7 @@ func testExact(t *testing.T, long []string) {
 			if (err == nil) != (c.want == 3) || requests.Load() != c.want {
 				t.Errorf("%d requests, want %d; %v", requests.Load(), c.want, err)
 			}
-			head := strings.ToLower(<-heads)
+			head := strings.ToLower(timebox.Receive(t, heads))
 			if strings.Contains(head, "transfer-encoding") || strings.HasSuffix(c.key, "Key") && !strings.Contains(head, strings.ToLower(c.key)+": k1\r\n") ||
 				strings.Contains(head, "content-length") != (c.body != "" || c.method == "POST") {
 				t.Errorf("sent:\n%s", head)

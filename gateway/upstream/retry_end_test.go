@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestRetryThatIsNone: a call that fails and is not sent again, for whatever reason, ends with what failed.
@@ -108,7 +110,7 @@ func TestRetryGivesUp(t *testing.T) {
 			}
 			client.Close()
 			for range c.want { // the service sees all of them end
-				<-gone
+				timebox.Wait(t, gone)
 			}
 		})
 	}

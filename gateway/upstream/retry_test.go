@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 // impatient retries at once.
@@ -124,7 +126,7 @@ func TestFaultMatrix(t *testing.T) {
 					}
 				}
 				for range hits.Load() {
-					if body := <-bodies; req.GetBody != nil && body != "body" {
+					if body := timebox.Receive(t, bodies); req.GetBody != nil && body != "body" {
 						t.Errorf("%s: body %q", kind.method, body)
 					}
 				}

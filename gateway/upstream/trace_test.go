@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"drawbridge/test/timebox"
 )
 
 // TestTracedHead: an answer to HEAD that names a coding has no body to decode, whoever stands around it.
@@ -74,7 +76,7 @@ func TestTracing(t *testing.T) {
 			t.Errorf("%s: %s", c.path, got)
 		}
 		parent.End()
-		got := <-arrived
+		got := timebox.Receive(t, arrived)
 		if id := parent.SpanContext().TraceID().String(); !strings.Contains(got.Header.Get("Traceparent"), id) || got.Header.Get("Baggage") != "" {
 			t.Errorf("the service got %v", got.Header)
 		}

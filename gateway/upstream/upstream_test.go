@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/timebox"
 )
 
 const (
@@ -209,7 +211,7 @@ func TestCanceled(t *testing.T) {
 	if diff := cmp.Diff("canceled\n"+canceledMessage+"\n", outcome(client, req)); diff != "" {
 		t.Error(diff)
 	}
-	<-gone
+	timebox.Wait(t, gone)
 }
 
 // TestCredentialError: an error of the wrapper that is not one of the transport.
@@ -323,7 +325,7 @@ func TestEndless(t *testing.T) {
 	if diff := cmp.Diff("too_large\n"+largeMessage+"\n", outcome(client, get(t, parse(t, server.URL)))); diff != "" {
 		t.Error(diff)
 	}
-	<-gone
+	timebox.Wait(t, gone)
 }
 
 // TestReuse: a connection is used again after a whole answer, also one that
@@ -436,13 +438,13 @@ func TestPool(t *testing.T) {
 			}()
 		}
 		for range burst {
-			<-arrived
+			timebox.Wait(t, arrived)
 		}
 		for range burst {
-			release <- struct{}{}
+			timebox.Send(t, release, struct{}{})
 		}
 		for range burst {
-			if <-results {
+			if timebox.Receive(t, results) {
 				reused++
 			}
 		}
@@ -488,7 +490,7 @@ func TestRequestHeaders(t *testing.T) {
 	req := get(t, parse(t, server.URL))
 	req.Header = nil
 	outcome(client, req)
-	if diff := cmp.Diff(http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {"drawbridge"}}, <-arrived); diff != "" {
+	if diff := cmp.Diff(http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {"drawbridge"}}, timebox.Receive(t, arrived)); diff != "" {
 		t.Error(diff)
 	}
 	for u, want := range map[string]string{

@@ -66,7 +66,7 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		size := len(data)
-		peak := watchHeap()
+		peak := watchHeap(t)
 		start := time.Now()
 		set, warnings, err := tree.Load(context.Background(), entry, data, openBelow(dir, entry), tree.Limits{})
 		took, most := time.Since(start), peak()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/timebox"
 )
 
 func parse(t *testing.T, doc string) *tree.Node {
@@ -275,5 +276,5 @@ func TestConcurrentUse(t *testing.T) {
 			}
 		})
 	}
-	group.Wait()
+	timebox.Done(t, group.Wait)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 const inspector = "inspector"
@@ -119,7 +121,7 @@ func (s *suite) inspectAnew(t *testing.T, w *world) {
 		}
 	}
 	var got struct{ Result outcome }
-	if err := c.Wait(); err != nil {
+	if err := timebox.Result(t, c.Wait); err != nil {
 		t.Fatalf("inspector: %v\n%s%s", err, stdout.String(), said.String())
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.Result.IsError || !strings.Contains(got.Result.text(), `"SO 1001"`) {

@@ -130,9 +130,18 @@ func (p *peer) close() (complaints string, err error) {
 	case <-p.ended:
 	case <-time.After(5 * time.Second):
 		err = errors.Join(err, fmt.Errorf("%s did not end with its input", p.name), p.cmd.Process.Kill())
-		<-p.ended
 	}
-	err = errors.Join(err, p.cmd.Wait())
+	waited := make(chan error, 1)
+	go func() {
+		<-p.ended
+		waited <- p.cmd.Wait()
+	}()
+	select {
+	case fault := <-waited:
+		err = errors.Join(err, fault)
+	case <-time.After(time.Minute):
+		err = errors.Join(err, fmt.Errorf("%s is still there, or what it started holds its output", p.name))
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stderr.String(), err

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 const rawCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getOrder","arguments":{"order_no":"SO 1001"},` +
@@ -97,7 +99,7 @@ func (w *world) hammer(ctx context.Context, t *testing.T, token string) (stop fu
 	}
 	return func() int {
 		cancel()
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		client.CloseIdleConnections()
 		good := statuses["200 OK"]
 		delete(statuses, "200 OK")

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // The keys turn while calls run. Nobody with a good token notices: not who has one signed with the old key, nor the first
@@ -96,7 +98,7 @@ func keepCalling(ctx context.Context, t *testing.T, s session) (stop func() int)
 	})
 	return func() int {
 		close(done)
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		return calls
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 	"drawbridge/test/wire"
 )
 
@@ -281,7 +282,7 @@ func TestServiceComesToRest(t *testing.T) {
 	if err := c.Send([]byte("GET / HTTP/1.1\r\nHost: s\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	<-come
+	timebox.Wait(t, come)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.rest(ctx); err == nil || !strings.Contains(err.Error(), "1 connections of a service don't come to rest") {

@@ -157,8 +157,13 @@ func (c *goClient) cancel(ctx context.Context) error {
 	if err := await(ctx, c.w.gone); err != nil {
 		return fmt.Errorf("the service still works on it: %w", err)
 	}
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("the call: %w", err)
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("the call: %w", err)
+		}
+	case <-ctx.Done():
+		return fmt.Errorf("the call goes on: %w", ctx.Err())
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 const compose = "../../deploy/compose"
@@ -166,7 +167,7 @@ func TestComposeRedis(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	defer func() { _ = c.Process.Kill(); _ = timebox.Result(t, c.Wait) }()
 	ask := func(user string, args ...string) string {
 		who := []string{"-s", socket}
 		if user != "" {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 const haproxyFile = "../../deploy/haproxy/haproxy.cfg"
@@ -45,7 +47,7 @@ func TestHAProxyHeaders(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	defer func() { _ = c.Process.Kill(); _ = timebox.Result(t, c.Wait) }()
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}
@@ -75,7 +77,7 @@ func TestHAProxyHeaders(t *testing.T) {
 			t.Errorf("a token of %d bytes: %s", n, resp.Status)
 			continue
 		}
-		if had := <-got; had != n {
+		if had := timebox.Receive(t, got); had != n {
 			t.Errorf("a token of %d bytes came with %d", n, had)
 		}
 	}

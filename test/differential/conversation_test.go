@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/timebox"
 )
 
 // A step is one HTTP request of a conversation. In its file it is
@@ -169,7 +171,7 @@ func (s *server) answers(t *testing.T, steps []step) map[string]any {
 		}
 	}
 	for range pending {
-		l := <-background
+		l := timebox.Receive(t, background)
 		answers[l.name] = l.answer
 	}
 	return answers

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 // TestBehindNginx puts a real nginx, with the configuration of deploy/nginx, in front of two gateways that speak HTTP in
@@ -117,9 +118,9 @@ func TestBehindNginx(t *testing.T) {
 
 	// An event goes out when it is there, though the connection stays open.
 	stream := openStream(ctx, t, transport(), resource, token)
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 	close(service.release)
-	if event := <-stream; !strings.Contains(event, `{\"id\":\"held\"}`) {
+	if event := timebox.Receive(t, stream); !strings.Contains(event, `{\"id\":\"held\"}`) {
 		t.Errorf("the stream ended with %q", event)
 	}
 
@@ -128,7 +129,7 @@ func TestBehindNginx(t *testing.T) {
 	if err := syscall.Kill(other.PID(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-other.Exited()
+	timebox.Wait(t, other.Exited())
 	for n := range 10 {
 		if err := getThing(ctx, session, fmt.Sprint("passed-over-", n)); err != nil {
 			t.Errorf("with one replica: %v", err)

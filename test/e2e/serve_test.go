@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 // TestServe takes a gateway through the life of a process: it starts, reloads at SIGHUP, refuses to share its port,
@@ -83,7 +84,7 @@ apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-second.Exited()
+	timebox.Wait(t, second.Exited())
 	if want := "drawbridge: server.listen: listen tcp " + listen + ": bind: address already in use\n"; second.Log() != want {
 		t.Errorf("a second gateway says %q, want %q", second.Log(), want)
 	}
@@ -102,7 +103,7 @@ apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
 		}
 		called <- err
 	}()
-	<-arrived
+	timebox.Wait(t, arrived)
 	exited := make(chan error, 1)
 	stopped = true
 	go func() { exited <- gateway.Stop() }()
@@ -115,10 +116,10 @@ apis: [{spec: "%s/openapi.yaml", refresh: 0s}]
 		t.Error(err)
 	}
 	close(release)
-	if err := <-called; err != nil {
+	if err := timebox.Receive(t, called); err != nil {
 		t.Errorf("the call that was running: %v", err)
 	}
-	if err := <-exited; err != nil {
+	if err := timebox.Receive(t, exited); err != nil {
 		t.Errorf("exit: %v", err)
 	}
 }
@@ -198,7 +199,7 @@ apis: [{spec: none.yaml}]
 	reloads := func() string {
 		resp, err := http.Get("http://" + admin + "/metrics")
 		if err != nil {
-			t.Fatalf("the gateway is gone: %v, %v", err, gateway.Wait())
+			t.Fatalf("the gateway is gone: %v, %v", err, timebox.Result(t, gateway.Wait))
 		}
 		defer resp.Body.Close()
 		text, err := io.ReadAll(resp.Body)
@@ -215,7 +216,7 @@ apis: [{spec: none.yaml}]
 	if err := gateway.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := gateway.Wait(); err != nil {
+	if err := timebox.Result(t, gateway.Wait); err != nil {
 		t.Errorf("exit: %v", err)
 	}
 }

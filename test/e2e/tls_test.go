@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 // TestCertificateReplaced replaces the gateway's own certificate under 200 official clients that call all the time, half
@@ -40,7 +41,7 @@ func TestCertificateReplaced(t *testing.T) {
 		defer transports[i].CloseIdleConnections()
 	}
 	stream := openStream(ctx, t, transports[0], endpoint, token)
-	<-service.arrived
+	timebox.Wait(t, service.arrived)
 
 	const clients = 200
 	sessions := make([]*mcp.ClientSession, clients)
@@ -93,9 +94,9 @@ func TestCertificateReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaced.Store(true)
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	close(service.release)
-	if event := <-stream; !strings.Contains(event, `{\"id\":\"held\"}`) || !strings.HasPrefix(event, "data: ") {
+	if event := timebox.Receive(t, stream); !strings.Contains(event, `{\"id\":\"held\"}`) || !strings.HasPrefix(event, "data: ") {
 		t.Errorf("the stream ended with %q", event)
 	}
 	t.Logf("%d calls of %d clients, %d of them after the replacement", calls.Load(), clients, after.Load())

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +42,7 @@ func service(t *testing.T, answer string) string {
 			c.Close()
 		}
 	}()
-	t.Cleanup(func() { l.Close(); <-done })
+	t.Cleanup(func() { l.Close(); timebox.Wait(t, done) })
 	return l.Addr().String()
 }
 
@@ -118,7 +120,7 @@ func TestResetIsAReset(t *testing.T) {
 	if len(got) > 10 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if at := <-ended; time.Since(at) > 10*time.Second {
+	if at := timebox.Receive(t, ended); time.Since(at) > 10*time.Second {
 		t.Errorf("it ended at %v", at)
 	}
 }

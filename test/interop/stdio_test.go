@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 // calls at once, as a host with many agents makes them.
@@ -135,7 +136,7 @@ func TestGoSDKStdio(t *testing.T) {
 					}
 				})
 			}
-			calls.Wait()
+			timebox.Done(t, calls.Wait)
 
 			one, giveUp := context.WithCancel(ctx)
 			calls.Go(func() {
@@ -143,15 +144,15 @@ func TestGoSDKStdio(t *testing.T) {
 					t.Error("the slow call has an answer")
 				}
 			})
-			<-h.slow
+			timebox.Wait(t, h.slow)
 			giveUp()
 			h.givenUp(t)
-			calls.Wait()
+			timebox.Done(t, calls.Wait)
 			if revision >= "2026" { // changes are told to who listens, which this client does not
 				return
 			}
 			for len(changed) > 0 {
-				<-changed
+				timebox.Wait(t, changed)
 			}
 			h.write(t, strings.ReplaceAll(thingsDocument, "getThing", "readThing"))
 			defer h.write(t, thingsDocument)
@@ -216,7 +217,7 @@ func TestTypeScriptStdio(t *testing.T) {
 			if err != nil {
 				t.Fatalf("client: %v\n%s", err, stderr.String())
 			}
-			<-done
+			timebox.Wait(t, done)
 			h.givenUp(t)
 			var got report
 			if err := json.Unmarshal(out, &got); err != nil {

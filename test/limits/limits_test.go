@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 	"drawbridge/test/wire"
 )
 
@@ -186,7 +187,7 @@ func (w *world) call(n int) {
 			}
 		})
 	}
-	group.Wait()
+	timebox.Done(w.t, group.Wait)
 }
 
 // confined asks the kernel what the gateway may do.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 const (
@@ -50,7 +52,7 @@ func (w *world) sessions() {
 	w.eventually("a call is at the service", func() bool { return w.service.read(func(s *service) int { return s.slow }) == 1 })
 	began := time.Now()
 	legacy(1, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	w.next(<-slow, `was canceled`)
+	w.next(timebox.Receive(w.t, slow), `was canceled`)
 	if took := time.Since(began); took > 5*time.Second {
 		w.t.Errorf("it was cancelled at another replica after %v", took)
 	}

@@ -31,6 +31,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -149,7 +150,7 @@ func newWorld(t *testing.T, want setup) *world {
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
 		cancel()
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		http.DefaultClient.CloseIdleConnections()
 	})
 	var err error
@@ -191,7 +192,7 @@ func newWorld(t *testing.T, want setup) *world {
 			server.CloseClientConnections()
 			server.Close()
 		})
-		<-g.Serving()
+		timebox.Wait(t, g.Serving())
 		w.gateways, w.replicas = append(w.gateways, g), append(w.replicas, server)
 	}
 	w.eventually("all replicas know of each other", func() bool {
