@@ -410,6 +410,11 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 // service or the gateway is at fault, as far as [faultLines] lets. Arguments and answers are never logged.
 func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
+	if cause != nil {
+		if v := visitOf(c.ctx); v != nil && v.operator {
+			v.cause = cause
+		}
+	}
 	if c.account != nil {
 		c.account.outcome = o
 	}

@@ -55,15 +55,21 @@ func (g *Gateway) Definitions() json.RawMessage {
 // that of tools/call in the newest revision. The error tells a call that was not made: an unknown tool, or
 // arguments that are not JSON.
 func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
+	result, _, err := g.CallWithCause(ctx, tool, args)
+	return result, err
+}
+
+// CallWithCause is Call, and returns why the service did not answer, too, which names its host and is for the operator alone; nil if it did.
+func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := g.current.Load()
 	if gen == nil || gen.whole.tool(tool) == nil {
-		return nil, fmt.Errorf("unknown tool %q", tool)
+		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
 	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
-		return nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
+		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
 	revision := mcp.Revisions()[0]
 	body := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), tool)
@@ -72,10 +78,11 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// The same tools without a guard, so that nobody asks for scopes.
 	open := newEndpoint(gen, gen.whole.plans, nil, nil)
-	ctx = context.WithValue(ctx, visitKey{}, &visit{endpoint: open, operator: true})
+	own := &visit{endpoint: open, operator: true}
+	ctx = context.WithValue(ctx, visitKey{}, own)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -89,12 +96,15 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 		Error  *struct{ Message string }
 	}
 	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil {
-		return nil, fmt.Errorf("answer of the endpoint: %w", err)
+		return nil, nil, fmt.Errorf("answer of the endpoint: %w", err)
 	}
 	if answer.Error != nil {
-		return nil, errors.New(answer.Error.Message)
+		return nil, nil, errors.New(answer.Error.Message)
 	}
-	return answer.Result, nil
+	if redact := gen.whole.tool(tool).source.redact; own.cause != nil && redact != nil {
+		own.cause = errors.New(redact.Replace(own.cause.Error()))
+	}
+	return answer.Result, own.cause, nil
 }
 
 // recorder keeps an answer in memory.

@@ -16,6 +16,7 @@ type visit struct {
 	generation *generation
 	endpoint   *endpoint   // nil once the rest of the request is parked
 	operator   bool        // who runs the program calls, and may call everything
+	cause      error       // why the operator's call came to nothing
 	header     http.Header // of the request; nil where there is none
 	answer     http.Header // of its answer, for who refuses it before anybody answers; nil where there is none
 	transport  transport   // which the speaker has several of

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/openapi/jsonscan"
 )
@@ -26,6 +29,8 @@ func (p *program) callCommand() *cobra.Command {
 With --dry-run nothing is sent: the HTTP request is printed instead, without the credential; standard error has what a call
 needs and the settings that say so. An API without a
 base URL is shown with the host base-url.invalid.
+The result is what a model reads. If the service did not answer, the cause goes to standard error, with the host and
+the port of the service.
 
 Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
@@ -63,7 +68,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 		}
 		plan := g.Plan(tool)
 		if plan == nil {
-			return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", tool)
+			return noTool(tool, g.Plans())
 		}
 		if dryRun {
 			for _, line := range g.Access(plan).Lines() {
@@ -71,13 +76,58 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			}
 			return p.printRequest(c, plan, arguments)
 		}
-		result, err := g.Call(c.Context(), tool, arguments)
+		result, cause, err := g.CallWithCause(c.Context(), tool, arguments)
 		if err != nil {
 			return err
+		}
+		if cause != nil {
+			p.printCause(c, plan, arguments, cause)
 		}
 		return p.printResult(result)
 	})
 	return c
+}
+
+// mostNear is how many names are suggested in the place of one that no tool has.
+const mostNear = 3
+
+// noTool says that there is no tool of a name, and which ones may be meant: a misspelled one, else those that have it in theirs.
+func noTool(name string, plans []*gateway.Plan) error {
+	var names, near []string
+	for _, plan := range plans {
+		names = append(names, plan.Tool.Name)
+	}
+	if one := config.Nearest(name, names); one != "" {
+		near = append(near, one)
+	}
+	given := strings.ToLower(name)
+	for _, n := range names {
+		known := strings.ToLower(n)
+		if len(near) < mostNear && len(given) > 2 && !slices.Contains(near, n) && (strings.Contains(known, given) || strings.Contains(given, known)) {
+			near = append(near, n)
+		}
+	}
+	if len(near) == 0 {
+		return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", name)
+	}
+	for i := range near {
+		near[i] = strconv.Quote(near[i])
+	}
+	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, strings.Join(near, " or "))
+}
+
+// printCause tells the operator why a service did not answer, which the result keeps from a model. The words of the
+// causes are those of the log, which has no secrets.
+func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.RawMessage, cause error) {
+	text := "cause: " + cause.Error()
+	if r, err := plan.Request(c.Context(), args); err == nil {
+		port := r.URL.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[r.URL.Scheme]
+		}
+		text += fmt.Sprintf("; the service is at %s://%s", r.URL.Scheme, net.JoinHostPort(r.URL.Hostname(), port))
+	}
+	fmt.Fprintln(p.stderr, text)
 }
 
 // checkArguments demands one JSON object: what a shell has made of quotes is bad usage, not a call that failed.
