@@ -214,7 +214,9 @@ type API struct {
 	// .yml), each an API with the settings of this entry; files that come and go are noticed.
 	Spec Location `yaml:"spec" need:"true"`
 	// The name of the API in tool names, rules, logs and metrics: a letter or digit, then letters, digits, _ and -, at
-	// most 40. It must be unique.
+	// most 40. It must be unique. Without it the name is made of as many words of the title as 24 characters have room
+	// for, and changes with the title, and how it is made may change with the release: give one to an API that
+	// rules, approvals (tools.lock) or alerts are about.
 	Name string `yaml:"name,omitempty" absent:"from the document's title"`
 	// Where calls go. It wins over the document's servers. http or https, no query and no fragment.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`

@@ -1,11 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,29 +26,29 @@ func nameFromLocation(location string) string {
 // maxAPIName is the most characters of an API's name, so that tool names have room for the operation.
 const maxAPIName = 24
 
-// apiName makes a name of a title: lower case letters and digits, words joined by "-".
+// apiName makes a name of a title: lower case letters and digits, words joined by "-", as many whole words as there is room for. A possessive
+// 's is no word, and goes.
 func apiName(title string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range strings.ToLower(title) {
-		if ('a' > r || r > 'z') && ('0' > r || r > '9') {
-			gap = b.Len() > 0
-			continue
+	title = strings.ReplaceAll(strings.ToLower(title), "’", "'") + " "
+	words := strings.FieldsFunc(possessive.ReplaceAllString(title, "$1"), func(r rune) bool {
+		return ('a' > r || r > 'z') && ('0' > r || r > '9')
+	})
+	name := ""
+	for _, word := range words {
+		switch {
+		case name == "":
+			name = word[:min(len(word), maxAPIName)]
+		case len(name)+1+len(word) <= maxAPIName:
+			name += "-" + word
+		default:
+			return name
 		}
-		if gap && b.Len() < maxAPIName-1 {
-			b.WriteByte('-')
-		}
-		gap = false
-		if b.Len() >= maxAPIName {
-			break
-		}
-		b.WriteRune(r)
 	}
-	if b.Len() == 0 {
-		return "api"
-	}
-	return strings.TrimRight(b.String(), "-")
+	return cmp.Or(name, "api")
 }
+
+// possessive is the 's at the end of a word, with what ends it.
+var possessive = regexp.MustCompile(`'s([^\pL\pN])`)
 
 // nameFor names the API when its document's title is known.
 func (s *source) nameFor(title string) string {

@@ -11,7 +11,9 @@ import (
 
 func TestNames(t *testing.T) {
 	for title, want := range map[string]string{
-		"Orders API": "orders-api", "  ": "api", "Ünïted": "n-ted", "A very long title of some service": "a-very-long-title-of-som",
+		"Orders API": "orders-api", "  ": "api", "Ünïted": "n-ted", "A very long title of some service": "a-very-long-title-of",
+		"GitHub's official OpenAPI": "github-official-openapi", "GitHub’s": "github", "'s": "api", "Crow's-nest": "crow-nest", "Bob'sled": "bob-sled", "Rock 's roll": "rock-roll",
+		"Supercalifragilisticexpialidocious API": "supercalifragilisticexpi", "twenty-four characters xx": "twenty-four-characters", "exactly twentyfour chars": "exactly-twentyfour-chars",
 	} {
 		if got := apiName(title); got != want {
 			t.Errorf("apiName(%q) = %q, want %q", title, got, want)
