@@ -232,7 +232,7 @@ func (g *Gateway) logFates(gen, old *generation) {
 		if old != nil && old.fates[name] != nil && old.fates[name].api == f.api && old.fates[name].counts == f.counts {
 			continue
 		}
-		g.log.Info("operations", "api", name, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded, "held", f.counts.HeldBack,
+		g.log.Info("operations", "api", name, "total", f.counts.Total, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded, "held", f.counts.HeldBack,
 			"skipped", f.counts.Skipped, "problem_codes", codeList(f.problems), "skip_codes", codeList(f.skips))
 	}
 }

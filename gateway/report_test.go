@@ -176,7 +176,7 @@ func TestDiffLog(t *testing.T) {
 	g.logFates(after, before)
 	g.logDiff(after.catalog.Diff(before.catalog), after, before)
 	g.logFates(after, after)
-	want := `level=INFO msg=operations api=fated exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
+	want := `level=INFO msg=operations api=fated total=4 exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"
 level=WARN msg="tools that may destroy something are new" count=1 tools=[clear]
 `

@@ -19,9 +19,9 @@ func (p *program) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [--config FILE | DOCUMENT]",
 		Short: "Tell what would be served, what not, and why",
-		Long: `Check reads the configuration and all documents once and prints a load report: for each API how many operations are
-exposed as the document has them, changed, excluded by the configuration or skipped because they can't be tools; then
-the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
+		Long: `Check reads the configuration and all documents once and prints a load report: for each API how many operations
+become tools, as the document has them or changed, and how many are excluded by the configuration, held back because
+nobody has approved them, or skipped because they can't be tools; then the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
 
 A selector of the configuration that matches no operation is named with its place: it is an error if it restricts, and serve
 refuses the configuration then.

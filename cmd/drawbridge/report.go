@@ -37,8 +37,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 		return
 	}
 	a := o.Report.API
-	t.printf("%s: OpenAPI %s, %s: %d exposed, %d changed, %d excluded, %d skipped; %s\n", o.Name, a.Standard,
-		count(a.Fates.Total, "operation"), a.Fates.Exposed, a.Fates.Changed, a.Fates.Excluded, a.Fates.Skipped, count(a.Problems, "problem"))
+	t.printf("%s: OpenAPI %s, %v; %s\n", o.Name, a.Standard, a.Fates, count(a.Problems, "problem"))
 	for _, i := range unusable {
 		op := o.Report.Operations[i]
 		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)

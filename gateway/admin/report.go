@@ -64,6 +64,25 @@ func (f *Fates) Add(fate Fate) {
 	}
 }
 
+// String says what became of all operations, in numbers that add up to theirs.
+func (f Fates) String() string {
+	count := func(n int, noun string) string {
+		if n == 1 {
+			return "1 " + noun
+		}
+		return fmt.Sprintf("%d %ss", n, noun)
+	}
+	text := count(f.Total, "operation") + ": " + count(f.Exposed+f.Changed, "tool")
+	if f.Changed > 0 {
+		text += fmt.Sprintf(" (%d changed)", f.Changed)
+	}
+	text += fmt.Sprintf(", %d excluded", f.Excluded)
+	if f.HeldBack > 0 {
+		text += fmt.Sprintf(", %d held back", f.HeldBack)
+	}
+	return text + fmt.Sprintf(", %d skipped", f.Skipped)
+}
+
 // Report is the load report of one API: what became of each operation, and why. Its texts come from the document, and
 // are data alone; each is cut at [MaxText] bytes.
 type Report struct {
