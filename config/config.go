@@ -82,7 +82,8 @@ type Server struct {
 	PageSize int `yaml:"page_size" default:"2000" min:"1" max:"10000"`
 	// After how much silence an event stream gets a comment, so that no proxy takes it for dead; 0s for never.
 	KeepAlive Duration `yaml:"keep_alive" default:"15s" min:"100ms" max:"1h" zero:"never"`
-	// After a stop signal: how long the gateway serves on, while reporting itself as not ready.
+	// After a stop signal: how long the gateway serves on, while reporting itself as not ready. Ctrl-C at a terminal does
+	// not wait for it.
 	ShutdownDelay Duration `yaml:"shutdown_delay" default:"5s" min:"0s" max:"10m"`
 	// After shutdown_delay: how long running calls may take to end before they are cancelled.
 	DrainTimeout Duration `yaml:"drain_timeout" default:"25s" min:"0s" max:"1h"`

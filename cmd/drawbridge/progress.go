@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,11 +20,9 @@ type progress struct {
 // newProgress starts it on standard error, if that is a terminal. It ends with stop.
 func newProgress(stderr io.Writer) *progress {
 	p := &progress{quit: make(chan struct{})}
-	if f, ok := stderr.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.w = f
-			p.running.Go(func() { p.run(time.NewTicker(time.Second)) })
-		}
+	if f := terminalOf(stderr); f != nil {
+		p.w = f
+		p.running.Go(func() { p.run(time.NewTicker(time.Second)) })
 	}
 	return p
 }

@@ -32,6 +32,7 @@ Configuration and document files are watched, documents from URLs are asked for 
 SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all; a new
 certificate (server.tls) is used by itself, and by new connections only. SIGHUP opens the file of the audit log anew, too.
 SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.
+Ctrl-C at a terminal does not wait for server.shutdown_delay, so that it ends at once when no call is running.
 
 Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or configuration.`,
 		Example: `  drawbridge serve --config drawbridge.yaml
@@ -98,7 +99,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, onServing: func(ctx context.Context) (err error) {
+	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, attended: terminalOf(p.terminal) != nil, onServing: func(ctx context.Context) (err error) {
 		g.Keep(ctx, "memory was followed", func() { err = followMemory(ctx, p.getenv, g.Reading) })
 		return err
 	}}
@@ -144,6 +145,8 @@ type server struct {
 	// onServing, if set, is called when the first API is served. run ends with its error.
 	onServing func(ctx context.Context) error
 	quick     bool // no shutdown delay: nobody routes to this process
+	// attended tells that a person looks on, to whom an interrupt belongs: it skips the shutdown delay.
+	attended bool
 
 	public *gateway.Arrivals
 	admin  net.Listener
@@ -248,15 +251,17 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 			}
 		}
 	})
+	delay := time.Duration(c.Server.ShutdownDelay)
+	if s.quick || !s.hasServed() || s.attended && because == os.Interrupt { // load balancers are told by SIGTERM
+		delay = 0
+	}
 	if because != nil {
-		s.log.Info("draining", "signal", because.String(), "shutdown_delay", time.Duration(c.Server.ShutdownDelay).String(),
+		s.log.Info("draining", "signal", because.String(), "shutdown_delay", delay.String(),
 			"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
 	}
-	if !s.quick && s.hasServed() {
-		select {
-		case <-time.After(time.Duration(c.Server.ShutdownDelay)):
-		case <-ctx.Done():
-		}
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
 	}
 	once := ctx // ended by another signal alone
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Server.DrainTimeout))
