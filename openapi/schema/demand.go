@@ -319,7 +319,7 @@ func (d *demand) allows(r *big.Rat) bool {
 	return true
 }
 
-// text returns a text of the format, one that the pattern describes, or the name of what it is for.
+// text returns a text of the format, one that the pattern describes, or one that is plausible under its name.
 func (d *demand) text(name string, nth int) ([]byte, bool) {
 	if d.shortest > 200 {
 		return nil, false
@@ -328,7 +328,7 @@ func (d *demand) text(name string, nth int) ([]byte, bool) {
 	if text := formatExamples[d.format]; text != "" {
 		candidates = append(candidates, text)
 	}
-	candidates = append(candidates, d.stretch(plainWord(name), nth))
+	candidates = append(candidates, d.stretch(plausible(name), nth))
 	var checks []*regexp.Regexp
 	for _, p := range d.patterns {
 		parsed, err := parsePattern(p)
@@ -359,26 +359,16 @@ func (d *demand) stretch(text string, nth int) string {
 	if n := d.shortest - len(text); n > 0 {
 		text += strings.Repeat("x", n)
 	}
+	number := ""
 	if nth > 0 {
-		text += strconv.Itoa(nth + 1)
+		number = strconv.Itoa(nth + 1)
 	}
-	if d.longest > 0 && len(text) > d.longest {
-		text = text[len(text)-d.longest:] // the end is where texts differ
-	}
-	return text
-}
-
-// plainWord makes a placeholder of a property's name: a model sees what belongs there.
-func plainWord(name string) string {
-	if name == "" || len(name) > 40 {
-		return "text"
-	}
-	for i := range len(name) {
-		if c := name[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
-			return "text"
+	if room := d.longest - len(number); d.longest > 0 && room >= 0 && len(text) > room {
+		if text = strings.TrimSpace(text[:room]); len(text)+len(number) < d.shortest {
+			text += strings.Repeat("x", d.shortest-len(text)-len(number))
 		}
 	}
-	return name
+	return text + number
 }
 
 // formatExamples are texts of the formats of JSON Schema (validation, section 7.3) and of the OpenAPI registry.
