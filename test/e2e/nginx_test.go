@@ -25,12 +25,12 @@ func TestBehindNginx(t *testing.T) {
 	if nginx == "" {
 		t.Skip("E2E_NGINX does not name an nginx; make proxy-e2e installs one and runs this test")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	program, err := process.BuildGateway(ctx, t.TempDir())
+	program, err := process.BuildGateway(t.Context(), t.TempDir()) // which takes minutes on a machine that is busy
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
 	service, ca := newThings(t), newAuthority(t)
 	const resource = "https://mcp.example.com/mcp"
 	keys := `shutdown_delay: 0s, public_url: "https://mcp.example.com", seal_keys: ["${KEY:-the-same-key-for-all-of-the-replicas}"], trusted_proxies: [127.0.0.1]`

@@ -23,12 +23,12 @@ import (
 // of them by HTTP/2, and under a stream whose call is still running. No call fails, and the next connection meets the new
 // certificate (O11).
 func TestCertificateReplaced(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	program, err := process.BuildGateway(ctx, t.TempDir())
+	program, err := process.BuildGateway(t.Context(), t.TempDir()) // which takes minutes on a machine that is busy
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
 	service, ca, dir, listen := newThings(t), newAuthority(t), t.TempDir(), address(t)
 	certFile, keyFile := ca.issue(t, dir, 100)
 	gateway, _ := service.serve(ctx, t, program, listen, fmt.Sprintf("shutdown_delay: 0s, tls: {cert_file: %q, key_file: %q}", certFile, keyFile))
