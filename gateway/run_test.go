@@ -97,6 +97,8 @@ func (r *running) served() {
 	case <-r.Serving():
 	case <-r.ended:
 		r.t.Fatal("Run ended before anything was served")
+	case <-time.After(time.Minute):
+		r.t.Fatal("nothing is served after a minute")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/timebox"
 )
 
 // tagged returns an OpenAPI document whose operations are given as "METHOD PATH operationId tag".
@@ -220,7 +221,7 @@ func TestSelectorOfARefusedStartServesNothing(t *testing.T) {
 	go func() { ended <- g.Run(ctx) }()
 	defer func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := timebox.Receive(t, ended); err != nil {
 			t.Error(err)
 		}
 	}()
