@@ -369,8 +369,8 @@ func (i *issuer) readAnswer(text []byte) (claims, error) {
 			return c, refuse("malformed answer")
 		}
 	}
+	text = numberTimes(text)
 	if i.asks.config.TokenInfo {
-		text = numberExpiry(text)
 		active = jsonscan.Lookup(text, "aud") != nil && jsonscan.Lookup(text, "exp") != nil
 	}
 	if !active {
@@ -384,7 +384,7 @@ func (i *issuer) readAnswer(text []byte) (claims, error) {
 		return c, refuse("no subject") // its client is shared by everybody who did not grant "openid"
 	case c.issuer != "" && c.issuer != i.url:
 		return c, refuse("active, but of another issuer")
-	case kind != "" && !strings.EqualFold(kind, "Bearer") && !strings.EqualFold(kind, "DPoP"):
+	case kind != "" && !IsBearerType(kind) && !strings.EqualFold(kind, "DPoP"):
 		return c, refuse("token type not accepted")
 	case strings.EqualFold(kind, "DPoP") && !c.bound:
 		return c, refuse("bound to a key that is not named")
@@ -392,24 +392,55 @@ func (i *issuer) readAnswer(text []byte) (claims, error) {
 	return c, nil
 }
 
-// numberExpiry makes the times of a tokeninfo answer, which are strings of
-// digits, the numbers that they are elsewhere.
-func numberExpiry(text []byte) []byte {
+// numberTimes makes times that are strings, as Google's tokeninfo and some
+// servers of RFC 7662 write them, the numbers that they are elsewhere. In a JWT
+// they stay what they are: RFC 7519 has numbers alone, and who signs one says
+// exactly that.
+func numberTimes(text []byte) []byte {
+	isTime := func(name, value []byte) bool {
+		switch string(name) {
+		case "exp", "iat", "nbf":
+			s, ok := text1(value)
+			return ok && isDecimal(s)
+		}
+		return false
+	}
+	found := false
+	for name, value := range jsonscan.Members(text) {
+		found = found || isTime(name, value)
+	}
+	if !found {
+		return text
+	}
 	out := []byte{'{'}
 	for name, value := range jsonscan.Members(text) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(jsonscan.AppendString(out, name), ':')
-		if s, ok := text1(value); ok && (string(name) == "exp" || string(name) == "iat") && isDigits(s) {
-			out = append(out, s...)
-			continue
+		if isTime(name, value) {
+			value = jsonscan.Unquote(value)
 		}
 		out = append(out, value...)
 	}
 	return append(out, '}')
 }
 
+// isDecimal reports whether a text is a JSON number without sign and exponent.
+func isDecimal(s string) bool {
+	whole, fraction, found := strings.Cut(s, ".")
+	return isDigits(whole) && (!found || fraction != "" && strings.Trim(fraction, "0123456789") == "")
+}
+
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
+}
+
+// IsBearerType reports whether a "token_type" of an answer names a bearer token
+// (RFC 6750). Its case does not matter (RFC 6749 section 5.1); some servers
+// write BearerToken, or a space behind it. Nothing else is one: a DPoP token is
+// no good without its key.
+func IsBearerType(kind string) bool {
+	kind = strings.Trim(kind, " \t")
+	return strings.EqualFold(kind, "Bearer") || strings.EqualFold(kind, "BearerToken")
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"drawbridge/auth"
 )
 
 // Token type identifiers, RFC 8693 section 3.
@@ -99,7 +101,7 @@ func (e *exchange) refuses(got *oauth2.Token, subject string) string {
 		return "its issued_token_type is missing"
 	case !slices.Contains(want, issued):
 		return "its issued_token_type is not what was asked for"
-	case strings.EqualFold(got.TokenType, "Bearer"):
+	case auth.IsBearerType(got.TokenType):
 	case strings.EqualFold(got.TokenType, "N_A") && issued != TypeAccessToken && issued == e.requested:
 		// No access token, and the operator asked for exactly that: to be sent as if it were one.
 	default:

@@ -124,6 +124,8 @@ func TestExchangeAnswers(t *testing.T) {
 		{"access token", "", "opaque", TypeAccessToken, "Bearer", ""},
 		{"jwt", "", unsigned(`{"aud":["x","` + resource + `"]}`), TypeJWT, "bearer", ""},
 		{"id token as asked", TypeIDToken, unsigned(`{"aud":"` + resource + `"}`), TypeIDToken, "N_A", ""},
+		{"BearerToken", "", "opaque", TypeAccessToken, "BearerToken", ""},
+		{"space behind Bearer", "", "opaque", TypeAccessToken, "bearer ", ""},
 		{"accepted audience", "", unsigned(`{"aud":"orders-api"}`), TypeAccessToken, "Bearer", ""},
 		{"three parts that are no JWT", "", "a.b!.c", TypeAccessToken, "Bearer", ""},
 		{"nor these", "", "a." + base64url("[]") + ".c", TypeAccessToken, "Bearer", ""},

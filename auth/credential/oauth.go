@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"drawbridge/auth"
 )
 
 // ClientAuth is how the gateway proves to a token endpoint who it is.
@@ -276,7 +278,7 @@ func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, statu
 		if reason := g.exchange.refuses(got, subject); reason != "" {
 			return nil, unusable("%s", reason)
 		}
-	} else if got.TokenType != "" && !strings.EqualFold(got.TokenType, "Bearer") {
+	} else if got.TokenType != "" && !auth.IsBearerType(got.TokenType) {
 		return nil, unusable("it is not a bearer token") // such as DPoP: RFC 9449 section 5
 	}
 	life := lifeOf(got)

@@ -45,6 +45,7 @@ func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.retryAfter = retryAfter(resp.Header.Get("Retry-After"), t.now())
 	t.body = &bounded{ReadCloser: resp.Body, left: maxAnswer}
 	resp.Body = t.body
+	readAnswer(resp)
 	return resp, nil
 }
 
