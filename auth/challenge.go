@@ -144,6 +144,21 @@ func (c *challenges) write(w http.ResponseWriter, o outcome, dpop bool, retry ti
 	w.Write(a.body)
 }
 
+// InvalidToken returns the header of the 401 for a caller whose token was good
+// here and is refused by its authorization server: as [Guard.Protect] answers a
+// token that is not valid.
+func (g *Guard) InvalidToken(p *Principal) http.Header {
+	a := &g.challenges.answers[badToken]
+	if p != nil && p.bound {
+		a = &g.challenges.proven[badToken]
+	}
+	return http.Header{
+		"Content-Type":     {"application/json"},
+		"Cache-Control":    {"no-store"},
+		"Www-Authenticate": slices.Clone(a.challenge),
+	}
+}
+
 // maxChallengeScopes bounds the scopes of a 403 in bytes: a token may hold more
 // than a header should.
 const maxChallengeScopes = 4 << 10

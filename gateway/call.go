@@ -314,6 +314,11 @@ func (c *call) conclude(err error) error {
 			c.answered = true
 			return f.cause // which mcp makes an error of that says why
 		}
+		var look *lookError // the job goes on, and to make the call again would begin another
+		if refused := c.subjectRefused(f); refused != nil && c.kept == nil && !errors.As(err, &look) {
+			c.done(f.outcome, f.cause)
+			return refused
+		}
 		return c.fail(f.outcome, f.cause, f.text)
 	}
 	return err
@@ -373,6 +378,20 @@ func (c *call) tokenMessage(e *credential.TokenError) string {
 	return e.ToolMessage()
 }
 
+// subjectRefused makes the answer to a caller whose token the authorization server does not exchange: HTTP 401 with the challenge of a
+// token that is not valid, so that the client gets another one and calls again. A model could do nothing about it. Nil: that is not
+// why the call failed.
+func (c *call) subjectRefused(f *failure) *mcp.Error {
+	var e *credential.TokenError
+	if f.outcome != outcomeSubjectRefused || c.endpoint.guard == nil || !errors.As(f.cause, &e) {
+		return nil
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInvalidRequest, Message: "the authorization server does not accept the access token: get another one",
+		HTTPStatus: http.StatusUnauthorized, Header: c.endpoint.guard.InvalidToken(c.caller),
+	}
+}
+
 // internal tells of what should not have happened: the model learns a reference, the log the cause.
 func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	reference := newReference()
@@ -423,7 +442,7 @@ func (c *call) done(o outcome, cause error) {
 	switch o {
 	case outcomeOK, outcomeArguments, outcomeAsked, outcomeJob:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcomeNoTasks, outcome(upstream.Canceled.String()):
+	case outcomeRedirect, outcomeClientError, outcomeSubjectRefused, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcomeNoTasks, outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}

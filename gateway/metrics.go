@@ -43,7 +43,9 @@ const (
 	outcomeUnaudited   outcome = "unaudited"    // the audit log has no room for it
 	outcomeUnknown     outcome = "unknown_tool" // in the audit log alone, as no metric may have names that callers make up
 	outcomeLimited     outcome = "limited"      // refused by the gateway, for its rate or for want of room
-	outcomeUncounted   outcome = "uncounted"    // refused, because nobody could count it (state.closed)
+	// outcomeSubjectRefused is that of [credential.SubjectRefused].
+	outcomeSubjectRefused outcome = "token_subject_refused"
+	outcomeUncounted      outcome = "uncounted" // refused, because nobody could count it (state.closed)
 )
 
 // metrics are the metrics of the gateway. Labels come from closed sets; sizes are in bytes, times in seconds.

@@ -262,6 +262,9 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	if err != nil {
 		var f *failure
 		if errors.As(err, &f) {
+			if refused := c.subjectRefused(f); refused != nil {
+				return refused
+			}
 			code := mcp.CodeInternal
 			if f.outcome == outcomeArguments || f.outcome == outcomeCondition {
 				code = mcp.CodeInvalidParams
@@ -292,7 +295,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 	contents, err := c.readAs(l.uri, l.args)
 	var refused *mcp.Error
 	switch {
-	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
+	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
 		return err
 	case errors.As(err, &refused):
 		code := refused.Code

@@ -175,6 +175,9 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
 		return c.req.ResourceNotFound(cut(uri, maxShownURI))
 	}
+	if refused := c.subjectRefused(f); refused != nil {
+		return refused
+	}
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), cut(uri, maxShownURI)), '}')}
 	var unable *mcp.UnableError
 	switch {

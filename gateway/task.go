@@ -106,6 +106,7 @@ type task struct {
 	payload taskPayload
 	begun   *begun
 	owner   string
+	refused *mcp.Error // what the look came to, if the caller's token was not exchanged for it; else nil
 }
 
 // kept is a result as it would stand in the answer to tools/call.

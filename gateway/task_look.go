@@ -78,10 +78,12 @@ func (t *task) state() (*taskRecord, error) {
 		if t.look(rec); rec.large() { // it can't be had now
 			rec.Status = mcp.TaskWorking
 		}
-		return rec, nil
+		return rec, t.refusal()
 	}
 	before := *rec
-	t.look(rec)
+	if t.look(rec); t.refused != nil {
+		return nil, t.refused // and the next may look at once
+	}
 	if t.ctx.Err() != nil && !rec.final() {
 		return &before, nil // who asked has gone: that says nothing of the job
 	}
@@ -95,6 +97,14 @@ func (t *task) state() (*taskRecord, error) {
 		t.g.taskChanged(t, rec)
 	}
 	return rec, nil
+}
+
+// refusal is what the look came to, if the caller's token was not exchanged for it.
+func (t *task) refusal() error {
+	if t.refused == nil { // else the interface would not be nil
+		return nil
+	}
+	return t.refused
 }
 
 // known returns what is known of the task, and whether it is time to ask the service.
@@ -141,6 +151,7 @@ func (t *task) look(rec *taskRecord) {
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.denied:
 		// That says something of who looks, and nothing of the job.
+		t.refused = t.subjectRefused(missed.failure)
 		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.pause(missed.retry))
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.gone && rec.Called:

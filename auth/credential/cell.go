@@ -181,16 +181,21 @@ func (c *cell) cooling(now time.Time) bool {
 	return 0 < left && left <= maxCoolDown // more is left only if the clock went back
 }
 
-// renew returns a token other than one that a service has refused, or nil.
-func (c *cell) renew(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) *token {
+// renew returns a token other than one that a service has refused, or nil. The
+// error tells that the caller's own token is no good any more.
+func (c *cell) renew(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) (*token, error) {
 	if age := now().Sub(refused.minted); 0 <= age && age < renewAfter {
-		return nil
+		return nil, nil //nolint:nilnil // there is none, and that is no fault
 	}
 	t, _, err := c.get(ctx, f, now, subject, refused)
-	if err != nil || t.header()[0] == refused.header()[0] { // some servers give the same one until it expires
-		return nil
+	var known *TokenError
+	switch {
+	case errors.As(err, &known) && known.Failure == SubjectRefused:
+		return nil, known
+	case err != nil || t.header()[0] == refused.header()[0]: // some servers give the same one until it expires
+		return nil, nil //nolint:nilnil // the same
 	}
-	return t
+	return t, nil
 }
 
 // idle reports whether the cell holds nothing that could be of use.

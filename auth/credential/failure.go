@@ -16,6 +16,9 @@ const (
 	Unavailable
 	// Unusable: what the authorization server gave is not what was asked for.
 	Unusable
+	// SubjectRefused: the authorization server does not take the caller's token, so
+	// no token can be had for it: the caller has to get another one.
+	SubjectRefused
 	// NoCaller: a token exchange needs a caller's token, and the request has none.
 	NoCaller
 )
@@ -29,6 +32,8 @@ func (f Failure) String() string {
 		return "unavailable"
 	case Unusable:
 		return "unusable"
+	case SubjectRefused:
+		return "subject_refused"
 	case NoCaller:
 		return "no_caller"
 	}
@@ -48,7 +53,7 @@ type TokenError struct {
 	// Status is that of the answer; 0: there was none.
 	Status int
 	// Code is the error code of the answer, if it is one of RFC 6749 section
-	// 5.2, RFC 8693 section 2.2.2, RFC 8707 section 2 or RFC 9449 section 5; else empty.
+	// 5.2, RFC 6750 section 3.1, RFC 8693 section 2.2.2, RFC 8707 section 2 or RFC 9449 section 5; else empty.
 	Code string
 	// RetryAfter is how long the server asks to wait; 0: it does not say.
 	RetryAfter time.Duration
@@ -67,6 +72,8 @@ func (e *TokenError) Error() string {
 		text += fmt.Sprintf("token endpoint %q is not available", e.Endpoint)
 	case Unusable:
 		text += fmt.Sprintf("token endpoint %q gave a token that can't be used", e.Endpoint)
+	case SubjectRefused:
+		text += fmt.Sprintf("token endpoint %q does not take the caller's token", e.Endpoint)
 	case NoCaller:
 		return text + "the request has no caller whose token could be exchanged"
 	}
@@ -95,7 +102,7 @@ func (e *TokenError) ToolMessage() string {
 	case e.Failure == Unavailable:
 		return "The authorization server that gives access to the service can't be reached or is busy." + nothing +
 			" Try again in a minute; if that does not help, tell the user that it is down."
-	case e.Failure == Refused && e.Kind == TokenExchange && (e.Code == "invalid_request" || e.Code == "invalid_grant" || e.Code == "interaction_required"):
+	case e.Failure == SubjectRefused, e.Failure == Refused && e.Kind == TokenExchange && (e.Code == "invalid_request" || e.Code == "interaction_required"):
 		return "The authorization server gives the user no access to the service." + nothing +
 			" Tell the user to log in to the gateway again; if that does not help, the user may lack the permission."
 	case e.Failure == Refused && e.Kind == TokenExchange && (e.Code == "invalid_scope" || e.Code == "access_denied"):
@@ -111,6 +118,7 @@ func (e *TokenError) ToolMessage() string {
 func knownCode(code string) string {
 	switch code {
 	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", // RFC 6749
+		"invalid_token",                        // RFC 6750, in use for the subject token
 		"invalid_target",                       // RFC 8693, RFC 8707
 		"invalid_dpop_proof", "use_dpop_nonce", // RFC 9449
 		"access_denied", "interaction_required", // in use, from RFC 6749 section 4.1.2.1 and OpenID Connect

@@ -103,7 +103,7 @@ func checkFailure(t *testing.T, err error, answer string) {
 	const ours = `credential: client_credentials: credential: token_exchange: token endpoint "idp.example.com" is not available gives no token gave a token that can't be used, status 0123456789, error "it redirects, and that is not followed
 		the error code is none of the standards the answer is longer than 64 KiB no answer in time the connection broke off before the answer was complete the answer is not that of RFC 6749 section 5.1
 		it has more than 16384 bytes it holds a space or a character that can't stand in a header it is not a bearer token it is the caller's own token its issued_token_type is missing its issued_token_type is not what was asked for
-		it is for another audience than was asked for`
+		it is for another audience than was asked for does not take the caller's token`
 	for _, word := range strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune(" :,\"0123456789", r) }) {
 		if !strings.Contains(ours, word) && knownCode(word) == "" {
 			t.Fatalf("%q is of the answer %q: %v", word, answer, err)

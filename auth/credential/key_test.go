@@ -116,7 +116,7 @@ func TestToolMessages(t *testing.T) {
 	}{
 		{TokenError{Failure: NoCaller, Kind: TokenExchange}, nobody},
 		{TokenError{Failure: Unavailable, Kind: TokenExchange, Code: "invalid_grant"}, again}, {TokenError{Failure: Unavailable, Kind: ClientCredentials}, again},
-		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_request"}, login}, {TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_grant"}, login},
+		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_request"}, login}, {TokenError{Failure: SubjectRefused, Kind: TokenExchange, Code: "invalid_grant"}, login},
 		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "interaction_required"}, login},
 		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_scope"}, permission}, {TokenError{Failure: Refused, Kind: TokenExchange, Code: "access_denied"}, permission},
 		{TokenError{Failure: Refused, Kind: TokenExchange, Code: "invalid_client"}, operator}, {TokenError{Failure: Refused, Kind: TokenExchange}, operator},

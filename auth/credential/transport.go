@@ -108,7 +108,11 @@ func withToken(req *http.Request, t *token) *http.Request {
 // (RFC 9110 section 15.5.2). The second request has the first answer, as one of
 // [http.Client] after a redirect has: by that it is known that two were sent.
 func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http.Response, error) {
-	other := h.cell.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
+	other, err := h.cell.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
+	if err != nil { // the service's 401 is what it comes to, and the caller can do something about it
+		discard(resp)
+		return nil, err
+	}
 	if other == nil {
 		return resp, nil
 	}

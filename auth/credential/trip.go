@@ -101,6 +101,9 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 		case t.status < 500 && t.status != http.StatusTooManyRequests && t.status != http.StatusRequestTimeout &&
 			e.Code != "temporarily_unavailable" && e.Code != "server_error":
 			e.Failure = Refused
+			if g.exchange != nil && (e.Code == "invalid_grant" || e.Code == "invalid_token") {
+				e.Failure = SubjectRefused // of all that was sent, the subject token alone is a grant
+			}
 		}
 		if refused.ErrorCode != "" && e.Code == "" {
 			e.detail = "the error code is none of the standards"
@@ -132,7 +135,11 @@ func (g *grant) told(err error) error {
 // patience is how long an error stands before the server is asked again.
 func patience(err error) time.Duration {
 	var e *TokenError
-	if errors.As(err, &e) && e.RetryAfter > 0 {
+	switch {
+	case !errors.As(err, &e):
+	case e.Failure == SubjectRefused: // the same token gets no better
+		return maxCoolDown
+	case e.RetryAfter > 0:
 		return min(e.RetryAfter, maxCoolDown)
 	}
 	return coolDown
