@@ -236,8 +236,8 @@ type API struct {
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential, if the document has the origin of the API"`
 	// Headers of the caller's request that go on to the service, at most 32. They go where credential goes. An argument of
 	// that name is no longer one. Headers with credentials in them, and those that say where a request comes from or goes
-	// to, can't be passed on.
-	PassHeaders []string `yaml:"pass_headers,omitempty" absent:"none"`
+	// to, can't be passed on. A mapping with from and to, instead of a name, is for the caller's own credential for the service.
+	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`
 	// Tells the service who calls it, in a header with a JWT that the keys of the root's identity sign: iss, aud, iat, exp,
 	// jti, and of the caller's token sub, client_id, scope and, as idp, iss. {} is enough. It goes where credential goes.
 	Identity *APIIdentity `yaml:"identity,omitempty" absent:"the service is not told"`

@@ -108,6 +108,19 @@ func (t CredentialType) IsOAuth() bool {
 	return t == CredentialClientCredentials || t == CredentialTokenExchange || t == CredentialJWTAssertion
 }
 
+// Headers returns the headers in which the credential is sent.
+func (c *Credential) Headers() []string {
+	switch {
+	case c.Type == CredentialAPIKey && c.In == KeyInHeader:
+		return []string{c.Name}
+	case c.Type == CredentialAPIKey && c.In == KeyInCookie:
+		return []string{"Cookie"}
+	case c.Type == CredentialAPIKey:
+		return nil
+	}
+	return []string{"Authorization"}
+}
+
 // AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names
 // of their schemes, spec_credential.
 func (a *API) AllCredentials() (keys []string, credentials []*Credential) {

@@ -301,6 +301,8 @@ func schemaOf(t reflect.Type, f field) object {
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
 	case reflect.TypeFor[Value]():
 		return object{}
+	case reflect.TypeFor[PassedHeader]():
+		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
 	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
@@ -427,6 +429,8 @@ func valueWords(t reflect.Type, f field) string {
 			of = "paths"
 		case reflect.TypeFor[Pointer]():
 			of = "JSON Pointers"
+		case reflect.TypeFor[PassedHeader]():
+			of = "strings or mappings"
 		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
 		default:
 			of = "mappings"

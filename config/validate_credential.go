@@ -247,39 +247,6 @@ func takenBy(name string, chosen func(CredentialType, ClientAuth) bool) bool {
 	return false
 }
 
-// passed checks the headers of the caller that go on to the service.
-func (l *loader) passed(key string, api *API) {
-	key += ".pass_headers"
-	for i, name := range api.PassHeaders {
-		k := fmt.Sprintf("%s[%d]", key, i)
-		switch {
-		case !l.ok(k):
-		case !headerToken(name):
-			l.errorf(k, "%s is not a header name", quote(name))
-		case slices.ContainsFunc(api.PassHeaders[:i], func(other string) bool { return sameHeader(other, name) }):
-			l.errorf(k, "%s is listed twice", quote(name))
-		default:
-			if c := api.sentIn(name); c != "" {
-				l.errorf(k, "%s is the header of %s", quote(name), c)
-			}
-		}
-	}
-}
-
-// sentIn returns the key below the API of the credential that stands in a header, "" for none.
-func (a *API) sentIn(header string) string {
-	keys, all := a.AllCredentials()
-	for i, c := range all {
-		if c != a.SpecCredential && c.Type == CredentialAPIKey && c.In == KeyInHeader && sameHeader(c.Name, header) {
-			return keys[i]
-		}
-	}
-	if a.Identity != nil && sameHeader(a.Identity.HeaderName(), header) {
-		return "identity"
-	}
-	return ""
-}
-
 // sameHeader reports whether some server takes two names for the same: CGI and WSGI turn "-" into "_".
 func sameHeader(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))

@@ -86,9 +86,10 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		a.calls, a.dynamic = around(tell, a.calls), true
 	}
 	if len(c.PassHeaders) > 0 {
-		pass, err := credential.NewPass(credential.PassOptions{Names: c.PassHeaders, Inbound: inboundFrom, Origin: origin})
+		pass, err := credential.NewPass(a.passed(c, origin, problem))
 		problem("pass_headers", err)
 		a.calls, a.inbound = around(pass, a.calls), true
+		a.dynamic = a.dynamic || c.PassesCredential()
 	}
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
@@ -312,14 +313,6 @@ func subject(ctx context.Context) (token, key string, ok bool) {
 	}
 	_ = t.Use(func(text string) error { token = text; return nil }) // it has no error of its own
 	return token, p.ID(), true
-}
-
-type inboundKey struct{}
-
-// inboundFrom returns the headers of the caller's request.
-func inboundFrom(ctx context.Context) http.Header {
-	h, _ := ctx.Value(inboundKey{}).(http.Header)
-	return h
 }
 
 // readsFiles tells whether an API has keys or certificates in files, which may have become unusable since they were read.

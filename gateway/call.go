@@ -130,7 +130,7 @@ func (c *call) begin() (end func(), err error) {
 		// nobody can read its answer any more, and the service is spared.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
 	}
-	c.ctx, c.sent = p.attach(ctx, c.req.HTTP.Header)
+	c.ctx, c.sent = p.attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
 	if p.Timeout > silence {
 		c.reply.KeepAlive(silence)
 	}

@@ -146,7 +146,7 @@ func TestCanaries(t *testing.T) {
 	const argument = "argument-canary-4b1f7d"
 	secrets := map[string]string{
 		"BEARER": "bearer-canary-90c2aa", "BASIC": "basic-canary-77e01b", "HEADER": "header-canary-51d93c", "QUERY": "query-canary-c8a64e",
-		"SPEC": "spec-canary-2f50b9", "CLIENT": "client-canary-3a7c11", "ADMIN": "admin-canary-e6173f", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
+		"SPEC": "spec-canary-2f50b9", "CLIENT": "client-canary-3a7c11", "ADMIN": "admin-canary-e6173f", "OWN": "own-canary-b81d20", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
 	}
 	const issued = "issued-canary-6be002-and-more-of-it"
 	secrets["issued"] = issued
@@ -194,6 +194,7 @@ identity: {key_files: [key.pem]}
 apis:
   - {name: token, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, $OAUTH/ok"}}
   - {name: trade, spec: $SPECS/good.yaml, base_url: $BASE, identity: {}, pass_headers: [X-Passed], credential: {type: token_exchange, audiences: [a], $OAUTH/ok"}}
+  - {name: own, spec: $SPECS/good.yaml, base_url: $BASE, pass_headers: [{from: X-Own-Token, to: Authorization}]}
   - {name: untold, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: token_exchange, audiences: [a], $OAUTH/refuse"}}
   - {name: strange, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: token_exchange, audiences: [a], client_auth: client_secret_post, $OAUTH/strange"}}
   - {name: garbled, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, $OAUTH/garbage"}}
@@ -273,6 +274,7 @@ rules:
 	for _, revision := range eras {
 		client := newClient(t, g.Handler(), revision, token)
 		client.header.Set("X-Passed", argument)
+		client.header.Set("X-Own-Token", "Bearer "+secrets["OWN"])
 		for _, p := range g.Plans() {
 			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
 			if p.Operation.ID == "panics" {
@@ -281,7 +283,7 @@ rules:
 				g.current.Load().whole.plans[p.Tool.Name] = &broken
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)
-			if w.Code != http.StatusOK {
+			if want := map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized}[p.Tool.API == "untold" && p.Operation.ID != "panics"]; w.Code != want {
 				t.Errorf("%s = %d %s", p.Tool.Name, w.Code, w.Body)
 			}
 			check(p.Tool.Name, fmt.Sprint(w.Header(), w.Body), hidden)
@@ -309,7 +311,7 @@ rules:
 		hidden["identity"], kept["identity"] = signature.(string), signature.(string)
 		return true
 	})
-	if hidden["identity"] == "" || !strings.Contains(received.String(), issued) {
+	if hidden["identity"] == "" || !strings.Contains(received.String(), issued) || !strings.Contains(received.String(), "Authorization:[Bearer "+secrets["OWN"]) {
 		t.Error("no token or identity was sent")
 	}
 	check("what the service got", received.String(), canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})
@@ -370,7 +372,7 @@ rules:
 	for _, s := range finished {
 		check("span "+s.Name(), fmt.Sprint(s.Attributes(), s.Events(), s.Status(), s.Links(), s.SpanContext().TraceState()), kept)
 	}
-	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "token_refused", "token_unavailable", "token_unusable", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
+	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "token_refused", "token_subject_refused", "token_unavailable", "token_unusable", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
 		if len(metricLines(g, "drawbridge_tool_calls_total", `outcome="`+outcome+`"`)) == 0 {
 			t.Errorf("no call ended with %s: the sweep does not cover it", outcome)
 		}

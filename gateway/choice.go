@@ -32,7 +32,9 @@ type choices struct {
 func (s *source) choose(api *openapi.API) *choices {
 	c := &choices{of: map[*openapi.Operation]*credential.Choice{}, missing: map[*openapi.Operation]int{}}
 	if s.attached.set == nil {
-		c.note = noCredential(api, s.certified(api))
+		if !s.config.PassesCredential() { // else each caller has one
+			c.note = noCredential(api, s.certified(api))
+		}
 		return c
 	}
 	c.unused(s.config, api)
@@ -42,6 +44,7 @@ func (s *source) choose(api *openapi.API) *choices {
 		choice, err := s.attached.set.Choose(alternatives(op, certified))
 		var missing *credential.MissingError
 		switch {
+		case errors.As(err, &missing) && s.config.PassesCredential(): // each caller has one
 		case errors.As(err, &missing):
 			text := lackOf(missing)
 			at, known := said[text]

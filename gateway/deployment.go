@@ -162,7 +162,7 @@ func compiledBy(c config.API) config.API {
 	sent := reserved(c)
 	c.Credential, c.Credentials, c.PassHeaders, c.Identity, c.ClientCertificate = nil, nil, nil, nil, nil
 	for _, r := range sent {
-		c.PassHeaders = append(c.PassHeaders, r.In+" "+r.Name) // as good a place as any: what matters is what no argument may set
+		c.PassHeaders = append(c.PassHeaders, config.PassedHeader{To: r.In + " " + r.Name}) // as good a place as any: what matters is what no argument may set
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
 	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links, c.Rate = nil, 0, nil, nil, nil

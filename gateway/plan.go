@@ -123,8 +123,8 @@ func (p *Plan) given() *openapi.Operation {
 // passed returns those headers of a caller's request that go on to the service, where the plan has any.
 func (p *Plan) passed(inbound http.Header) http.Header {
 	h := http.Header{}
-	for _, name := range p.source.config.PassHeaders {
-		name = http.CanonicalHeaderKey(name)
+	for _, passed := range p.source.config.PassHeaders {
+		name := http.CanonicalHeaderKey(passed.From)
 		if values := inbound[name]; len(values) > 0 {
 			h[name] = values
 		}
@@ -134,12 +134,12 @@ func (p *Plan) passed(inbound http.Header) http.Header {
 
 // attach returns the context of a call with what decides what is attached to its request, and sent, which then knows what
 // was; nil if the configuration says it. Where there is one credential for the whole API, ctx is as it was.
-func (p *Plan) attach(ctx context.Context, inbound http.Header) (_ context.Context, sent *credential.Sent) {
+func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard) (_ context.Context, sent *credential.Sent) {
 	if p.choice != nil {
 		ctx = p.choice.Context(ctx)
 	}
 	if p.inbound {
-		ctx = context.WithValue(ctx, inboundKey{}, inbound)
+		ctx = context.WithValue(ctx, inboundKey{}, &inbound{header, guard})
 	}
 	if p.dynamic {
 		sent = &credential.Sent{}

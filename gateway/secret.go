@@ -142,8 +142,8 @@ func reserved(c config.API) []openapi.Reserved {
 			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
 		}
 	}
-	for _, name := range c.PassHeaders {
-		all = append(all, openapi.Reserved{In: "header", Name: name})
+	for _, h := range c.PassHeaders {
+		all = append(all, openapi.Reserved{In: "header", Name: h.To})
 	}
 	if c.Identity != nil {
 		all = append(all, openapi.Reserved{In: "header", Name: c.Identity.HeaderName()})

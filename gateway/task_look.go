@@ -47,7 +47,7 @@ func (t *task) refusedByRule(ctx context.Context, cause error) {
 // start gives what is asked about the task its deadline, and attaches what its call had attached. It returns what ends that.
 func (t *task) start() (end func()) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.plan.Timeout)
-	t.ctx, t.sent = t.plan.attach(ctx, t.req.HTTP.Header)
+	t.ctx, t.sent = t.plan.attach(ctx, t.req.HTTP.Header, t.endpoint.guard)
 	t.enter()
 	return func() {
 		t.leave(nil)

@@ -103,6 +103,9 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		key.caller = v.Principal
 	}
 	if p.inbound {
+		if err := p.checkPassed(ctx, &inbound{visit.header, gen.endpoint(visit.name).guard}); err != nil {
+			return nil, err
+		}
 		m.inbound = p.passed(visit.header).Clone() // with the values alone: what they stood among is not held
 		key.headers = headerDigest(m.inbound)
 	}

@@ -45,7 +45,7 @@ func kept(t testing.TB) map[string]struct {
 		t.Fatal(err)
 	}
 	inbound := http.Header{"X-Tenant": {"acme"}}
-	pass, err := NewPass(PassOptions{Names: []string{"X-Tenant"}, Origin: origin0(), Inbound: func(context.Context) http.Header { return inbound }})
+	pass, err := NewPass(PassOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return inbound }})
 	if err != nil {
 		t.Fatal(err)
 	}

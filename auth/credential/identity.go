@@ -122,7 +122,7 @@ func (i *Identity) For(u IdentityUse) (func(http.RoundTripper) http.RoundTripper
 	at, err := parseOrigin(u.Origin)
 	problems := []error{err}
 	name := cmp.Or(u.Header, defaultIdentityHeader)
-	problems = append(problems, checkPassed(name))
+	problems = append(problems, checkPassedName(name))
 	if u.Audience == "" {
 		problems = append(problems, errors.New("credential: an identity needs an audience"))
 	}

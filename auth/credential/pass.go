@@ -9,11 +9,25 @@ import (
 	"strings"
 )
 
+// Passed is a header of the caller's request that goes on to a service.
+type Passed struct {
+	// From is the header that the caller sends, To the one that the service gets.
+	// To is From, but for a credential.
+	From, To string
+	// Credential says that the value is the caller's own credential for the
+	// service. Then To may be Authorization, the value is noted in [Sent], and one
+	// that [PassOptions.Refuse] knows is not sent.
+	Credential bool
+}
+
 // PassOptions say which headers of the caller's request go on to a service.
 type PassOptions struct {
-	// Names are the headers. None may be one that decides who is who, where the
-	// request goes or how it is framed: see [NewPass].
-	Names []string
+	// Headers are what goes on. None may be one that decides who is who, where the
+	// request goes or how it is framed: see [CheckPassed].
+	Headers []Passed
+	// Refuse reports whether a credential is one for the gateway, which no service
+	// may get. It is needed where a header is a credential.
+	Refuse func(ctx context.Context, value string) bool
 	// Inbound returns the headers of the caller's request, to which ctx belongs;
 	// nil if there are none. They are not written to.
 	Inbound func(ctx context.Context) http.Header
@@ -34,12 +48,9 @@ const maxPassedNames = 32
 // header is there twice, is longer than 8 KiB, or holds a control character: a
 // service that relies on it must not be called without it.
 //
-// The error lists all names that can't be passed: credentials (Authorization,
-// Proxy-*, Cookie, DPoP), what says where a request came from (Forwarded,
-// X-Forwarded-*, X-Real-IP, …) or goes to (Host, X-Original-*, …), framing and
-// hop-by-hop headers, content headers, trace context, and Mcp-*.
+// The error lists all names that can't be passed, by [CheckPassed].
 func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
-	p := &pass{inbound: o.Inbound}
+	p := &pass{inbound: o.Inbound, refuse: o.Refuse}
 	var problems []error
 	var err error
 	if p.origin, err = parseOrigin(o.Origin); err != nil {
@@ -48,15 +59,20 @@ func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
 	if o.Inbound == nil {
 		problems = append(problems, errors.New("credential: inbound headers are missing"))
 	}
-	if len(o.Names) > maxPassedNames {
-		problems = append(problems, fmt.Errorf("credential: %d headers to pass, more than %d", len(o.Names), maxPassedNames))
+	if len(o.Headers) > maxPassedNames {
+		problems = append(problems, fmt.Errorf("credential: %d headers to pass, more than %d", len(o.Headers), maxPassedNames))
 	}
-	for _, name := range o.Names {
-		if err := checkPassed(name); err != nil {
-			problems = append(problems, err)
+	for _, h := range o.Headers {
+		from, to := CheckPassed(h)
+		if from != nil || to != nil {
+			problems = append(problems, from, to)
 			continue
 		}
-		p.names = append(p.names, http.CanonicalHeaderKey(name))
+		if h.Credential && o.Refuse == nil {
+			problems = append(problems, errors.New("credential: nobody tells which credentials are those for the gateway"))
+		}
+		h.From, h.To = http.CanonicalHeaderKey(h.From), http.CanonicalHeaderKey(h.To)
+		p.headers = append(p.headers, h)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -72,32 +88,38 @@ func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
 type pass struct {
 	next    http.RoundTripper
 	origin  origin
-	names   []string // canonical
+	headers []Passed // with canonical names
 	inbound func(ctx context.Context) http.Header
+	refuse  func(ctx context.Context, value string) bool
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
-	if len(p.names) == 0 || !p.origin.takes(req) {
+	if len(p.headers) == 0 || !p.origin.takes(req) {
 		return p.next.RoundTrip(req)
 	}
-	in := p.inbound(req.Context())
-	own := req.WithContext(req.Context()) // a shallow copy
-	for i, name := range p.names {
-		if i == 0 || holdsField(own.Header, name) {
-			own.Header = cloneHeader(own.Header, name)
+	ctx := req.Context()
+	in := p.inbound(ctx)
+	own := req.WithContext(ctx) // a shallow copy
+	for i, h := range p.headers {
+		if i == 0 || holdsField(own.Header, h.To) {
+			own.Header = cloneHeader(own.Header, h.To)
 		}
-		values := in[name] // net/http has made the name canonical, and left "_" as it was
+		values := in[h.From] // net/http has made the name canonical, and left "_" as it was
 		if len(values) == 0 {
 			continue
 		}
-		if err := checkPassedValue(name, values); err != nil {
+		err := checkPassedValue(h.From, values)
+		if err == nil && h.Credential {
+			err = p.checkCredential(ctx, h.From, values[0])
+		}
+		if err != nil {
 			if req.Body != nil {
 				req.Body.Close() // as the interface demands
 			}
 			return nil, err
 		}
-		own.Header[name] = values
+		own.Header[h.To] = values
 	}
 	resp, err := p.next.RoundTrip(own)
 	return without(req, resp), err
@@ -123,6 +145,16 @@ func (e *HeaderError) ToolMessage() string {
 		" Other arguments do not help: tell the user that the MCP client must send that header otherwise, or not at all.", e.Name, e.reason)
 }
 
+// checkCredential notes the caller's own credential for the service, and refuses
+// one for the gateway (T1).
+func (p *pass) checkCredential(ctx context.Context, name, value string) error {
+	if p.refuse(ctx, value) {
+		return &HeaderError{name, "holds a token for the gateway, which no service may get"}
+	}
+	notePassed(ctx, value)
+	return nil
+}
+
 // checkPassedValue checks what a caller sent.
 func checkPassedValue(name string, values []string) error {
 	switch {
@@ -139,8 +171,20 @@ func checkPassedValue(name string, values []string) error {
 	return nil
 }
 
-// checkPassed checks the name of a header to pass.
-func checkPassed(name string) error {
+// CheckPassed checks the names of a header to pass. None of these can be:
+// credentials (Authorization, Proxy-*, Cookie, DPoP), what says where a request
+// came from (Forwarded, X-Forwarded-*, X-Real-IP, …) or goes to (Host,
+// X-Original-*, …), framing and hop-by-hop headers, content headers, trace
+// context, and Mcp-*. A credential may go on as Authorization.
+func CheckPassed(h Passed) (from, to error) {
+	from = checkPassedName(h.From)
+	if h.Credential && sameField(h.To, "Authorization") || h.To == h.From {
+		return from, nil
+	}
+	return from, checkPassedName(h.To)
+}
+
+func checkPassedName(name string) error {
 	if name == "" {
 		return errors.New("credential: a header to pass has no name")
 	}

@@ -2,6 +2,7 @@ package credential
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"sync"
@@ -37,11 +38,40 @@ func (s *Sent) Reveal() []string {
 
 // note notes a header's value, if ctx is of a call that wants to know.
 func note(ctx context.Context, header []string) {
+	if s, ok := ctx.Value(sentKey{}).(*Sent); ok {
+		s.add(strings.TrimPrefix(header[0], "Bearer "))
+	}
+}
+
+// notePassed notes a credential that the caller has sent for the service. What
+// a service repeats of it may lack the scheme, and of Basic it knows the
+// password.
+func notePassed(ctx context.Context, value string) {
 	s, ok := ctx.Value(sentKey{}).(*Sent)
 	if !ok {
 		return
 	}
-	value := strings.TrimPrefix(header[0], "Bearer ")
+	scheme, rest, found := strings.Cut(strings.TrimSpace(value), " ")
+	if rest = strings.TrimSpace(rest); !found || strings.Contains(rest, " ") {
+		s.add(strings.TrimSpace(value))
+		return
+	}
+	s.add(rest)
+	if !strings.EqualFold(scheme, "Basic") {
+		return
+	}
+	if pair, err := base64.StdEncoding.DecodeString(rest); err == nil {
+		if _, password, ok := strings.Cut(string(pair), ":"); ok {
+			s.add(password)
+		}
+	}
+}
+
+// add adds a value, if it is new.
+func (s *Sent) add(value string) {
+	if value == "" {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.values, func(v sealed[string]) bool { return v() == value }) {
