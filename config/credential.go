@@ -7,8 +7,8 @@ import (
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
-	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value. The
-	// others send a token of an authorization server: client_credentials one of the gateway's own (RFC 6749), jwt_assertion
+	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value; aws_sigv4
+	// signs each request (AWS Signature Version 4) and needs access_key_id, secret_access_key, region and service. The others send a token of an authorization server: client_credentials one of the gateway's own (RFC 6749), jwt_assertion
 	// the same for an assertion signed with a key (RFC 7523), token_exchange one for that of the caller (RFC 8693).
 	Type CredentialType `yaml:"type" need:"true"`
 	// For bearer: the token (RFC 6750).
@@ -23,6 +23,16 @@ type Credential struct {
 	Name string `yaml:"name,omitempty" absent:"required for api_key"`
 	// For api_key: the key.
 	Value Secret `yaml:"value,omitempty" absent:"required for api_key"`
+	// For aws_sigv4: the name of the key, which stands in requests.
+	AccessKeyID string `yaml:"access_key_id,omitempty" absent:"required for aws_sigv4"`
+	// For aws_sigv4: the key that signs. It is never sent.
+	SecretAccessKey Secret `yaml:"secret_access_key,omitempty" absent:"required for aws_sigv4"`
+	// For aws_sigv4: the token of temporary credentials, which is sent with each request.
+	SessionToken Secret `yaml:"session_token,omitempty" absent:"the credentials are not temporary"`
+	// For aws_sigv4: the region of the endpoint, such as eu-west-1.
+	Region string `yaml:"region,omitempty" absent:"required for aws_sigv4"`
+	// For aws_sigv4: the name of the service in signatures, such as execute-api, lambda, es, aoss or s3.
+	Service string `yaml:"service,omitempty" absent:"required for aws_sigv4"`
 	// The token endpoint of the authorization server: https, or http for a loopback host. It may have a query. Redirects
 	// are not followed.
 	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
@@ -111,6 +121,8 @@ func (t CredentialType) IsOAuth() bool {
 // Headers returns the headers in which the credential is sent.
 func (c *Credential) Headers() []string {
 	switch {
+	case c.Type == CredentialAWSSigV4:
+		return []string{"Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256"}
 	case c.Type == CredentialAPIKey && c.In == KeyInHeader:
 		return []string{c.Name}
 	case c.Type == CredentialAPIKey && c.In == KeyInCookie:

@@ -75,7 +75,7 @@ func TestSecretTypes(t *testing.T) {
 			}
 			secret := ft == reflect.TypeFor[Secret]()
 			switch f.name {
-			case "token", "password", "value", "client_secret", "seal_keys", "secret", "callback_secret", "hash_key":
+			case "token", "password", "value", "client_secret", "secret_access_key", "session_token", "seal_keys", "secret", "callback_secret", "hash_key":
 				if !secret {
 					t.Errorf("%s.%s is a %s", typ.Name(), f.name, ft)
 				}

@@ -58,11 +58,13 @@ var (
 		CredentialBearer:            {"token"},
 		CredentialBasic:             {"username", "password"},
 		CredentialAPIKey:            {"in", "name", "value"},
+		CredentialAWSSigV4:          {"access_key_id", "secret_access_key", "region", "service"},
 		CredentialClientCredentials: {"token_url"},
 		CredentialTokenExchange:     {"token_url"},
 		CredentialJWTAssertion:      {"token_url", "key_file"},
 	}
 	credentialTakes = map[CredentialType][]string{
+		CredentialAWSSigV4:          {"session_token"},
 		CredentialClientCredentials: {},
 		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
 		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
@@ -101,13 +103,13 @@ func (l *loader) credential(key string, c *Credential) {
 		l.oauth(key, c)
 		return
 	}
-	needs := credentialNeeds[c.Type]
+	needs, takes := credentialNeeds[c.Type], slices.Concat(credentialNeeds[c.Type], credentialTakes[c.Type])
 	for _, f := range credentialKeys() {
-		switch k, wanted := key+"."+f, slices.Contains(needs, f); {
-		case wanted && !l.given(k):
+		switch k := key + "." + f; {
+		case slices.Contains(needs, f) && !l.given(k):
 			l.errorf(k, "is required for type %s", c.Type)
-		case !wanted && l.given(k):
-			l.errorf(k, "can't stand with type %s, which takes %s", c.Type, strings.Join(needs, ", "))
+		case !slices.Contains(takes, f) && l.given(k):
+			l.errorf(k, "can't stand with type %s, which takes %s", c.Type, strings.Join(takes, ", "))
 		}
 	}
 	check := l.checker(key)
@@ -116,6 +118,16 @@ func (l *loader) credential(key string, c *Credential) {
 		check("username", errors.New("can't hold a colon"))
 	}
 	check("password", checkText(c.Password.Reveal()))
+	check("secret_access_key", checkToken(c.SecretAccessKey.Reveal()))
+	check("session_token", checkToken(c.SessionToken.Reveal()))
+	if strings.ContainsFunc(c.AccessKeyID, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("/,=", r) }) {
+		check("access_key_id", errors.New("holds a character that can't stand in a signature"))
+	}
+	for _, name := range []string{"region", "service"} {
+		if v := map[string]string{"region": c.Region, "service": c.Service}[name]; strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			check(name, fmt.Errorf("must be lower-case letters, digits and -, such as %s", map[string]string{"region": "eu-west-1", "service": "execute-api"}[name]))
+		}
+	}
 	switch c.In {
 	case KeyInQuery: // is escaped, whatever it holds
 	case KeyInHeader:

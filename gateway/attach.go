@@ -102,7 +102,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 	}
 	problem("spec_credential", a.forDocument(c, limits))
 	for _, k := range credentialsOf(c) {
-		a.dynamic = a.dynamic || k.Type.IsOAuth()
+		a.dynamic = a.dynamic || k.Type.IsOAuth() || k.Type == config.CredentialAWSSigV4
 	}
 	return a, errors.Join(problems...)
 }
@@ -182,6 +182,14 @@ func (a *attached) options(c *config.Credential, limits config.Limits) (credenti
 			o.In = credential.Query
 		case config.KeyInCookie:
 			o.In = credential.Cookie
+		}
+	case config.CredentialAWSSigV4:
+		o.Kind = credential.AWSSigV4
+		o.AWS = &credential.AWS{
+			AccessKeyID: credential.Fixed(c.AccessKeyID), SecretAccessKey: credential.Fixed(c.SecretAccessKey.Reveal()), Region: c.Region, Service: c.Service,
+		}
+		if !c.SessionToken.IsZero() {
+			o.AWS.SessionToken = credential.Fixed(c.SessionToken.Reveal())
 		}
 	case config.CredentialClientCredentials:
 		o.Kind = credential.ClientCredentials

@@ -63,7 +63,7 @@ func spellings(secret string) []string {
 
 // secretsOf returns the secrets of a credential that stand in the configuration.
 func secretsOf(c *config.Credential) []string {
-	return slices.DeleteFunc([]string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal(), c.ClientSecret.Reveal()}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal(), c.ClientSecret.Reveal(), c.SecretAccessKey.Reveal(), c.SessionToken.Reveal()}, func(s string) bool { return s == "" })
 }
 
 // basicPair returns the text that Basic authentication encodes.
@@ -140,6 +140,12 @@ func reserved(c config.API) []openapi.Reserved {
 	for _, k := range credentialsOf(c) {
 		if k.Type == config.CredentialAPIKey && k != c.SpecCredential {
 			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
+		}
+		if k.Type == config.CredentialAWSSigV4 && k != c.SpecCredential {
+			// Documents of AWS's own APIs have them as parameters. In the query they would make a request one that is signed there.
+			for _, name := range []string{"X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders"} {
+				all = append(all, openapi.Reserved{In: "header", Name: name}, openapi.Reserved{In: "query", Name: name})
+			}
 		}
 	}
 	for _, h := range c.PassHeaders {

@@ -29,6 +29,8 @@ const (
 	TokenExchange
 	// JWTAssertion is as ClientCredentials, with a JWT as the grant (RFC 7523 section 2.1).
 	JWTAssertion
+	// AWSSigV4 signs each request with AWS Signature Version 4.
+	AWSSigV4
 	// MutualTLS sends nothing: the connection has a [ClientCertificate].
 	MutualTLS
 )
@@ -48,6 +50,8 @@ func (k Kind) String() string {
 		return "token_exchange"
 	case JWTAssertion:
 		return "jwt_assertion"
+	case AWSSigV4:
+		return "aws_sigv4"
 	case MutualTLS:
 		return "mutual_tls"
 	}
@@ -91,6 +95,8 @@ type Options struct {
 	// OAuth says where the tokens of ClientCredentials, TokenExchange and
 	// JWTAssertion come from.
 	OAuth *OAuth
+	// AWS are the credentials of AWSSigV4.
+	AWS *AWS
 	// Subject returns the token of the caller whose request ctx belongs to, for
 	// TokenExchange, and a key that no other caller has; false if there is no
 	// caller, and then nothing is sent. It is called for each request. The token
@@ -126,10 +132,11 @@ func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	}, nil
 }
 
-// part is one credential. It has an attacher, a grant, or neither.
+// part is one credential. It has an attacher, a grant, a sigV4, or none.
 type part struct {
 	attacher *attacher
 	grant    *grant
+	sigV4    *sigV4
 }
 
 // newPart checks what is not about the origin.
@@ -138,6 +145,9 @@ func newPart(o Options) (*part, error) {
 	case ClientCredentials, TokenExchange, JWTAssertion:
 		g, err := newGrant(o)
 		return &part{grant: g}, err
+	case AWSSigV4:
+		s, err := newSigV4(o)
+		return &part{sigV4: s}, err
 	case MutualTLS:
 		return &part{}, nil
 	case Bearer, Basic, APIKey: // newAttacher refuses what is none of them
@@ -152,7 +162,7 @@ func newPart(o Options) (*part, error) {
 // place is where the credential stands in a request; two in one place exclude each other.
 func (p *part) place() string {
 	switch {
-	case p.grant != nil:
+	case p.grant != nil, p.sigV4 != nil:
 		return "header Authorization"
 	case p.attacher == nil:
 		return ""

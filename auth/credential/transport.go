@@ -71,12 +71,15 @@ func without(req *http.Request, resp *http.Response) *http.Response {
 // was made for this request: another would be no better.
 func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error) {
 	own = req
+	var last *sigV4
 	for _, p := range b.parts {
 		switch {
 		case p.attacher != nil:
 			if own, err = p.attacher.attach(own); err != nil {
 				return nil, held{}, err
 			}
+		case p.sigV4 != nil:
+			last = p.sigV4
 		case p.grant != nil:
 			ctx := req.Context()
 			c, subject, err := p.grant.lease(ctx)
@@ -90,6 +93,11 @@ func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error
 			if own = withToken(own, tok); !fresh {
 				h = held{grant: p.grant, cell: c, subject: subject, token: tok}
 			}
+		}
+	}
+	if last != nil { // what the others have added is signed
+		if own, err = last.attach(own); err != nil {
+			return nil, held{}, err
 		}
 	}
 	return own, h, nil

@@ -54,7 +54,7 @@ var rooms = map[string]room{
 	"openapi/pacing":   {},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
-	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4"}},
+	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4", "github.com/aws/aws-sdk-go-v2"}},
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
