@@ -70,6 +70,10 @@ type Server struct {
 	// Keys that seal session ids and other handles: the first seals, all open, so keys can be rotated. At least 32
 	// characters each. Replicas must share them. Without keys each process makes its own at start.
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
+	// A file with a key that takes the place of seal_keys. The gateway makes it when it first starts, readable by its own user
+	// alone, and sessions outlive a restart where it is kept. One that can't be used is moved aside and made anew. It is for a single process, and can't
+	// be in state_dir, where nothing is secret. It excludes seal_keys.
+	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys"`
 	// What a model should know of the tools as a whole, at most 4096 bytes. Clients may put it before their model.
 	Instructions string `yaml:"instructions,omitempty" absent:"none"`
 	// Values of the Host header that are let in besides the host of public_url, that of listen and, on a loopback

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,6 +65,25 @@ func (l *loader) server(cfg *Config) {
 		case slices.ContainsFunc(s.SealKeys[:i], same):
 			l.errorf(key, "is the same as an earlier key")
 		}
+	}
+	l.sealKeyFile(s)
+}
+
+// sealKeyFile checks where the key is kept that the gateway makes. What the file holds is looked at when it starts.
+func (l *loader) sealKeyFile(s *Server) {
+	const key = "server.seal_key_file"
+	if s.SealKeyFile == "" || !l.ok(key) {
+		return
+	}
+	if l.given("server.seal_keys") {
+		l.errorf(key, "can't stand beside seal_keys: a key is either in the configuration or made by the gateway")
+	}
+	if s.StateDir == "" {
+		return
+	}
+	inside, err := filepath.Rel(s.StateDir.String(), s.SealKeyFile.String())
+	if err == nil && filepath.IsLocal(inside) {
+		l.errorf(key, "can't be in server.state_dir: that holds nothing secret, and may be shared and copied")
 	}
 }
 

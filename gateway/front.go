@@ -25,8 +25,11 @@ type front struct {
 
 // newFront makes the front of a configuration. The error tells all hosts and origins, and keys, that can't be used.
 func (g *Gateway) newFront(c *config.Config) (*front, error) {
-	f := &front{config: c, keys: g.keysOf(c), access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
-	var err error
+	keys, err := g.keysOf(c)
+	if err != nil {
+		return nil, err
+	}
+	f := &front{config: c, keys: keys, access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
 	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), Refused: g.refuseForeign}); err != nil {
 		return nil, err
 	}
@@ -37,20 +40,30 @@ func (g *Gateway) newFront(c *config.Config) (*front, error) {
 	return f, nil
 }
 
-// keysOf returns what seals handles: the keys of the configuration, else one that the process makes. That one goes on to open
-// what it has sealed when a configuration brings keys later.
-func (g *Gateway) keysOf(c *config.Config) (keys [][]byte) {
+// keysOf returns what seals handles: the keys of the configuration, or that of its file, else one that the process makes. That one
+// goes on to open what it has sealed when a configuration brings keys later. A file is read once: it is the gateway's own.
+func (g *Gateway) keysOf(c *config.Config) (keys [][]byte, err error) {
 	for _, k := range c.Server.SealKeys {
 		keys = append(keys, []byte(k.Reveal()))
 	}
-	if len(g.o.Config.Server.SealKeys) > 0 && len(keys) > 0 {
-		return keys
+	if path := c.Server.SealKeyFile; path != "" && !g.o.Local {
+		if g.fileKey == nil || g.fileKeyAt != path {
+			key, err := sealKeyFrom(path.String(), g.log)
+			if err != nil {
+				return nil, c.Wrong("server.seal_key_file", err)
+			}
+			g.fileKey, g.fileKeyAt = key, path
+		}
+		keys = append(keys, g.fileKey)
+	}
+	if first := &g.o.Config.Server; (len(first.SealKeys) > 0 || first.SealKeyFile != "") && len(keys) > 0 {
+		return keys, nil
 	}
 	if g.ownKey == nil {
 		g.ownKey = make([]byte, 32)
 		rand.Read(g.ownKey) // never fails (crypto/rand)
 	}
-	return append(keys, g.ownKey)
+	return append(keys, g.ownKey), nil
 }
 
 // use has all that outlives generations follow a front. Only one goroutine at a time calls it.

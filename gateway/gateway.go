@@ -86,7 +86,9 @@ type Gateway struct {
 	links       *mcp.Handles // of answers that are read later
 	clients     *clients
 	unlisted    *unlistedProxies
-	ownKey      []byte // seals handles where the configuration has no keys; nil: it has
+	ownKey      []byte      // seals handles where the configuration has no keys; nil: it has
+	fileKey     []byte      // the same, in a file; nil: there is none
+	fileKeyAt   config.File // where fileKey is
 	shared      *shared
 	room        *room
 	connections *connections
@@ -150,7 +152,10 @@ func New(o Options) (*Gateway, error) {
 	g.connections = newConnections(g, o.Metrics)
 	g.unlisted = newUnlistedProxies(g.log, o.Metrics)
 	c := o.Config
-	keys := g.keysOf(c)
+	keys, err := g.keysOf(c)
+	if err != nil {
+		return nil, err
+	}
 	g.archive = newArchive(c, g.log, o.Metrics, g.survive)
 	if g.archive != nil {
 		g.archive.pace = g.room.pace
@@ -162,7 +167,6 @@ func New(o Options) (*Gateway, error) {
 		g.archive.waits = min(g.archive.waits, int(g.room.capacity/2))
 	}
 	g.reports = newReports()
-	var err error
 	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
 		return nil, err
 	}
@@ -183,7 +187,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
-	g.speakers, g.watches = g.newSpeakers(c), newWatches(g)
+	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)

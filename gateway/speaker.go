@@ -37,7 +37,7 @@ type speakers struct {
 	ended   bool       // all streams have ended, and there are to be no more
 }
 
-func (g *Gateway) newSpeakers(c *config.Config) *speakers {
+func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 	s := &speakers{g: g, byName: map[string]*speaker{}, readers: mcp.SlowReaders{Again: serveAgain, GivenUp: g.connections.slow.gaveUp[ofAnswer].Inc}}
 	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
@@ -60,7 +60,7 @@ func (g *Gateway) newSpeakers(c *config.Config) *speakers {
 	if g.o.Local {
 		s.options.Admit = nil // who runs the gateway has no rate
 	}
-	s.tune(c, g.keysOf(c))
+	s.tune(c, keys)
 	return s
 }
 

@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+const (
+	sealKeySize = 32 // bytes
+	// maxSealKeyFile is the size of the largest file that is taken for one with a key: what is larger is something else, and left alone.
+	maxSealKeyFile = 1 << 10
+	// asideSuffix ends the name of a file that was replaced.
+	asideSuffix = ".replaced"
+	sealKeyTemp = ".seal-key-"
+)
+
+// unusableKey is a file that is replaced: its key is no key, or not secret.
+type unusableKey struct{ reason string }
+
+func (e *unusableKey) Error() string { return e.reason }
+
+// sealKeyFrom returns the key in a file (server.seal_key_file), which is made if it is not there. One that can't be used is moved
+// aside, told, and made anew: what was sealed with it is lost. The error tells that there is no key, and what to do.
+func sealKeyFrom(path string, log *slog.Logger) ([]byte, error) {
+	key, err := readSealKey(path)
+	var unusable *unusableKey
+	switch {
+	case err == nil:
+		return key, nil
+	case errors.As(err, &unusable):
+		if err := os.Rename(path, path+asideSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%q %s, and can't be moved aside: %w", path, unusable.reason, err)
+		}
+		log.Warn("the file of server.seal_key_file is replaced; sessions, cursors, tasks, links and consents that clients hold are lost, and clients begin anew",
+			"path", path, "reason", unusable.reason, "kept_as", path+asideSuffix)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if err := makeSealKey(path); err != nil {
+		return nil, fmt.Errorf("make %q: %w", path, err)
+	}
+	if unusable == nil {
+		log.Info("the file of server.seal_key_file is made", "path", path)
+	}
+	if key, err = readSealKey(path); err != nil { // which may be that of a process that was faster
+		return nil, fmt.Errorf("read %q after it was made: %w", path, err)
+	}
+	return key, nil
+}
+
+// readSealKey reads a file with a key. The error is an *unusableKey if another can take its place.
+func readSealKey(path string) ([]byte, error) {
+	f, err := openSealKey(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q is not a regular file; name a file that the gateway may make", path)
+	case info.Size() > maxSealKeyFile:
+		return nil, fmt.Errorf("%q has %d bytes and is no file with a key; name another, or remove it", path, info.Size())
+	}
+	if reason := exposedSealKey(info); reason != "" {
+		return nil, &unusableKey{reason}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxSealKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", path, err)
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(string(bytes.TrimSpace(text)))
+	switch {
+	case err != nil:
+		return nil, &unusableKey{"does not hold a key in base64"}
+	case len(key) < sealKeySize:
+		return nil, &unusableKey{fmt.Sprintf("holds a key of %d bytes, less than %d", len(key), sealKeySize)}
+	}
+	return key, nil
+}
+
+// makeSealKey writes a new key. The file comes into being whole, for its owner alone, and never in the place of another: of processes
+// that start at the same time one makes it.
+func makeSealKey(path string) (err error) {
+	dir := filepath.Dir(path)
+	temp := filepath.Join(dir, sealKeyTemp+rand.Text())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if gone := os.Remove(temp); err == nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = gone
+		}
+	}()
+	key := make([]byte, sealKeySize)
+	rand.Read(key) // never fails (crypto/rand)
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(temp, path); err != nil { // a volume without hard links
+			return err
+		}
+	}
+	return syncDirectory(dir)
+}
