@@ -1,8 +1,10 @@
 package credential
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -77,6 +79,9 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 			if !pool.AppendCertsFromPEM(contents[0]) {
 				return nil, fmt.Errorf("credential: file %q holds no PEM certificate", o.CAFile)
 			}
+			if begun := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); begun > whole(contents[0]) {
+				return nil, fmt.Errorf("credential: file %q holds a certificate that is cut off or damaged", o.CAFile)
+			}
 			return pool, nil
 		}}
 		if _, err := c.authorities.get(); err != nil {
@@ -89,11 +94,27 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	return c, nil
 }
 
+// whole counts the certificates of a PEM file that can be read.
+func whole(data []byte) (n int) {
+	for {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			return n
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); block.Type == "CERTIFICATE" && err == nil {
+			n++
+		}
+	}
+}
+
 // parsePair makes a certificate of its files. No text of crypto/tls is in the
 // error: it may be about what is secret.
 func (c *ClientCertificate) parsePair(o CertificateOptions, contents [][]byte) (*tls.Certificate, error) {
 	if _, _, err := parsePEM(contents[1]); err != nil {
 		return nil, fmt.Errorf("credential: key file %q %w", o.KeyFile, err)
+	}
+	if begun := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); begun > whole(contents[0]) {
+		return nil, fmt.Errorf("credential: certificate file %q holds a certificate that is cut off or damaged", o.CertFile)
 	}
 	pair, err := tls.X509KeyPair(contents[0], contents[1])
 	if err != nil {
