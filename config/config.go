@@ -22,7 +22,8 @@ type Config struct {
 	Server Server `yaml:"server"`
 	// The listener for operators: health, readiness, metrics and reload.
 	Admin Admin `yaml:"admin"`
-	// Who may call. Without it nobody needs a token, and server.listen must be a loopback address.
+	// Who may call. Without it nobody needs a token, server.listen must be a loopback address, and nothing may say that others reach the
+	// gateway: neither a server.public_url that is not loopback nor server.trusted_proxies. A reload never drops it.
 	Auth *Auth `yaml:"auth,omitempty" absent:"anonymous, on loopback only"`
 	// The keys with which the gateway signs what it tells services of callers, for those whose entry in apis has identity.
 	Identity *Identity `yaml:"identity,omitempty" absent:"no service is told"`
@@ -103,7 +104,8 @@ type Server struct {
 	// for none.
 	Manifest bool `yaml:"manifest" default:"false"`
 	// A directory for the last good document of each API, which is served if it can't be read when the gateway starts. It is
-	// made if it is missing, and processes may share it. Nothing in it is secret that is not in the documents.
+	// made if it is missing, and processes may share it. Nothing in it is secret that is not in the documents. What the configuration in
+	// use allows is recorded there too, so that a start notices a file that allows more.
 	StateDir File `yaml:"state_dir,omitempty" absent:"documents are kept in memory alone"`
 	// When the gateway reports itself as ready for the first time: any as soon as one API is served, tried when one is and each document
 	// was tried once, well or not, all when each is served. It stays ready whatever becomes of single APIs.
@@ -513,6 +515,11 @@ func (c *Config) Origins() []string {
 		}
 	}
 	return origins
+}
+
+// IsBare reports whether the configuration was not read from a file, but stands for an OpenAPI document or a directory of them.
+func (c *Config) IsBare() bool {
+	return !slices.Contains(c.files, c.file) || len(c.directories) > 0 && c.directories[0].path == c.file
 }
 
 // Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
@@ -39,6 +40,16 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 	if isURL(location) || isDirectory(location) {
 		return Bare(location)
 	}
+	return loadFrom(location, getenv, true)
+}
+
+// LoadFile is [Load] for the path of a configuration file alone: in the place of one nothing else is taken, neither an OpenAPI document nor a
+// directory of them, which would be served without anything that the file says of access.
+func LoadFile(path string, getenv func(string) string) (*Config, Problems) {
+	return loadFrom(path, getenv, false)
+}
+
+func loadFrom(location string, getenv func(string) string, documents bool) (*Config, Problems) {
 	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv}
 	data, err := readFile(location)
 	if err != nil {
@@ -46,8 +57,12 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 		return nil, l.report()
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if IsDocument(data) {
+	switch document := IsDocument(data); {
+	case document && documents:
 		return Bare(location)
+	case document:
+		l.add(Error, position{1, 1}, "", "is an OpenAPI document, not a configuration file; to serve one without a configuration give it as an argument, without --config")
+		return nil, l.report()
 	}
 	l.files = append(l.files, location)
 	var cfg Config
@@ -383,11 +398,19 @@ func IsDocument(data []byte) bool {
 var yamlDocument = regexp.MustCompile(`(?m)^["']?(?:openapi|swagger)["']?[ \t]*:`)
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("is a directory, not a file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is not a regular file")
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
 	if err == nil && len(data) > maxDocument {
 		err = errors.New("it is larger than 64 MiB")

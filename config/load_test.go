@@ -39,7 +39,7 @@ func TestDerivedValues(t *testing.T) {
 	}{
 		{"server: {listen: '127.0.0.1:8080'}",
 			"http://127.0.0.1:8080/mcp", []string{"localhost", "127.0.0.1", "[::1]"}, nil},
-		{"server: {listen: '127.0.0.2:80', public_url: 'https://MCP.example.com:443/a/'}",
+		{"server: {listen: '127.0.0.2:80', public_url: 'https://MCP.example.com:443/a/'}\nauth: {anonymous: true}",
 			"https://MCP.example.com:443/a/mcp", []string{"MCP.example.com:443", "localhost", "127.0.0.1", "[::1]", "127.0.0.2"},
 			[]string{"https://mcp.example.com"}},
 		{"server: {listen: '10.0.0.5:80', allowed_hosts: [Tools.internal], allowed_origins: ['http://App:80']}\nauth: {anonymous: true}",

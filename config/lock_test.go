@@ -142,3 +142,27 @@ func FuzzLock(f *testing.F) {
 		}
 	})
 }
+
+// TestCutLock: a file of approved tools that is cut anywhere approves nothing that the whole one does not.
+func TestCutLock(t *testing.T) {
+	whole := NewLock([]LockedTool{
+		{Name: "a", API: "x", Method: "GET", Path: "/a", Words: "w1", Schema: "s1", Request: "r1", Access: "c1", Answers: "n1", Title: "A"},
+		{Name: "ab", API: "x", Method: "GET", Path: "/ab", Words: "w2", Schema: "s2", Request: "r2", Access: "c2", Answers: "n2"},
+	})
+	text, read := whole.Encode(), 0
+	for n := range text {
+		cut, err := parseLock("l", text[:n])
+		if err != nil {
+			continue
+		}
+		read++
+		for _, tool := range cut.Tools() {
+			if was, ok := whole.Of(tool.Name); !ok || len(was.Differs(tool)) > 0 || cut.Unknown() != "" {
+				t.Errorf("cut at %d, %+v is approved", n, tool)
+			}
+		}
+	}
+	if read == 0 {
+		t.Error("no cut is read")
+	}
+}

@@ -39,6 +39,12 @@ func (l *loader) server(cfg *Config) {
 				"or server.allowed_hosts, because requests with any other Host header are refused", s.Listen)
 		}
 	}
+	if s.Listen.Loopback() && !l.given("auth") && l.ok("auth") {
+		if key := l.reached(s); key != "" {
+			l.errorf(key, "says that others reach the gateway, so callers need tokens: configure auth.issuers, or "+
+				"write auth: {anonymous: true} if everybody who can reach it may call")
+		}
+	}
 	if u := s.PublicURL; u != nil {
 		if u.URL().Scheme != "https" && !u.Loopback() && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 {
 			l.errorf("server.public_url", "must be https, because tokens travel to it")
@@ -85,6 +91,17 @@ func (l *loader) sealKeyFile(s *Server) {
 	if err == nil && filepath.IsLocal(inside) {
 		l.errorf(key, "can't be in server.state_dir: that holds nothing secret, and may be shared and copied")
 	}
+}
+
+// reached returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
+func (l *loader) reached(s *Server) string {
+	switch {
+	case s.PublicURL != nil && !s.PublicURL.Loopback() && l.ok("server.public_url"):
+		return "server.public_url"
+	case len(s.TrustedProxies) > 0:
+		return "server.trusted_proxies"
+	}
+	return ""
 }
 
 // hosts checks values of Host, and puts them into lower case.

@@ -17,6 +17,7 @@ import (
 func TestCallbackRefusals(t *testing.T) {
 	api := strings.Replace(reportsAPI(t), "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
 	g := startJobs(t, api, `server: {public_url: "https://gateway.test"}
+auth: {anonymous: true}
 apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify, max_body: 1KiB, signature: {header: X-Signature, secret: a-secret-of-the-test-of-32-bytes}}}}}]
 `, newJobService("404"))

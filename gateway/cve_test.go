@@ -186,7 +186,7 @@ func TestCVE_2026_34476_HeadersOfTheCaller(t *testing.T) {
 		"Mcp-Init-Host": host, "X-Host": host, "X-Original-Host": host, "X-Http-Host-Override": host, "X-Real-Host": host, "X-Upstream": other.URL, "X-Target-Url": other.URL, "X_Forwarded_Host": host, "Host_": host,
 		"X-HTTP-Method-Override": "DELETE", "X-HTTP-Method": "DELETE", "X-Method-Override": "DELETE", "Router-Key": "purge",
 	}
-	const anonymous = "server: {trusted_proxies: [127.0.0.1]}\napis: [{name: shop, spec: $SPEC, base_url: $BASE, pass_headers: [X-Tenant]}]\n"
+	const anonymous = "server: {trusted_proxies: [127.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC, base_url: $BASE, pass_headers: [X-Tenant]}]\n"
 	guarded := fmt.Sprintf(strings.NewReplacer("server: {", "server: {trusted_proxies: [127.0.0.1], ", "base_url: $BASE,", "base_url: $BASE, pass_headers: [X-Tenant],").Replace(protectedConfig), issuers(i))
 	for _, tt := range []struct{ name, config, token string }{{"anonymous", anonymous, ""}, {"token", guarded, i.token(t, nil)}} {
 		g := start(t, document("Shop", "list", "purge"), tt.config, service.URL)

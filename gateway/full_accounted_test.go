@@ -69,7 +69,7 @@ func hold(t *testing.T, got []string, want ...string) {
 // TestConnectionsAreAccounted: connections that are closed because too many are open have a line, those of one address with it; what follows is counted
 // in one, and of those that are too many in all no address is told, so that they can't push out the addresses of others.
 func TestConnectionsAreAccounted(t *testing.T) {
-	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\napis: [{name: shop, spec: $SPEC}]\n"+
+	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 4, max_connections_per_address: 2}\n", "")
 	told := withAudit(t, g)
 	inner := &accepted{make(chan net.Conn, 1000)}

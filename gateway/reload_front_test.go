@@ -67,6 +67,7 @@ apis: [{spec: a.yaml}]
 
 	reload(`
 server: {seal_keys: [` + second + `, ` + first + `], instructions: After., allowed_hosts: [new.internal], allowed_origins: ["https://new.example.com"], public_url: "https://mcp.example.com"}
+auth: {anonymous: true}
 admin: {token: fedcba9876543210, allowed_hosts: [ops.internal]}
 limits: {max_body: 64KiB}
 apis: [{spec: a.yaml}]
@@ -98,7 +99,7 @@ apis: [{spec: a.yaml}]
 		}
 	}
 
-	reload("server: {seal_keys: [" + second + "]}\napis: [{spec: a.yaml}]\n")
+	reload("server: {seal_keys: [" + second + "]}\nauth: {anonymous: true}\napis: [{spec: a.yaml}]\n")
 	if lists(session) != 404 || lists(renewed) != 200 {
 		t.Errorf("with the first key gone: %d and %d, want 404 and 200", lists(session), lists(renewed))
 	}

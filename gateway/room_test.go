@@ -223,7 +223,7 @@ func (a addressOf) String() string { return string(a) }
 // TestConnections is H8: connections are bounded in all and for each address, but for peers on loopback and proxies; what is too many is
 // closed, and what was closed makes room.
 func TestConnections(t *testing.T) {
-	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\napis: [{name: shop, spec: $SPEC}]\n"+
+	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
 	inner := &accepted{make(chan net.Conn, 20)}
 	l := &boundedListener{Listener: inner, all: g.connections}

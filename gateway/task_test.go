@@ -319,6 +319,7 @@ func TestTaskWatchPanic(t *testing.T) {
 func FuzzCallback(f *testing.F) {
 	api := strings.Replace(reportsAPI(f), "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
 	g := startJobs(f, api, `server: {public_url: "https://gateway.test"}
+auth: {anonymous: true}
 apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify}}}}]
 `, newJobService("404"))

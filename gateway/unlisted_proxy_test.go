@@ -147,7 +147,7 @@ func TestUnlistedProxyAmongStrangers(t *testing.T) {
 func TestUnlistedProxyIsTold(t *testing.T) {
 	var log sink
 	r := runWith(t, map[string]string{"a.yaml": document("Shop", "list"),
-		"drawbridge.yaml": "server: {trusted_proxies: [10.0.0.0/8]}\napis: [{spec: a.yaml, base_url: 'http://127.0.0.1:1'}]\n"},
+		"drawbridge.yaml": "server: {trusted_proxies: [10.0.0.0/8]}\nauth: {anonymous: true}\napis: [{spec: a.yaml, base_url: 'http://127.0.0.1:1'}]\n"},
 		Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	r.served()
 	c := newClient(t, from(r.Handler(), "192.168.2.9:1"), eras[0], "")
