@@ -51,6 +51,13 @@ type Options struct {
 	InUse func(*config.Config)
 	// Unlocked serves all tools, whatever tools.lock says: for those who write that file.
 	Unlocked bool
+	// ConfigFile is the path of the configuration file of a gateway that serves. What it allows is recorded in server.state_dir, and
+	// [New] refuses one that allows more than the last that ran; "" records and refuses nothing.
+	ConfigFile string
+	// Accept makes [New] take a configuration that allows more than the last that ran.
+	Accept bool
+	// StateDirs are further directories for that record: a file that was cut short may name none.
+	StateDirs []string
 	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
 	Progress func(done, all int)
 
@@ -119,7 +126,9 @@ type Gateway struct {
 	requested chan struct{}
 	updates   chan update
 	accepts   chan acceptance
-	archive   *archive // nil: documents are kept in memory alone
+	archive   *archive      // nil: documents are kept in memory alone
+	record    *accessRecord // nil: what runs is not recorded
+	held      []string      // what a configuration would open that is held; of the goroutine that publishes
 
 	// first is the deployment of Options.Config; Run and Load take it over.
 	first *deployment
@@ -171,6 +180,9 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	if g.shared, err = g.newShared(c, keys); err != nil {
+		return nil, err
+	}
+	if err = g.compareWithRecord(); err != nil {
 		return nil, err
 	}
 	if g.first, err = g.deploy(c, nil); err != nil {
@@ -261,7 +273,7 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 func (g *Gateway) Reload(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
-	case g.reloads <- reload{done: []chan<- error{done}}:
+	case g.reloads <- reload{done: []chan<- error{done}, asked: true}:
 	case <-g.ended:
 		return errEnded
 	case <-ctx.Done():

@@ -278,7 +278,7 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 // setStatus publishes what operators see. APIs that are gone, or have got another name from their document, leave no
 // series behind: an alert on a state that nobody updates would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
-	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, PassedOver: d.passed}}
+	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.passed}}
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.texts()
 		for _, t := range gen.catalog.All() {

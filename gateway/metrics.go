@@ -111,7 +111,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_api_loads_total",
 			Help: "Attempts to read a document by outcome: changed, unchanged, held or failed."}, []string{"api", "outcome"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
-			Help: "Attempts to reload the configuration by outcome: ok or failed."}, []string{"outcome"}),
+			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would open access."}, []string{"outcome"}),
 		polls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_resource_polls_total",
 			Help: "Looks at resources that clients watch by outcome: changed, unchanged or failed."}, []string{"api", "outcome"}),
 		kept: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_cache_total",
@@ -119,7 +119,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
 	}
-	for _, o := range []string{"ok", "failed"} { // the first failure is an increase, not a new series
+	for _, o := range []string{"ok", "failed", "held"} { // the first failure is an increase, not a new series
 		m.reloads.WithLabelValues(o)
 	}
 	m.refused = newRefused(r)

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/widening"
 	"drawbridge/openapi"
 )
 
@@ -31,6 +32,7 @@ type update struct {
 // reload is a request to read the configuration and all documents anew.
 type reload struct {
 	done  []chan<- error // of those who wait for its end; nobody: it is in the log
+	asked bool           // somebody asked for it, and accepts what it opens; else a file has changed
 	again bool           // of a configuration that was refused, to see whether a file has come just before it was watched
 }
 
@@ -47,7 +49,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer close(g.ended)
 	defer g.watches.end()
 	group, ctx := errgroup.WithContext(ctx)
-	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true}
+	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.before())}
 	g.first = nil
 	if len(r.current.sources) == 0 { // nothing will ever be published
 		g.isAttempted.Do(func() { close(g.attempted) })
@@ -57,6 +59,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 		group.Go(func() error { g.keepDocuments(ctx); return nil })
 	}
 	r.start(r.current)
+	if g.record != nil {
+		g.record.note(r.access)
+		group.Go(func() error { g.record.run(ctx); return nil })
+	}
 	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
 	if s := g.shared.store; s != nil {
 		group.Go(func() error { return s.Run(ctx) })
@@ -72,12 +78,13 @@ type runner struct {
 	g       *Gateway
 	ctx     context.Context // of Run, whose goroutine the runner is
 	group   *errgroup.Group
-	current *deployment // what is served, or will be as soon as one API is up
-	next    *deployment // a reload whose sources have not all answered; nil: none
-	since   time.Time   // when next, or the first of those that it replaced, was read
-	later   *reload     // begins when next has come into use; nil: none
-	turn    int64       // counts reloads
-	refused string      // why the newest configuration was refused; "" if it was not
+	current *deployment       // what is served, or will be as soon as one API is up
+	next    *deployment       // a reload whose sources have not all answered; nil: none
+	since   time.Time         // when next, or the first of those that it replaced, was read
+	later   *reload           // begins when next has come into use; nil: none
+	turn    int64             // counts reloads
+	refused string            // why the newest configuration was refused; "" if it was not
+	access  *widening.Summary // what next allows, or else current
 	changed chan struct{}
 	watch   context.CancelFunc
 	watched []string // files of the configuration
@@ -213,7 +220,7 @@ func (r *runner) loop() {
 			}
 			r.takeReload(reload{again: again})
 		case <-r.g.requested:
-			r.takeReload(reload{})
+			r.takeReload(reload{asked: true})
 		}
 		if r.next != nil && r.next.settled() {
 			r.surviving("a configuration came into use", r.promoteOrRefuse)
@@ -240,6 +247,7 @@ func (r *runner) surviving(what string, step func()) (panicked bool) {
 			r.fail(next, errStepPanicked)
 			r.stop(next, r.current)
 		}
+		r.access = widening.Of(r.current.config, r.access)
 	})
 	return true
 }
@@ -250,7 +258,7 @@ func (r *runner) takeReload(req reload) {
 		if r.later == nil {
 			r.later = &reload{}
 		}
-		r.later.done = append(r.later.done, req.done...)
+		r.later.done, r.later.asked = append(r.later.done, req.done...), r.later.asked || req.asked
 		return
 	}
 	if r.surviving("a configuration was read", func() { r.reload(req) }) {
@@ -356,12 +364,19 @@ func (r *runner) reload(req reload) {
 			"keep auth, or restart the gateway", started))
 		return
 	}
-	next, err := r.g.deploy(c.ServedAs(r.g.o.Config), r.current)
+	served := c.ServedAs(r.g.o.Config)
+	opens, ok := r.permits(req, served)
+	if !ok {
+		r.watchRefused(c.Files())
+		return
+	}
+	next, err := r.g.deploy(served, r.current)
 	if err != nil {
 		r.refuse(req, err)
 		r.watchRefused(c.Files())
 		return
 	}
+	r.opened(served, opens)
 	if r.next != nil {
 		r.stop(r.next, r.current)
 		next.waiters = r.next.waiters // who waits for the older reload gets the newer one
@@ -387,7 +402,7 @@ func (r *runner) refuse(req reload, err error) {
 	if req.again && r.refused == err.Error() {
 		return // it is told, and nobody waits
 	}
-	r.refused = err.Error()
+	r.refused, r.g.held = err.Error(), nil
 	r.g.metrics.reloads.WithLabelValues("failed").Inc()
 	r.g.log.Error("configuration refused, the last good one stays", "error", err)
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
@@ -426,6 +441,7 @@ func (r *runner) promote() {
 		}
 	}
 	r.g.archive.names(r.current)
+	r.g.record.note(r.access)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
 	r.watchConfig(r.current)

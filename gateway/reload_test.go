@@ -249,7 +249,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 				r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/" + path + "}]\n"})
 				end := make(chan error, 1)
 				ends = append(ends, end)
-				r.reloads <- reload{done: []chan<- error{end}} // when it was taken, the one before has begun
+				r.reloads <- reload{done: []chan<- error{end}, asked: true} // when it was taken, the one before has begun
 				if path == "first" {
 					timebox.Wait(t, arrived)
 				}

@@ -44,6 +44,7 @@ type program struct {
 	terminal       io.Writer        // standard error as it is, for those who look at it while the program works
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
+	accept         bool             // --accept
 }
 
 // run is the whole program with its surroundings as parameters, so that tests can run it.

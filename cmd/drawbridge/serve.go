@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -31,6 +32,8 @@ func (p *program) serveCommand() *cobra.Command {
 Configuration and document files are watched, documents from URLs are asked for changes every 'refresh'.
 SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all; a new
 certificate (server.tls) is used by itself, and by new connections only. SIGHUP opens the file of the audit log anew, too.
+A change of the file that gives more access is held until SIGHUP or POST /reload accepts it; at the start --accept does, where
+server.state_dir has a record of what ran before.
 SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.
 Ctrl-C at a terminal does not wait for server.shutdown_delay, so that it ends at once when no call is running.
 
@@ -39,6 +42,7 @@ Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or confi
   drawbridge serve https://orders.internal/openapi.json`,
 	}
 	p.configFlag(c)
+	p.servingFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, cfg, problems, err := p.running(c, args)
 		if err != nil {
@@ -55,7 +59,13 @@ func (p *program) running(c *cobra.Command, args []string) (location string, cfg
 	if location, _, err = p.location(c, args, 0); err != nil {
 		return "", nil, nil, err
 	}
-	if cfg, problems = config.Load(location, p.getenv); cfg == nil {
+	if p.config == "" {
+		cfg, problems = config.Load(location, p.getenv)
+	}
+	if p.config != "" || cfg != nil && !cfg.IsBare() { // what --config names is a configuration file, and nothing else is taken for one
+		cfg, problems = config.LoadAtRest(location, false, p.getenv)
+	}
+	if cfg == nil {
 		p.print(problems)
 		return "", nil, nil, exitError(exitUsage)
 	}
@@ -86,9 +96,11 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	}
 	limitMemory(p.getenv, "/")
 	tuneMemory(p.getenv, growthReading)
-	load := p.reloader(location, log)
+	load := p.reloader(location, cfg.IsBare(), log)
+	configFile, stateDirs := p.recorded(location, cfg)
 	g, err := gateway.New(gateway.Options{
 		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider, InUse: level.follow, Audit: audits.log,
+		ConfigFile: configFile, StateDirs: stateDirs, Accept: p.accept,
 		LoadConfig: func() (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
 				own.reload()
@@ -119,10 +131,26 @@ func refused(err error) error {
 	return err
 }
 
-// reloader reads the configuration anew; warnings go to the log.
-func (p *program) reloader(location string, log *slog.Logger) func() (*config.Config, error) {
+// servingFlags gives a command that serves --accept, and --config its meaning there.
+func (p *program) servingFlags(c *cobra.Command) {
+	c.Flags().Lookup("config").Usage = "configuration file"
+	c.Flags().BoolVar(&p.accept, "accept", false, "start with a configuration that gives more access than the last one that ran")
+}
+
+// recorded returns the configuration file whose access is recorded, and where besides server.state_dir. systemd names a directory
+// (StateDirectory=) that does not depend on what is left of the file.
+func (p *program) recorded(location string, cfg *config.Config) (file string, dirs []string) {
+	if cfg.IsBare() {
+		return "", nil
+	}
+	return location, filepath.SplitList(p.getenv("STATE_DIRECTORY"))
+}
+
+// reloader reads the configuration anew; warnings go to the log. What was a configuration file stays one, and so does a document: who writes
+// documents must not configure the gateway.
+func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
 	return func() (*config.Config, error) {
-		c, problems := config.Load(location, p.getenv)
+		c, problems := config.LoadAtRest(location, bare, p.getenv)
 		warn(log, problems)
 		return c, problems.Err()
 	}

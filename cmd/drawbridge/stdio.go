@@ -46,6 +46,7 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
   claude mcp add orders -- drawbridge stdio --config /etc/drawbridge/orders.yaml`,
 	}
 	p.configFlag(c)
+	p.servingFlags(c)
 	c.Flags().StringVar(&endpoint, "endpoint", "", "serve the tools of this endpoint of the configuration alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, cfg, problems, err := p.running(c, args)
@@ -72,9 +73,10 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 		return err
 	}
 	defer audits.end(log)
+	configFile, stateDirs := p.recorded(location, cfg)
 	g, err := gateway.New(gateway.Options{
 		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true, InUse: level.follow, Audit: audits.log,
-		LoadConfig: p.reloader(location, log),
+		LoadConfig: p.reloader(location, cfg.IsBare(), log), ConfigFile: configFile, StateDirs: stateDirs, Accept: p.accept,
 	})
 	if err != nil {
 		return usageError{err, nil}

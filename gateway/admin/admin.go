@@ -134,6 +134,9 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	for _, problem := range s.Config.Selectors {
 		fmt.Fprintf(&b, "config: %s\n", problem)
 	}
+	for _, opens := range s.Config.Opens {
+		fmt.Fprintf(&b, "config: the last good one is in use, a newer one is held until SIGHUP, POST /reload or a restart with --accept, since it would open access: %s\n", opens)
+	}
 	if sh := s.Shared; sh != nil {
 		if b.WriteString("shared state: "); sh.Up {
 			fmt.Fprintf(&b, "up, %d replicas\n", sh.Replicas)

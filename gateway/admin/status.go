@@ -60,6 +60,8 @@ var (
 type Config struct {
 	LoadedAt time.Time `json:"loaded_at"`       // when the configuration in use was read
 	Error    string    `json:"error,omitempty"` // why a newer one is not in use; empty: none was refused
+	// Opens tells what a newer configuration would open, which is held for that; empty: none is held.
+	Opens []string `json:"opens,omitempty"`
 	// Prompts tells what keeps prompts of the configuration from being had, with places in its files.
 	Prompts []string `json:"prompts,omitempty"`
 	// Clashes tells which names of APIs and tools depend on whether other documents can be read.

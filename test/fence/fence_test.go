@@ -58,7 +58,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/widening"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
@@ -70,6 +70,7 @@ var rooms = map[string]room{
 	"gateway/cache":    {},
 	"gateway/state":    {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":    {},
+	"gateway/widening": {arrows: []string{"config"}},
 	"gateway/admin":    {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {

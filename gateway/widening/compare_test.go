@@ -1,0 +1,152 @@
+package widening
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+)
+
+const base = `server: {public_url: "https://mcp.example.com", allowed_hosts: [a.internal], trusted_proxies: [10.0.0.0/16]}
+auth:
+  issuers: [{issuer: "https://idp.example.com", client_ids: [app], max_lifetime: 1h, dpop: require}]
+  default_scopes: [read, more]
+  hide_unauthorized: true
+apis:
+  - {spec: a.yaml, name: a, base_url: "https://a.example.com/v1", tools: {exclude: {path: /x}}}
+tools: {confirm: destructive}
+rules:
+  - {match: {path: /pay}, set: {scopes: [pay], confirm: true, condition: "args.n < 1000"}}
+`
+
+func load(t *testing.T, text string) *config.Config {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, problems := config.Load(file, func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	// Locations are relative to the file, and are to be the same in all cases.
+	for i := range c.APIs {
+		c.APIs[i].Spec = config.Location(filepath.Base(c.APIs[i].Spec.String()))
+	}
+	return c
+}
+
+// TestWider changes one thing at a time, as it stands in the file.
+func TestWider(t *testing.T) {
+	before := Of(load(t, base), nil)
+	for _, tt := range []struct {
+		name, from, to string
+		want           string // part of the one line; "": it is not wider
+	}{
+		{"nothing", "", "", ""},
+		{"an issuer", "issuers: [", `issuers: [{issuer: "https://other.example.com"}, `, "auth.issuers: tokens of https://other.example.com are accepted"},
+		{"an audience", "client_ids: [app]", "client_ids: [app], audiences: [x, \"https://mcp.example.com/mcp\"]", `tokens for the audience "x" are accepted`},
+		{"a client", "[app]", "[app, b]", "client_ids accepts tokens of clients"},
+		{"all clients", "client_ids: [app], ", "", "client_ids accepts tokens of clients"},
+		{"a longer lifetime", "max_lifetime: 1h", "max_lifetime: 2h", "longer lifetime"},
+		{"a shorter lifetime", "max_lifetime: 1h", "max_lifetime: 30m", ""},
+		{"tokens without a proof", "dpop: require", "dpop: accept", "dpop: accept accepts tokens that require refused"},
+		{"another typ", "client_ids: [app]", "client_ids: [app], accept_typ: [JWT]", "accept_typ accepts more kinds"},
+		{"a default scope less", "[read, more]", "[read]", `auth.default_scopes: the scope "read" suffices where the scopes ["read" "more"] was needed`},
+		{"a default scope more", "[read, more]", "[read, more, third]", ""},
+		{"unscoped", "  hide_un", "  allow_unscoped: true\n  hide_un", "auth.allow_unscoped"},
+		{"everything is shown", "  hide_unauthorized: true\n", "", "auth.hide_unauthorized"},
+		{"an implication", "  hide_un", "  implies: {low: [pay]}\n  hide_un", `the scope "low" grants "pay"`},
+		{"a host", "[a.internal]", "[a.internal, b.internal]", `server.allowed_hosts: requests for the host "b.internal"`},
+		{"a port of a host", "[a.internal]", "[\"a.internal:1\"]", ""},
+		{"an origin", "allowed_hosts", "allowed_origins: [\"https://app.example.com\"], allowed_hosts", "server.allowed_origins"},
+		{"a wider proxy", "10.0.0.0/16", "10.0.0.0/8", "server.trusted_proxies"},
+		{"a narrower proxy", "10.0.0.0/16", "10.0.0.0/24", ""},
+		{"no consent", "tools: {confirm: destructive}\n", "", "tools.confirm"},
+		{"consent without asking", "confirm: destructive", "confirm: destructive, unconfirmed: allow", "tools.unconfirmed"},
+		{"exempt callers", "confirm: destructive", "confirm: destructive, unconfirmed_scopes: [robot]", "tools.unconfirmed_scopes"},
+		{"no exclusion", ", tools: {exclude: {path: /x}}", "", "tools.exclude lacks a selector"},
+		{"another place", "a.example.com/v1", "a.example.com/v", "calls go to another place"},
+		{"no rules", "rules:", "#", "a rule that restricted its operations is gone or another"},
+		{"no scopes of a rule", "scopes: [pay], ", "", "a rule"},
+		{"more scopes of a rule", "[pay]", "[pay, more]", ""},
+		{"another condition", "< 1000", "< 10000", "a rule"},
+		{"another selector", "path: /pay}", "path: /pays}", "a rule"},
+		{"one more rule that restricts", "rules:\n", "rules:\n  - {match: {path: /y}, set: {confirm: true}}\n", ""},
+		{"one more rule that takes back", "rules:\n", "rules:\n  - {match: {path: /y}, set: {confirm: false}}\n", "takes restrictions back"},
+		{"a new API", "apis:\n", "apis:\n  - {spec: b.yaml, name: b}\n", ""},
+		{"another API in its place", "{spec: a.yaml, name: a,", "{spec: b.yaml, name: b,", "it comes in the place of another"},
+		{"another document", "{spec: a.yaml,", "{spec: a.yam,", "the document is another"},
+		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
+		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
+		{"an endpoint", "tools: {c", "endpoints: [{name: a}]\ntools: {c", `tokens for the endpoint "a"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(base, tt.from, tt.to, 1)
+			if tt.name == "no rules" {
+				text, _, _ = strings.Cut(base, "rules:")
+			}
+			got := Wider(before, Of(load(t, text), before), nil)
+			if tt.want == "" && len(got) > 0 || tt.want != "" && !strings.Contains(strings.Join(got, "\n"), tt.want) {
+				t.Errorf("opens %q, want %q", got, tt.want)
+			}
+			if tt.from != "" && text == base {
+				t.Error("the case changes nothing")
+			}
+		})
+	}
+}
+
+// TestAPIComesBack: an API that a file lost with its rules is compared with what it was.
+func TestAPIComesBack(t *testing.T) {
+	two := base + "  - {match: {api: b, path: /y}, set: {confirm: true}}\n"
+	two = strings.Replace(two, "apis:\n", "apis:\n  - {spec: b.yaml, name: b, tools: {exclude: {path: /z}}}\n", 1)
+	first := Of(load(t, two), nil)
+	without := Of(load(t, base), first)
+	if got := Wider(first, without, nil); len(got) != 0 {
+		t.Errorf("an API less opens %q", got)
+	}
+	bare := Of(load(t, strings.Replace(base, "apis:\n", "apis:\n  - {spec: b.yaml, name: b}\n", 1)), without)
+	if got := Wider(without, bare, nil); len(got) != 2 {
+		t.Errorf("the API without its restrictions opens %q", got)
+	}
+	if got := Wider(without, Of(load(t, two), without), nil); len(got) != 0 {
+		t.Errorf("the API as it was opens %q", got)
+	}
+}
+
+// TestRecord: what is written is read again, holds no secret, and a file that is cut anywhere is not read.
+func TestRecord(t *testing.T) {
+	s := Of(load(t, strings.Replace(base, "name: a,", `name: a, credential: {type: bearer, token: very-secret-token},`, 1)), nil)
+	path := RecordFile(filepath.Join(t.TempDir(), "state"), "drawbridge.yaml")
+	if err := s.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadRecord(path)
+	if err != nil || len(Wider(s, read, nil)) > 0 || len(Wider(read, s, nil)) > 0 {
+		t.Fatalf("read: %v, %v, %v", err, Wider(s, read, nil), Wider(read, s, nil))
+	}
+	if !reflect.DeepEqual(read.APIs, s.APIs) {
+		t.Errorf("APIs: %+v, want %+v", read.APIs, s.APIs)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"very-secret", "a.example.com", "1000"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the record holds %q", secret)
+		}
+	}
+	for n := range text {
+		if err := os.WriteFile(path, text[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRecord(path); err == nil {
+			t.Fatalf("the record is read when it is cut at %d", n)
+		}
+	}
+}

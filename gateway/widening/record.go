@@ -1,0 +1,92 @@
+package widening
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const (
+	recordVersion = 1
+	maxRecord     = 64 << 20 // bytes
+	recordSuffix  = ".access"
+	// recordTemp is that of documents that are written, so that what is left of a process that died is cleared away with them.
+	recordTemp = ".writing-"
+)
+
+type record struct {
+	Version int      `json:"version"`
+	Summary *Summary `json:"summary"`
+}
+
+// RecordFile returns the path of the record of a configuration file in a directory, which several configurations may share.
+func RecordFile(dir, configFile string) string {
+	if abs, err := filepath.Abs(configFile); err == nil {
+		configFile = abs
+	}
+	sum := sha256.Sum256([]byte(configFile))
+	return filepath.Join(dir, hex.EncodeToString(sum[:])+recordSuffix)
+}
+
+// ReadRecord reads a record. [os.ErrNotExist] is among what the error wraps.
+func ReadRecord(path string) (*Summary, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
+	if err != nil {
+		return nil, err
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
+	}
+	if r.Version != recordVersion || r.Summary == nil {
+		return nil, fmt.Errorf("it is of version %d, and this version of drawbridge reads %d", r.Version, recordVersion)
+	}
+	return r.Summary, nil
+}
+
+// Write replaces a record as a whole, also if the machine fails.
+func (s *Summary) Write(path string) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	data, err := json.Marshal(record{recordVersion, s})
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, recordTemp+"*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,280 @@
+package widening
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+)
+
+// Summary is what a configuration allows and restricts. Locations and conditions are digests, because they may hold secrets.
+type Summary struct {
+	// Auth is nil where the configuration has none, or auth.anonymous.
+	Auth *Auth `json:"auth,omitempty"`
+	// Anonymous tells that everybody is served in so many words.
+	Anonymous bool `json:"anonymous,omitempty"`
+
+	Hosts        []string       `json:"hosts,omitempty"`
+	AdminHosts   []string       `json:"admin_hosts,omitempty"`
+	Origins      []string       `json:"origins,omitempty"`
+	Proxies      []netip.Prefix `json:"proxies,omitempty"`
+	ClientCAs    bool           `json:"client_cas,omitempty"` // clients need a certificate
+	Lock         string         `json:"lock,omitempty"`       // digest of the path
+	Confirm      bool           `json:"confirm,omitempty"`    // destructive tools wait for consent
+	Refuse       bool           `json:"refuse,omitempty"`     // without consent the call is refused
+	Exempt       []string       `json:"exempt,omitempty"`     // scopes with which nobody is asked
+	CallbackURLs []string       `json:"callback_urls,omitempty"`
+	Endpoints    []Endpoint     `json:"endpoints,omitempty"`
+	Prompts      []Prompt       `json:"prompts,omitempty"`
+	APIs         []API          `json:"apis"`
+	// Gone are APIs of earlier configurations, with what restricted them: one that comes back is compared with what it was.
+	Gone []API `json:"gone,omitempty"`
+}
+
+// Auth is the part of auth that decides who may call.
+type Auth struct {
+	Issuers       []Issuer            `json:"issuers"`
+	DefaultScopes []string            `json:"default_scopes,omitempty"`
+	AllowUnscoped bool                `json:"allow_unscoped,omitempty"`
+	Implies       map[string][]string `json:"implies,omitempty"`
+	Hide          bool                `json:"hide,omitempty"`
+	Nonce         bool                `json:"nonce,omitempty"`
+}
+
+// Issuer is an issuer without the secret with which it is asked.
+type Issuer struct {
+	URL           string   `json:"url"`
+	Preset        string   `json:"preset,omitempty"`
+	Opaque        bool     `json:"opaque,omitempty"`
+	Introspection string   `json:"introspection,omitempty"` // digest of the endpoint
+	Audiences     []string `json:"audiences,omitempty"`
+	ClientIDs     []string `json:"client_ids,omitempty"`
+	RequireClient bool     `json:"require_client,omitempty"`
+	IDTokenClaims []string `json:"id_token_claims,omitempty"`
+	ScopeClaims   []string `json:"scope_claims,omitempty"`
+	MaxLifetime   int64    `json:"max_lifetime,omitempty"`
+	DPoP          string   `json:"dpop,omitempty"`
+	Algorithms    []string `json:"algorithms,omitempty"`
+	Types         []string `json:"types,omitempty"`
+	Skew          int64    `json:"skew,omitempty"`
+	CAFile        string   `json:"ca_file,omitempty"` // digest of the path
+}
+
+// Endpoint is a further endpoint.
+type Endpoint struct {
+	Name          string   `json:"name"`
+	Match         string   `json:"match,omitempty"`
+	DefaultScopes []string `json:"default_scopes,omitempty"`
+}
+
+// Prompt is a prompt that needs scopes of its own.
+type Prompt struct {
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes,omitempty"` // none: the defaults
+}
+
+// API is an entry of apis, with the rules that may match it.
+type API struct {
+	Name string `json:"name,omitempty"`
+	Spec string `json:"spec"` // digest of the location
+	// Entry is a digest of the location in the file: the directory, for a document of one.
+	Entry string `json:"entry"`
+
+	Include        string         `json:"include,omitempty"`
+	Exclude        []string       `json:"exclude,omitempty"`
+	DocumentScopes bool           `json:"document_scopes,omitempty"`
+	ScopeMap       string         `json:"scope_map,omitempty"`
+	Trusted        bool           `json:"trusted,omitempty"` // with extensions
+	BaseURL        string         `json:"base_url,omitempty"`
+	Slashes        []string       `json:"slashes,omitempty"`
+	Variables      string         `json:"variables,omitempty"`
+	CAFile         string         `json:"ca_file,omitempty"`
+	Servers        []string       `json:"servers,omitempty"`
+	Refs           []string       `json:"refs,omitempty"`
+	Addresses      []netip.Prefix `json:"addresses,omitempty"`
+	PassHeaders    []string       `json:"pass_headers,omitempty"`
+	Rules          []Rule         `json:"rules,omitempty"`
+}
+
+// Rule is the part of a rule that restricts calls, or takes a restriction back.
+type Rule struct {
+	Match     string   `json:"match"`
+	API       []string `json:"api,omitempty"` // patterns for names of APIs, if each selector has some
+	Scopes    []string `json:"scopes,omitempty"`
+	Unscoped  bool     `json:"unscoped,omitempty"` // an empty list of scopes: the defaults
+	Condition string   `json:"condition,omitempty"`
+	Confirm   *bool    `json:"confirm,omitempty"`
+	Asked     []string `json:"asked,omitempty"` // arguments that the user is asked for in any case
+	Asks      bool     `json:"asks,omitempty"`  // the rule has inputs
+	Hidden    []string `json:"hidden,omitempty"`
+	Shared    bool     `json:"shared,omitempty"` // answers are given to other callers
+}
+
+// Of summarizes a configuration. before is the summary of the one that it follows, whose APIs are remembered; nil if there is none.
+func Of(c *config.Config, before *Summary) *Summary {
+	s := &Summary{
+		Anonymous: c.Auth != nil && c.Auth.Anonymous, Auth: authOf(c),
+		Hosts: c.Hosts(), AdminHosts: c.Admin.Hosts(), Origins: c.Origins(), Proxies: prefixes(c.Server.TrustedProxies),
+		ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "",
+		Lock:      digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
+		Refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, Exempt: c.Tools.UnconfirmedScopes, CallbackURLs: texts(c.Tools.CallbackURLs),
+	}
+	for i := range c.Endpoints {
+		e := &c.Endpoints[i]
+		s.Endpoints = append(s.Endpoints, Endpoint{e.Name, encode(e.Match), e.DefaultScopes})
+	}
+	for i := range c.Prompts {
+		s.Prompts = append(s.Prompts, Prompt{c.Prompts[i].Name, c.Prompts[i].Scopes})
+	}
+	for i := range c.APIs {
+		s.APIs = append(s.APIs, apiOf(c, &c.APIs[i]))
+	}
+	if before != nil {
+		for _, a := range slices.Concat(before.APIs, before.Gone) {
+			if !slices.ContainsFunc(s.APIs, a.is) && !slices.ContainsFunc(s.Gone, a.is) && len(s.Gone) < maxGone {
+				s.Gone = append(s.Gone, a)
+			}
+		}
+	}
+	return s
+}
+
+// maxGone is the most APIs that are remembered.
+const maxGone = 256
+
+func (a API) is(other API) bool { return a.Name == other.Name && a.Spec == other.Spec }
+
+func authOf(c *config.Config) *Auth {
+	if c.Auth == nil || c.Auth.Anonymous {
+		return nil
+	}
+	a := &Auth{DefaultScopes: c.Auth.DefaultScopes, AllowUnscoped: c.Auth.AllowUnscoped, Implies: c.Auth.Implies,
+		Hide: c.Auth.HideUnauthorized, Nonce: c.Auth.DPoPNonce}
+	for i := range c.Auth.Issuers {
+		is := &c.Auth.Issuers[i]
+		one := Issuer{
+			URL: is.Issuer.String(), Preset: string(is.Preset), Opaque: is.Opaque(), Audiences: is.Audiences, ClientIDs: is.ClientIDs,
+			RequireClient: is.RequireClient, IDTokenClaims: texts(is.IDTokenClaims), ScopeClaims: is.ScopeClaims, MaxLifetime: int64(is.MaxLifetime),
+			DPoP: string(is.DPoP), Algorithms: texts(is.Algorithms), Types: is.AcceptTyp, Skew: int64(is.Skew), CAFile: digest(is.CAFile.String()),
+		}
+		if in := is.Introspection; in != nil && in.Endpoint != nil {
+			one.Introspection = digest(in.Endpoint.String())
+		}
+		a.Issuers = append(a.Issuers, one)
+	}
+	return a
+}
+
+func apiOf(c *config.Config, api *config.API) API {
+	entry := api.Spec.String()
+	if api.FromDirectory() {
+		entry = filepath.Dir(entry)
+	}
+	a := API{
+		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
+		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()),
+		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: api.PassHeaders,
+		Include: encode(api.Tools.Include),
+	}
+	if api.BaseURL != nil {
+		a.BaseURL = digest(api.BaseURL.String())
+	}
+	for _, sel := range api.Tools.Exclude {
+		a.Exclude = append(a.Exclude, encode(sel))
+	}
+	for i := range c.Rules {
+		if r, ok := ruleOf(&c.Rules[i]); ok && mayMatch(c.Rules[i].Match, api.Name) {
+			a.Rules = append(a.Rules, r)
+		}
+	}
+	return a
+}
+
+// mayMatch reports whether selectors may match operations of an API. One without a name has that of its document, which is not known here.
+func mayMatch(selectors config.Selectors, name string) bool {
+	return slices.ContainsFunc(selectors, func(sel config.Selector) bool {
+		return name == "" || len(sel.API) == 0 || config.Selector{API: sel.API}.Match(config.Subject{API: name})
+	})
+}
+
+func ruleOf(r *config.Rule) (Rule, bool) {
+	set := &r.Set
+	one := Rule{
+		Match: encode(r.Match), Scopes: set.Scopes, Unscoped: set.Scopes != nil && len(set.Scopes) == 0, Confirm: set.Confirm,
+		Asks: set.Inputs != nil, Asked: Asked(set.Inputs), Hidden: Hidden(set.SensitiveFields), Shared: set.Cache.On() && set.Cache.Shared,
+	}
+	if set.Condition != "" {
+		one.Condition = digest(set.Condition)
+	}
+	for _, sel := range r.Match {
+		if len(sel.API) == 0 {
+			one.API = nil
+			break
+		}
+		for _, p := range sel.API {
+			one.API = append(one.API, p.String())
+		}
+	}
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden) > 0 || one.Shared
+}
+
+// Asked returns the arguments that the user gives in any case, and that no caller can give.
+func Asked(inputs []config.Input) (names []string) {
+	for i := range inputs {
+		if inputs[i].When != config.InputAlways {
+			continue
+		}
+		names = append(names, inputs[i].Arguments...)
+		for name := range inputs[i].Bind {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Hidden returns the fields that leave no answer, with what becomes of them.
+func Hidden(s *config.SensitiveFields) (fields []string) {
+	for field := range s.All() {
+		fields = append(fields, field.String())
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// digest names a text that may hold a secret; "" for none.
+func digest(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// encode writes a value of the configuration so that equal ones have equal texts; "" for an empty one.
+func encode(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil || strings.Trim(string(text), "[]{}") == "" || string(text) == "null" {
+		return ""
+	}
+	return string(text)
+}
+
+func texts[T ~string](values []T) (all []string) {
+	for _, v := range values {
+		all = append(all, string(v))
+	}
+	return all
+}
+
+func prefixes(networks []config.Network) (all []netip.Prefix) {
+	for _, n := range networks {
+		all = append(all, n.Prefix())
+	}
+	return all
+}
