@@ -42,7 +42,7 @@ type Selector struct {
 	// Allows the selector to match nothing. Without it, a selector that names a path, an operation or a tag and restricts
 	// (exclude, or scopes, condition, confirm, rate or sensitive_fields) keeps the configuration from being used if it matches
 	// no operation of any document, and every other one gives a warning.
-	Optional bool `yaml:"optional" default:"false"`
+	Optional bool `yaml:"optional" default:"false" json:"-"`
 }
 
 // Match reports whether the selector matches. The zero Selector matches nothing.

@@ -426,6 +426,7 @@ func (r *runner) promoteOrRefuse() {
 	r.next = nil
 	r.stop(next, r.current)
 	r.current.nameSources()
+	r.access = widening.Of(r.current.config, r.access)
 	r.refuse(reload{done: next.waiters}, err)
 	r.watchRefused(next.config.Files())
 }

@@ -170,6 +170,14 @@ func authOf(c *config.Config) *Auth {
 	return a
 }
 
+// passedHeaders names the headers that are passed on, and those that they become.
+func passedHeaders(headers []config.PassedHeader) (names []string) {
+	for _, h := range headers {
+		names = append(names, h.From+" "+h.To)
+	}
+	return names
+}
+
 func apiOf(c *config.Config, api *config.API) API {
 	entry := api.Spec.String()
 	if api.FromDirectory() {
@@ -178,7 +186,7 @@ func apiOf(c *config.Config, api *config.API) API {
 	a := API{
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
 		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()),
-		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: api.PassHeaders,
+		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
 		Include: encode(api.Tools.Include),
 	}
 	if api.BaseURL != nil {
