@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/test/timebox"
 )
 
 // cutting is a configuration in sections that may stand in any order, and the callers who try what it lets through.
@@ -109,7 +110,7 @@ func TestCutConfiguration(t *testing.T) {
 				r.write(map[string]string{"drawbridge.yaml": whole[:at]})
 				done := make(chan error, 1)
 				r.reloads <- reload{done: []chan<- error{done}} // as a change of the file
-				if err := <-done; err != nil {
+				if err := timebox.Receive(t, done); err != nil {
 					held++
 				}
 				more(t, fmt.Sprintf("reload, cut at %d, after %q", at, lastLine(whole[:at])), before, c.access(t, r.Gateway))
@@ -144,10 +145,10 @@ func (c *cutting) start(t *testing.T, dir, whole string, before map[string]bool)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- g.Run(ctx) }()
-		<-g.Serving()
+		timebox.Wait(t, g.Serving())
 		return g, func() {
 			cancel()
-			if err := <-ended; err != nil {
+			if err := timebox.Receive(t, ended); err != nil {
 				t.Errorf("Run: %v", err)
 			}
 		}

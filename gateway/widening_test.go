@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 // TestHeldConfiguration: a change of the file alone that opens access is held, and told everywhere, until somebody asks for it; rules that say the same in other
@@ -16,7 +18,7 @@ func TestHeldConfiguration(t *testing.T) {
 		r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\n" + text})
 		done := make(chan error, 1)
 		r.reloads <- reload{done: []chan<- error{done}} // as a change of the file
-		return <-done
+		return timebox.Receive(t, done)
 	}
 	if err := change("rules:\n  - {match: {path: ['/one', '/two']}, set: {confirm: true}}\n"); err != nil {
 		t.Errorf("the same rule in other words: %v", err)

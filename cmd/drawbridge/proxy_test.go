@@ -15,7 +15,7 @@ func TestClientInLog(t *testing.T) {
 	} {
 		service := newThings(t)
 		files := service.configuration(strings.Trim("shutdown_delay: 0s, "+tt.proxies, ", "))
-		files["drawbridge.yaml"] += "telemetry: {log_level: debug}\n"
+		files["drawbridge.yaml"] += "telemetry: {log_level: debug}\nauth: {anonymous: true}\n"
 		s := serve(t, files)
 		s.awaitReady()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.mcp, strings.NewReader("{}"))
