@@ -7,7 +7,7 @@ import (
 )
 
 // TestScopeSeparator: %x20 alone separates scopes (RFC 6749 section 3.3), and an element of a list is one scope. A
-// space of another kind, which a user may have put into a name, must not make a scope of its end.
+// space of another kind, which a user may have put into a name, must not make a scope of its end. (pains row 105)
 func TestScopeSeparator(t *testing.T) {
 	jwts := newHouse(t, nil)
 	opaque := opaqueHouse(t, nil)

@@ -143,7 +143,7 @@ func FuzzLock(f *testing.F) {
 	})
 }
 
-// TestCutLock: a file of approved tools that is cut anywhere approves nothing that the whole one does not.
+// TestCutLock: a file of approved tools that is cut anywhere approves nothing that the whole one does not. (pains row 104)
 func TestCutLock(t *testing.T) {
 	whole := NewLock([]LockedTool{
 		{Name: "a", API: "x", Method: "GET", Path: "/a", Words: "w1", Schema: "s1", Request: "r1", Access: "c1", Answers: "n1", Title: "A"},

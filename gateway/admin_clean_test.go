@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/admin"
 )
 
-// TestAdminShowsNothingUnseen holds that texts of documents reach operators without what turns the words around it, or what nobody sees (S8).
+// TestAdminShowsNothingUnseen holds that texts of documents reach operators without what turns the words around it, or what nobody sees (S8). (pains row 108)
 func TestAdminShowsNothingUnseen(t *testing.T) {
 	const hidden = "\\u202E\\U000E0041"
 	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: shop}, {spec: b.yaml, name: broken}]\n",

@@ -90,7 +90,7 @@ func cuts(text string, bytes bool) (at []int) {
 }
 
 // TestCutConfiguration: a configuration file that is cut anywhere, as by a copy in two steps or a full disk, gives nobody more than the whole one
-// did, neither when the running gateway notices it nor when it is started with it.
+// did, neither when the running gateway notices it nor when it is started with it. (pains row 104)
 func TestCutConfiguration(t *testing.T) {
 	main, other, service := newIDP(t), newIDP(t), newRecordingService(t)
 	c := newCutting(t, main, other, service.URL)

@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 )
 
+// TestNames is a case of pains row 118.
 func TestNames(t *testing.T) {
 	for title, want := range map[string]string{
 		"Orders API": "orders-api", "  ": "api", "Ünïted": "n-ted", "A very long title of some service": "a-very-long-title-of",

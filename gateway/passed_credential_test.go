@@ -31,7 +31,7 @@ func echoing(t *testing.T, status int) (*httptest.Server, *atomic.Int64) {
 }
 
 // TestPassedCredential: each user's own credential reaches the service where it looks for it. It stands in no answer, and what the
-// service says to the one who has it is said to nobody with another, or with none.
+// service says to the one who has it is said to nobody with another, or with none. (pains row 113)
 func TestPassedCredential(t *testing.T) {
 	i := newIDP(t)
 	service := newRecordingService(t)

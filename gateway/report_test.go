@@ -186,7 +186,7 @@ level=WARN msg="tools that may destroy something are new" count=1 tools=[clear]
 }
 
 // TestFirstLoadIsNoAlarm: at a start documents come one after the other, and what the second brings is not new to anyone; a later change
-// of either is, also one that gives the API another name.
+// of either is, also one that gives the API another name. (pains row 103)
 func TestFirstLoadIsNoAlarm(t *testing.T) {
 	const document = `{"openapi":"3.1.0","info":{"title":"TITLE","version":"1"},"paths":{"/NAME":{"METHOD":{"operationId":"NAME","responses":{"204":{"description":"-"}}}}}}`
 	text := func(title, name, method string) string {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSealKeyFile: a key is made once, for its owner alone, and used again; one that can't be used is told, kept aside and replaced; what is
-// something else is left alone.
+// something else is left alone. (pains row 116)
 func TestSealKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seal")
 	var log bytes.Buffer

@@ -27,7 +27,7 @@ func tagged(title string, operations ...string) string {
 }
 
 // TestSelectorsRefuseTheStart holds that a restriction that matches nothing ends Run, in whatever order the documents come,
-// and that no tool of what it may have been written for is served before that.
+// and that no tool of what it may have been written for is served before that. (pains row 101)
 func TestSelectorsRefuseTheStart(t *testing.T) {
 	for name, match := range map[string]string{
 		"path": `path: "/order/**"`, "operation": "operation: listOrder", "tag": "tag: order", "api and path": `api: a, path: "/order/**"`,
@@ -60,7 +60,7 @@ func TestSelectorsRefuseTheStart(t *testing.T) {
 }
 
 // TestSelectorsRefuseAReload holds that a configuration with a restriction that matches nothing does not come into use, and
-// that the last good one stays.
+// that the last good one stays. (pains row 101)
 func TestSelectorsRefuseAReload(t *testing.T) {
 	const cfg = "apis: [{spec: a.yaml, name: a}]\nrules:\n  - {match: {path: \"/orders/**\"}, set: {confirm: true}}\n"
 	r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
@@ -82,7 +82,7 @@ func TestSelectorsRefuseAReload(t *testing.T) {
 
 // TestSelectorsOfAMissingDocument holds that an API that can't be read keeps no other from being served; when it can be, and a
 // restriction that was undecided until then matches nothing, its operations are not served until that is corrected or
-// accepted.
+// accepted. (pains row 101)
 func TestSelectorsOfAMissingDocument(t *testing.T) {
 	for _, how := range []string{"matches", "corrected", "accepted"} {
 		t.Run(how, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestSelectorsOfAMissingDocument(t *testing.T) {
 }
 
 // TestSelectorsAfterARefresh holds that a newer document that undoes a restriction is held in quarantine: the operations that
-// are new in it are not served, and those that were restricted stay so.
+// are new in it are not served, and those that were restricted stay so. (pains row 101)
 func TestSelectorsAfterARefresh(t *testing.T) {
 	const before = "GET /order/purge purge admin"
 	tests := map[string]struct {

@@ -14,7 +14,7 @@ import (
 
 // TestSubjectRefused: a caller whose token the authorization server does not exchange is answered as one whose token is not valid, with
 // HTTP 401 and the challenge, whatever it asks for. Its client gets another token, with which it is served. No model is told, and the
-// authorization server is not asked each time; what is the gateway's own fault stays a result of the tool.
+// authorization server is not asked each time; what is the gateway's own fault stays a result of the tool. (pains row 115)
 func TestSubjectRefused(t *testing.T) {
 	idp, err := authtest.Start(authtest.Options{DefaultResource: resource})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestHeldConfiguration: a change of the file alone that opens access is held, and told everywhere, until somebody asks for it; rules that say the same in other
-// words are no change of access.
+// words are no change of access. (pains row 104)
 func TestHeldConfiguration(t *testing.T) {
 	const rules = "rules:\n  - {match: {operation: one}, set: {confirm: true}}\n  - {match: {operation: two}, set: {confirm: true}}\n"
 	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\n" + rules, "a.yaml": document("A", "one", "two")})

@@ -114,7 +114,7 @@ func unsigned(claims string) string {
 	return "eyJhbGciOiJFUzI1NiJ9." + strings.TrimRight(base64url(claims), "=") + ".AAAA"
 }
 
-// What a token exchange may give (RFC 8693 section 2.2.1, E7).
+// What a token exchange may give (RFC 8693 section 2.2.1, E7). (pains row 112)
 func TestExchangeAnswers(t *testing.T) {
 	const own = "the.callers.token"
 	for _, c := range []struct {

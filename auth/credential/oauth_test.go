@@ -281,7 +281,7 @@ func TestTokenURL(t *testing.T) {
 }
 
 // How long a token is good, by what its answer says, and when it is replaced:
-// not by all replicas at once.
+// not by all replicas at once. (pains row 112)
 func TestLifetimes(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	const form, object = "application/x-www-form-urlencoded", "application/json"
@@ -339,7 +339,7 @@ func TestLifetimes(t *testing.T) {
 	}
 }
 
-// What is made of the answers of a token endpoint, the good and the odd ones.
+// What is made of the answers of a token endpoint, the good and the odd ones. (pains row 112)
 func TestTokenAnswers(t *testing.T) {
 	const prefix = `credential: client_credentials: token endpoint "idp.example.com" `
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestHalfWritten: behind a proxy on the same machine a configuration file is written anew in two steps, apis first. Calls without a token are refused all the
-// time, what is no configuration is refused in its place, and what opens access waits for SIGHUP.
+// time, what is no configuration is refused in its place, and what opens access waits for SIGHUP. (pains row 104)
 func TestHalfWritten(t *testing.T) {
 	service := newThings(t)
 	files := service.configuration("shutdown_delay: 0s")

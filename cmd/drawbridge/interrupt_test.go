@@ -50,7 +50,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptedPipe ends a command that waits for the other end of a named pipe, of which no context knows, at the first signal.
+// TestInterruptedPipe ends a command that waits for the other end of a named pipe, of which no context knows, at the first signal. (pains row 110)
 func TestInterruptedPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "spec.yaml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

@@ -50,7 +50,7 @@ func TestTerminalOf(t *testing.T) {
 }
 
 // TestInterruptAtATerminal: Ctrl-C at a terminal ends a gateway that does nothing at once, and one with a call when that has ended. The
-// shutdown delay is for load balancers: SIGTERM has it wherever, and SIGINT where nobody looks on.
+// shutdown delay is for load balancers: SIGTERM has it wherever, and SIGINT where nobody looks on. (pains row 119)
 func TestInterruptAtATerminal(t *testing.T) {
 	const delay = 10 * time.Minute // longer than any test takes
 	for name, tt := range map[string]struct {

@@ -42,7 +42,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestTombstonesOfOthers: however many sessions a caller ends, those that others have ended stay ended.
+// TestTombstonesOfOthers: however many sessions a caller ends, those that others have ended stay ended. (pains row 110)
 func TestTombstonesOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, owner := range map[string]string{"with a token": "mallory", "without": ""} {

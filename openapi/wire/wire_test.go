@@ -271,7 +271,7 @@ func TestIllegalParameters(t *testing.T) {
 	}
 }
 
-// R6: the whole list, in the spellings that servers take for the same.
+// R6: the whole list, in the spellings that servers take for the same. (pains row 109)
 func TestForbiddenHeaders(t *testing.T) {
 	for _, name := range strings.Fields(`Authorization Proxy-Authorization Proxy-Connection Cookie Host Content-Length
 		Content-Type Accept Transfer-Encoding TE Trailer Upgrade Connection Keep-Alive Expect Forwarded X-Forwarded-For

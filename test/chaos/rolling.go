@@ -75,6 +75,7 @@ func (s *suite) roll(ctx context.Context, upstream *service, name string, start 
 		return s.serveThings(ctx, upstream.host, "", setup{
 			addresses: addresses,
 			server:    fmt.Sprintf(`, public_url: "http://%s", trusted_proxies: [127.0.0.1], seal_keys: ["${KEY:-the-same-key-for-all-of-the-replicas}"], shutdown_delay: %s, drain_timeout: 10s`, front, delay),
+			more:      "auth: {anonymous: true}\n",
 		})
 	}
 	replicas := make([]*gateway, 3)

@@ -14,7 +14,7 @@ import (
 
 // TestWaitsAreBounded holds that no test waits for a channel or a wait group without a bound: the one that hangs takes all tests after
 // it with it, and says nothing about the cause. test/timebox has the waits that end. A bubble of testing/synctest notices a deadlock by
-// itself, and a goroutine or a handler is waited for by the test that started it.
+// itself, and a goroutine or a handler is waited for by the test that started it. (pains row 117)
 func TestWaitsAreBounded(t *testing.T) {
 	packages := map[string]*tests{}
 	fset := token.NewFileSet()
