@@ -97,7 +97,7 @@ func TestInterruptAtATerminal(t *testing.T) {
 			status := func(want int) {
 				t.Helper()
 				for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
-					resp, err := (&http.Client{Transport: transport}).Get("http://" + admin + "/readyz") //nolint:noctx // a minute is all it has
+					resp, err := (&http.Client{Transport: transport}).Get("http://" + admin + "/readyz")
 					if err != nil {
 						continue
 					}
@@ -147,7 +147,7 @@ func TestInterruptAtATerminal(t *testing.T) {
 // freeAddress is an address on which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
