@@ -26,15 +26,23 @@ func LoadAtRest(location string, bare bool, getenv func(string) string) (*Config
 	for {
 		before, rested := atRest(files, deadline)
 		if !rested {
-			return nil, Problems{{Severity: Error, File: location, Message: fmt.Sprintf("is not read while it, or a file that it refers to, changes: "+
-				"it did for %s; it is read when it rests", restMost)}}
+			return nil, neverRests(location)
 		}
 		c, problems := LoadFile(location, getenv)
 		files = filesOf(location, c, problems)
 		if after := stamps(files); same(before, after) {
 			return c, problems
 		}
+		if time.Now().After(deadline) {
+			return nil, neverRests(location)
+		}
+		time.Sleep(restTime)
 	}
+}
+
+func neverRests(location string) Problems {
+	return Problems{{Severity: Error, File: location, Message: fmt.Sprintf("is not read while it, or a file that it refers to, changes: "+
+		"it did for %s; it is read when it rests", restMost)}}
 }
 
 // filesOf returns what a configuration was made from, also one that is refused.

@@ -118,7 +118,7 @@ func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous 
 
 // narrows reports whether a condition certainly allows nothing that the old one refuses.
 func narrows(condition, old string) bool {
-	return condition == old || strings.HasPrefix(condition, "("+old+") && ")
+	return condition == old
 }
 
 // needsFewerScopes reports whether there is an endpoint at which a caller needs less for the operation than before. An operation that is new at

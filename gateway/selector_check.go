@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -168,10 +169,14 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 			p = d.config.At(sel.Key)
 			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", joinFirst(escaped))
 		} else {
-			if sel.Severity() != config.Error || !sel.Reaches(names[s], d.selectors.entries[s]) || matchesAny(sel, names[s], next.api) {
+			// The first document of an API without a name in the configuration must not choose one to which no selector leads.
+			reached := sel.Reaches(names[s], d.selectors.entries[s]) || s.loaded == nil && d.reaches(sel, s)
+			if sel.Severity() != config.Error || !reached || matchesAny(sel, names[s], next.api) {
 				continue
 			}
-			if s.loaded == nil && d.matchedElsewhere(sel, s) || s.loaded != nil && (len(added) == 0 || !matchesAny(sel, s.name, s.loaded.api)) {
+			// Nor may a document take away what a selector matches, and bring it back later under another name.
+			matchedBefore := s.loaded != nil && matchesAny(sel, s.name, s.loaded.api)
+			if s.loaded != nil && len(added) == 0 || !matchedBefore && d.matchedElsewhere(sel, s) {
 				continue
 			}
 			p = d.config.Explain(sel, slices.Collect(subjectsOf(names[s], next.api)))
@@ -199,18 +204,26 @@ func (d *deployment) escaped(sel *config.Selection, changed *source, next *loade
 		matched := map[string]bool{}
 		for subject := range subjectsOf(s.name, s.loaded.api) {
 			if sel.Match(subject) {
-				matched[subject.Method+" "+subject.Path] = true
+				matched[operationKey(subject)] = true
 			}
 		}
 		for subject := range subjectsOf(names[s], later.api) {
-			if operation := subject.Method + " " + subject.Path; matched[operation] && !sel.Match(subject) {
-				operations = append(operations, operation)
+			if matched[operationKey(subject)] && !sel.Match(subject) {
+				operations = append(operations, subject.Method+" "+subject.Path)
 			}
 		}
 	}
 	slices.Sort(operations)
 	return operations
 }
+
+// operationKey tells an operation from all others of its document. Names of path variables are no part of it: /orders/{id} and
+// /orders/{order} are one URL.
+func operationKey(s config.Subject) string {
+	return s.Method + " " + pathVariable.ReplaceAllLiteralString(s.Path, "{}")
+}
+
+var pathVariable = regexp.MustCompile(`\{[^{}]*\}`)
 
 // addedOperations returns the operations that a newer document has and the one before had not, as method and path, sorted.
 func addedOperations(before, next *loaded) (added []string) {
@@ -219,11 +232,11 @@ func addedOperations(before, next *loaded) (added []string) {
 	}
 	known := map[string]bool{}
 	for subject := range subjectsOf("", before.api) {
-		known[subject.Method+" "+subject.Path] = true
+		known[operationKey(subject)] = true
 	}
 	for subject := range subjectsOf("", next.api) {
-		if operation := subject.Method + " " + subject.Path; !known[operation] {
-			added = append(added, operation)
+		if !known[operationKey(subject)] {
+			added = append(added, subject.Method+" "+subject.Path)
 		}
 	}
 	slices.Sort(added)

@@ -268,3 +268,38 @@ func TestSelectorsAndTheTitleOfAnother(t *testing.T) {
 		t.Errorf("tools %q", r.tools())
 	}
 }
+
+// TestSelectorsAndTwoRefreshes holds that a document can't take away what a selector matches and bring it back under another
+// name, and that another name of a path variable makes no other operation.
+func TestSelectorsAndTwoRefreshes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		match        string
+		before, then []string
+		last         string
+		tools        []string
+	}{
+		"gone, and back elsewhere": {"operation: purge", []string{"GET /order/purge purge admin"}, nil, "GET /order/purge purgeAll admin", []string{"list"}},
+		"another variable": {"tag: admin", []string{"GET /order/{id} purge admin", "GET /drop drop admin"},
+			[]string{"GET /order/{id} purge admin", "GET /drop drop admin"}, "GET /order/{order} purge public", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const list = "GET /list list public"
+			o := newChanging(t, tagged("A", append(tt.before, list)...))
+			r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"})
+			r.served()
+			if tt.then == nil {
+				o.set(tagged("A", list))
+				r.poke()
+				r.eventually("the operation is gone", func() bool { return slices.Equal(r.tools(), tt.tools) })
+				o.set(tagged("A", tt.last, list))
+			} else {
+				o.set(tagged("A", tt.last, tt.then[1], list))
+			}
+			r.poke()
+			r.eventually("the document is held", func() bool { return r.state(0).State == admin.Held })
+			if held := r.state(0).Held; len(held.Restrictions) != 1 {
+				t.Errorf("held: %+v", held)
+			}
+		})
+	}
+}
