@@ -102,7 +102,7 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 	}
 	if guarded(was.c) && guarded(v.c) {
 		when(v.needsFewerScopes(was, op, subject, before, set, old), "fewer or other scopes suffice for calls")
-		when(old.Condition != "" && !narrows(set.Condition, old.Condition), "a condition is gone or another, for calls")
+		when(old.Condition != "" && set.Condition != old.Condition, "a condition is gone or another, for calls")
 	}
 	asks, asked := consentOf(v.c, set, !safeMethod(op.Method)), consentOf(was.c, old, !safeMethod(op.Method))
 	when(asked.needed && !asks.needed, "no consent is needed for calls")
@@ -115,11 +115,6 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 }
 
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
-
-// narrows reports whether a condition certainly allows nothing that the old one refuses.
-func narrows(condition, old string) bool {
-	return condition == old
-}
 
 // needsFewerScopes reports whether there is an endpoint at which a caller needs less for the operation than before. An operation that is new at
 // an endpoint is compared with what it needed at /mcp.

@@ -88,14 +88,15 @@ func (f *fates) of(op *openapi.Operation) admin.Fate {
 
 // ofSkipped tells those that nobody wants from those that are missed.
 func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
-	if f.config.Exposes(f.skippedSubject(s)) {
+	if f.config.Exposes(skippedSubject(f.name, s)) {
 		return admin.Skipped
 	}
 	return admin.Excluded
 }
 
-func (f *fates) skippedSubject(s openapi.Skipped) config.Subject {
-	return config.Subject{API: f.name, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
+// skippedSubject is an operation that can't be a tool as selectors see it.
+func skippedSubject(api string, s openapi.Skipped) config.Subject {
+	return config.Subject{API: api, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
 }
 
 // describe writes the counts into what operators see of an API.
@@ -139,7 +140,7 @@ func (f *fates) report(a admin.API) admin.Report {
 			Method: f.shown(s.Method), Path: f.shown(s.Path), ID: f.shown(s.ID), Fate: f.ofSkipped(s), Place: f.place(s.Position, s.Pointer),
 		}
 		if o.Fate == admin.Excluded {
-			o.Reasons = []admin.Reason{f.exclusion(f.skippedSubject(s))}
+			o.Reasons = []admin.Reason{f.exclusion(skippedSubject(f.name, s))}
 		} else {
 			o.Reasons = []admin.Reason{{Code: s.Code, Message: f.shown(s.Reason)}}
 		}

@@ -135,7 +135,7 @@ func subjectsOf(name string, api *openapi.API) iter.Seq[config.Subject] {
 			}
 		}
 		for _, s := range api.Skipped {
-			if !yield(config.Subject{API: name, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}) {
+			if !yield(skippedSubject(name, s)) {
 				return
 			}
 		}
@@ -157,7 +157,6 @@ func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
 // must be matched unless another document is, or one is missing that may be.
 func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 	names := d.namesWith(s, next.title)
-	d.nameSources()
 	added := addedOperations(s.loaded, next)
 	for i := range d.selectors.selections {
 		sel := &d.selectors.selections[i]
