@@ -5,7 +5,6 @@ import (
 	"iter"
 	"regexp"
 	"slices"
-	"strings"
 
 	"drawbridge/config"
 	"drawbridge/openapi"
@@ -85,7 +84,7 @@ func (d *deployment) checkSelectors() (result selectorResult) {
 			result.unmatched = append(result.unmatched, d.explain(sel))
 		case sel.Severity() == config.Error:
 			p := d.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", joinFirst(missing))
+			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", someOf(missing))
 			result.undecided = append(result.undecided, p)
 			result.early = result.early || present && trying
 		}
@@ -166,7 +165,7 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 		var p config.Problem
 		if escaped := d.escaped(sel, s, next, names); len(escaped) > 0 {
 			p = d.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", joinFirst(escaped))
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", someOf(escaped))
 		} else {
 			// The first document of an API without a name in the configuration must not choose one to which no selector leads.
 			reached := sel.Reaches(names[s], d.selectors.entries[s]) || s.loaded == nil && d.reaches(sel, s)
@@ -180,7 +179,7 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 			}
 			p = d.config.Explain(sel, slices.Collect(subjectsOf(names[s], next.api)))
 			if len(added) > 0 {
-				p.Message += "; new operations: " + joinFirst(added)
+				p.Message += "; new operations: " + someOf(added)
 			}
 		}
 		p.Severity = config.Error
@@ -248,16 +247,6 @@ func (d *deployment) matchedElsewhere(sel *config.Selection, s *source) bool {
 	return slices.ContainsFunc(d.sources, func(other *source) bool {
 		return other != s && d.reaches(sel, other) && (other.loaded == nil || matchesAny(sel, other.name, other.loaded.api))
 	})
-}
-
-// joinFirst writes the first few of some names.
-func joinFirst(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // logSelectors warns of selectors that match nothing, once for each change of them.
