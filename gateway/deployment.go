@@ -28,7 +28,9 @@ type deployment struct {
 	rates    rates
 	passed   []string // files of directories that are no documents
 	loadedAt time.Time
-	turn     int64 // what its sources must have answered before it is served in the place of another
+	// refusedBefore is why the same configuration was refused when it was loaded before, which is in the log; "": it was not.
+	refusedBefore string
+	turn          int64 // what its sources must have answered before it is served in the place of another
 
 	outbound   *outbound                  // nil: no caller is called
 	conditions map[string]*auth.Condition // of rules, by their text
@@ -71,6 +73,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 				errs = append(errs, err)
 				continue
 			}
+			s.restricted = d.selectors.restrict()
 			s.adopt(old.similar(api, limits))
 		} else if readsFiles(api) {
 			// The files may have changed, which is noticed where they are used. What can't be used is told here.

@@ -54,11 +54,11 @@ func (s *source) operations(api *openapi.API) []string {
 func (s *source) lost(before, now []string) []string {
 	have := make(map[string]bool, len(now))
 	for _, op := range now {
-		have[op] = true
+		have[withoutNames(op)] = true
 	}
 	var lost []string
 	for _, op := range before {
-		if !have[op] {
+		if !have[withoutNames(op)] {
 			lost = append(lost, op)
 		}
 	}
@@ -80,7 +80,7 @@ func (r *runner) holds(s *source, u update) bool {
 		before = s.operations(s.loaded.api)
 		lost = s.lost(before, s.operations(u.loaded.api))
 	}
-	unrestricted := r.unrestricted(s, u.loaded)
+	unrestricted := r.undone(s, u.loaded)
 	if lost == nil && unrestricted == nil {
 		return false
 	}
@@ -108,17 +108,35 @@ func (r *runner) holds(s *source, u update) bool {
 	return true
 }
 
-// unrestricted tells which restrictions a document would undo. While the gateway starts, a selector that matches nothing is an
-// error of the configuration instead, and so it is in a reload for a document that none was in use before.
-func (r *runner) unrestricted(s *source, next *loaded) []string {
+// undone tells which restrictions a document would undo. While the gateway starts, a selector that matches nothing is an error of
+// the configuration instead, and so it is in a reload for a document that none was in use before.
+func (r *runner) undone(s *source, next *loaded) []string {
 	d := r.current
 	if !d.has(s) {
 		d = r.next
 	}
-	if s.loaded == nil && (r.starting || d != r.current) {
+	before := s.loaded
+	if before == nil && d != r.current {
+		if old := r.current.predecessor(s); old != nil {
+			before = old.loaded
+		}
+	}
+	if before == nil && (r.starting || d != r.current) {
 		return nil
 	}
-	return d.unrestricted(s, next)
+	return d.unrestricted(s, before, next)
+}
+
+// predecessor returns the source that reads what a source of a newer configuration will read, nil if there is none. That one may have
+// another base URL or other repairs, so that it takes over no document, but restrictions hold for what is in use.
+func (d *deployment) predecessor(of *source) *source {
+	var found *source
+	for _, s := range d.sources {
+		if s.config.Spec == of.config.Spec && (found == nil || s.config.Name == of.config.Name) {
+			found = s
+		}
+	}
+	return found
 }
 
 // release puts documents into use that undo no restriction any more, since the configuration or another document is a new one. It
@@ -128,7 +146,7 @@ func (r *runner) release() (released bool) {
 		if s.held == nil || s.held.unrestricted == nil || s.held.lost != nil {
 			continue
 		}
-		if s.held.update != nil && r.current.unrestricted(s, s.held.update.loaded) == nil {
+		if s.held.update != nil && r.current.unrestricted(s, s.loaded, s.held.update.loaded) == nil {
 			r.g.log.Info("a document that was held undoes no restriction any more and comes into use", "api", s.name, "digest", s.held.digest)
 			r.accepted(s, *s.held.update)
 			released = true

@@ -59,8 +59,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 		group.Go(func() error { g.keepDocuments(ctx); return nil })
 	}
 	r.start(r.current)
-	if g.record != nil {
+	if len(r.current.sources) == 0 {
 		g.record.note(r.access)
+	}
+	if g.record != nil {
 		group.Go(func() error { g.record.run(ctx); return nil })
 	}
 	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
@@ -188,7 +190,7 @@ func (r *runner) loop() {
 			changed := false
 			r.g.survive("a document was taken over", func() { changed = r.take(u) })
 			if r.failed = r.checkStart(); r.failed != nil {
-				return
+				return // and what it would have allowed is not recorded
 			}
 			if u.loaded != nil {
 				trim.Reset(r.g.trimDelay())
@@ -222,12 +224,14 @@ func (r *runner) loop() {
 		case <-r.g.requested:
 			r.takeReload(reload{asked: true})
 		}
-		if r.next != nil && r.next.settled() {
-			r.surviving("a configuration came into use", r.promoteOrRefuse)
-			timer.Stop()
-			dirty = false
-		}
-		if later := r.later; later != nil && r.next == nil {
+		for r.next != nil && r.next.settled() || r.next == nil && r.later != nil {
+			if r.next != nil {
+				r.surviving("a configuration came into use", r.promoteOrRefuse)
+				timer.Stop()
+				dirty = false
+				continue
+			}
+			later := r.later
 			r.later = nil
 			r.takeReload(*later)
 		}
@@ -341,7 +345,15 @@ func (r *runner) checkStart() error {
 	}
 	r.starting = slices.ContainsFunc(r.current.sources, func(s *source) bool { return !s.tried })
 	result := r.current.checkSelectors()
-	return result.refusal()
+	err := result.refusal()
+	if err == nil && !r.starting {
+		access := r.access
+		if r.next != nil { // a reload is under way
+			access = widening.Of(r.current.config, r.access)
+		}
+		r.g.record.note(access)
+	}
+	return err
 }
 
 // reload begins to replace the configuration. It is served when all of its sources have looked at their documents.
@@ -384,6 +396,9 @@ func (r *runner) reload(req reload) {
 		r.since = time.Now()
 	}
 	r.turn++
+	if req.again {
+		next.refusedBefore = r.refused
+	}
 	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
 	for _, s := range r.current.sources {
@@ -399,12 +414,12 @@ func (r *runner) reload(req reload) {
 }
 
 func (r *runner) refuse(req reload, err error) {
-	if req.again && r.refused == err.Error() {
-		return // it is told, and nobody waits
-	}
+	told := req.again && r.refused == err.Error()
 	r.refused, r.g.held = err.Error(), nil
-	r.g.metrics.reloads.WithLabelValues("failed").Inc()
-	r.g.log.Error("configuration refused, the last good one stays", "error", err)
+	if !told {
+		r.g.metrics.reloads.WithLabelValues("failed").Inc()
+		r.g.log.Error("configuration refused, the last good one stays", "error", err)
+	}
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
 	answer(req.done, err)
 }
@@ -414,10 +429,11 @@ func (r *runner) fail(d *deployment, err error) {
 	d.waiters = nil
 }
 
-// promoteOrRefuse makes the next deployment the current one unless one of its restrictions matches nothing.
+// promoteOrRefuse makes the next deployment the current one unless one of its restrictions matches nothing, or a document that only it
+// has read would undo one.
 func (r *runner) promoteOrRefuse() {
 	result := r.next.checkSelectors()
-	err := result.refusal()
+	err := errors.Join(result.refusal(), r.undoes(r.next))
 	if err == nil {
 		r.promote()
 		return
@@ -427,8 +443,28 @@ func (r *runner) promoteOrRefuse() {
 	r.stop(next, r.current)
 	r.current.nameSources()
 	r.access = widening.Of(r.current.config, r.access)
-	r.refuse(reload{done: next.waiters}, err)
+	r.refused = next.refusedBefore
+	r.refuse(reload{done: next.waiters, again: next.refusedBefore != ""}, err)
 	r.watchRefused(next.config.Files())
+}
+
+// undoes returns the error of a deployment whose sources hold documents and serve none meanwhile, since their settings are new. An operator
+// accepts such a document for the API that is in use, which reads it now.
+func (r *runner) undoes(next *deployment) error {
+	var problems []error
+	for _, s := range next.sources {
+		if s.loaded != nil || s.held == nil || s.held.unrestricted == nil || r.current.has(s) {
+			continue
+		}
+		old := r.current.predecessor(s)
+		if old == nil {
+			continue
+		}
+		old.readAnew()
+		problems = append(problems, fmt.Errorf("%s: the document of API %q is a newer one that would undo restrictions; accept it (POST /apis/%s/accept), or correct the configuration: %s",
+			next.selectors.entries[s], old.name, old.name, first(s.held.unrestricted)))
+	}
+	return errors.Join(problems...)
 }
 
 // promote makes the next deployment the current one.

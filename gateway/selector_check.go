@@ -29,6 +29,11 @@ func newSelectorChecks(c *config.Config) *selectorChecks {
 	return &selectorChecks{selections: c.Selections(), entries: map[*source]string{}, known: map[selectorCheck]bool{}}
 }
 
+// restrict reports whether any selector restricts what may be called.
+func (c *selectorChecks) restrict() bool {
+	return slices.ContainsFunc(c.selections, func(sel config.Selection) bool { return len(sel.Restricts) > 0 })
+}
+
 // selectorResult is the outcome of a check of all selectors.
 type selectorResult struct {
 	// unmatched are the selectors that match nothing although every document that they reach is there.
@@ -154,27 +159,31 @@ func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
 // restricts must go on to match each operation that it matched. One that names a path, an operation or a tag and matched the document before must match
 // the newer one if that has new operations, since one of them may be what it was written for. The first document of a source
 // must be matched unless another document is, or one is missing that may be.
-func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
+func (d *deployment) unrestricted(s *source, before, next *loaded) (problems []string) {
 	names := d.namesWith(s, next.title)
-	added := addedOperations(s.loaded, next)
+	namesBefore := names
+	if before != nil {
+		namesBefore = d.namesWith(s, before.title)
+	}
+	added := addedOperations(before, next)
 	for i := range d.selectors.selections {
 		sel := &d.selectors.selections[i]
 		if len(sel.Restricts) == 0 {
 			continue
 		}
 		var p config.Problem
-		if escaped := d.escaped(sel, s, next, names); len(escaped) > 0 {
+		if escaped := d.escaped(sel, change{s, before, next, namesBefore, names}); len(escaped) > 0 {
 			p = d.config.At(sel.Key)
 			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", someOf(escaped))
 		} else {
 			// The first document of an API without a name in the configuration must not choose one to which no selector leads.
-			reached := sel.Reaches(names[s], d.selectors.entries[s]) || s.loaded == nil && d.reaches(sel, s)
+			reached := sel.Reaches(names[s], d.selectors.entries[s]) || before == nil && d.reaches(sel, s)
 			if sel.Severity() != config.Error || !reached || matchesAny(sel, names[s], next.api) {
 				continue
 			}
 			// Nor may a document take away what a selector matches, and bring it back later under another name.
-			matchedBefore := s.loaded != nil && matchesAny(sel, s.name, s.loaded.api)
-			if s.loaded != nil && len(added) == 0 || !matchedBefore && d.matchedElsewhere(sel, s) {
+			matchedBefore := before != nil && matchesAny(sel, namesBefore[s], before.api)
+			if before != nil && len(added) == 0 || !matchedBefore && d.matchedElsewhere(sel, s) {
 				continue
 			}
 			p = d.config.Explain(sel, slices.Collect(subjectsOf(names[s], next.api)))
@@ -188,24 +197,31 @@ func (d *deployment) unrestricted(s *source, next *loaded) (problems []string) {
 	return problems
 }
 
+// change is a newer document of a source, and the names of all sources before and after it.
+type change struct {
+	source             *source
+	before, next       *loaded // before is nil: there is none
+	namesBefore, names map[*source]string
+}
+
 // escaped returns the operations that a selector matches and would not match any more, as method and path, sorted: those of the
 // newer document, and those of other APIs, whose names depend on its title where the configuration gives them none.
-func (d *deployment) escaped(sel *config.Selection, changed *source, next *loaded, names map[*source]string) (operations []string) {
+func (d *deployment) escaped(sel *config.Selection, c change) (operations []string) {
 	for _, s := range d.sources {
-		later := s.loaded
-		if s == changed {
-			later = next
+		before, later := s.loaded, s.loaded
+		if s == c.source {
+			before, later = c.before, c.next
 		}
-		if s.loaded == nil || later == s.loaded && names[s] == s.name || !d.reaches(sel, s) {
+		if before == nil || later == before && c.names[s] == c.namesBefore[s] || !d.reaches(sel, s) {
 			continue
 		}
 		matched := map[string]bool{}
-		for subject := range subjectsOf(s.name, s.loaded.api) {
+		for subject := range subjectsOf(c.namesBefore[s], before.api) {
 			if sel.Match(subject) {
 				matched[operationKey(subject)] = true
 			}
 		}
-		for subject := range subjectsOf(names[s], later.api) {
+		for subject := range subjectsOf(c.names[s], later.api) {
 			if matched[operationKey(subject)] && !sel.Match(subject) {
 				operations = append(operations, subject.Method+" "+subject.Path)
 			}
@@ -217,8 +233,11 @@ func (d *deployment) escaped(sel *config.Selection, changed *source, next *loade
 
 // operationKey tells an operation from all others of its document. Names of path variables are no part of it: /orders/{id} and
 // /orders/{order} are one URL.
-func operationKey(s config.Subject) string {
-	return s.Method + " " + pathVariable.ReplaceAllLiteralString(s.Path, "{}")
+func operationKey(s config.Subject) string { return withoutNames(s.Method + " " + s.Path) }
+
+// withoutNames takes the names of path variables out of an operation, given as method and path.
+func withoutNames(operation string) string {
+	return pathVariable.ReplaceAllLiteralString(operation, "{}")
 }
 
 var pathVariable = regexp.MustCompile(`\{[^{}]*\}`)

@@ -48,6 +48,8 @@ type source struct {
 
 	// archiveID names its document on disk; "": none is kept there.
 	archiveID string
+	// restricted tells that the configuration has restrictions, which a newer document must not undo.
+	restricted bool
 	// adopted tells that it began with a document of a source before it.
 	adopted bool
 	// pace is that of the work on this document.

@@ -41,30 +41,16 @@ func (s *source) begin(ctx context.Context) (l *loaded, kept *openapi.Copy, base
 	return l, kept, s.fallBack(ctx, l), err
 }
 
-// fallBack returns the document that was kept, nil if there is none, or now has all that it has, and exposes what it exposed.
+// fallBack returns the document that was kept, nil if there is none, or the runner need not compare it with now: that has all operations,
+// exposes what was exposed, and no restriction of the configuration could lose what it matches.
 func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 	doc, leave := s.g.archive.take(ctx, s.archiveID, s.label)
 	defer leave()
 	if doc == nil {
 		return nil
 	}
-	if now != nil {
-		have := map[string]bool{} // and whether it is exposed
-		for _, op := range now.api.Operations {
-			have[op.Method+" "+op.Path] = false
-		}
-		for _, op := range s.operations(now.api) {
-			have[op] = true
-		}
-		exposed := doc.head.Exposed
-		if exposed == nil {
-			exposed = doc.head.Operations
-		}
-		// What is there, and nothing selects any more, is lost too: a document may have lost its tags.
-		if lacks := func(op string) bool { _, there := have[op]; return !there }; !slices.ContainsFunc(doc.head.Operations, lacks) &&
-			!slices.ContainsFunc(exposed, func(op string) bool { return !have[op] }) {
-			return nil
-		}
+	if now != nil && !s.lacks(now, doc) && (!s.restricted || doc.copy.Is(now.stamp)) {
+		return nil
 	}
 	base, err := s.restore(ctx, doc)
 	if err != nil {
@@ -72,4 +58,23 @@ func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 		return nil
 	}
 	return base
+}
+
+// lacks reports whether a document lacks an operation of the one that was kept. One that is there, and that nothing selects any more, is
+// lacking too: a document may have lost its tags.
+func (s *source) lacks(now *loaded, kept *archived) bool {
+	have := map[string]bool{} // and whether it is exposed
+	for _, op := range now.api.Operations {
+		have[withoutNames(op.Method+" "+op.Path)] = false
+	}
+	for _, op := range s.operations(now.api) {
+		have[withoutNames(op)] = true
+	}
+	exposed := kept.head.Exposed
+	if exposed == nil {
+		exposed = kept.head.Operations
+	}
+	gone := func(op string) bool { _, there := have[withoutNames(op)]; return !there }
+	hidden := func(op string) bool { return !have[withoutNames(op)] }
+	return slices.ContainsFunc(kept.head.Operations, gone) || slices.ContainsFunc(exposed, hidden)
 }

@@ -35,6 +35,21 @@ func (c *Copy) Bytes() (n int64) {
 	return n
 }
 
+// Is reports whether the copy is of the document that a stamp was made of.
+func (c *Copy) Is(s Stamp) bool {
+	if len(c.Files) != len(s.Files) {
+		return false
+	}
+	var r reading
+	for i, location := range s.Files {
+		if named := c.Files[i].Location; named != location && (i > 0 || named != bare(location)) {
+			return false
+		}
+		r.add(location, c.Files[i].Data)
+	}
+	return r.stamp(s.Files).Digest == s.Digest
+}
+
 // copyOf makes the copy of a document of what a source has kept.
 func copyOf(s Stamp, kept map[string][]byte) *Copy {
 	c := &Copy{ETag: s.ETag, LastModified: s.LastModified, Page: bare(s.Page)}
