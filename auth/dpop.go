@@ -80,8 +80,9 @@ func newProofs(o Options, resource *url.URL) (*proofs, error) {
 }
 
 // normalizeTarget brings a URL to the form in which "htu" is compared: scheme
-// and host in lower case, no default port, no empty path (RFC 9449 section 4.3,
-// RFC 3986 section 6.2). One with user, query or fragment has no such form.
+// and host in lower case, no default port (RFC 9449 section 4.3, RFC 3986
+// section 6.2), and no slash at the end, since the endpoint is served with it
+// and without. One with user, query or fragment has no such form.
 func normalizeTarget(s string) (string, bool) {
 	if strings.ContainsAny(s, "?#") {
 		return "", false
@@ -94,11 +95,7 @@ func normalizeTarget(s string) (string, bool) {
 	if port := u.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
-	path := u.EscapedPath()
-	if path == "" {
-		path = "/"
-	}
-	return scheme + "://" + host + path, true
+	return scheme + "://" + host + strings.TrimSuffix(u.EscapedPath(), "/"), true
 }
 
 // badProofOf is a refusal for the proof's sake.

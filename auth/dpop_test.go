@@ -98,6 +98,8 @@ func TestProofs(t *testing.T) {
 		{"htm of another method", with(map[string]any{"htm": "GET"}), "proof: htm"},
 		{"htm in lower case", with(map[string]any{"htm": "post"}), "proof: htm"},
 		{"htm absent", with(map[string]any{"htm": nil}), "proof: htm"},
+		{"htu with a slash at the end", with(map[string]any{"jti": "slash", "htu": resource + "/"}), ""},
+		{"htu with two slashes at the end", with(map[string]any{"htu": resource + "//"}), "proof: htu"},
 		{"htu absent", with(map[string]any{"htu": nil}), "proof: htu"},
 		{"htu of another host", with(map[string]any{"htu": "https://evil.example/mcp"}), "proof: htu"},
 		{"htu of another path", with(map[string]any{"htu": "https://mcp.example.com/mcp2"}), "proof: htu"},
@@ -232,8 +234,8 @@ func TestProofSchemes(t *testing.T) {
 // TestNormalizeTarget holds which spellings of a URL are one (RFC 9449 section 4.3).
 func TestNormalizeTarget(t *testing.T) {
 	for in, want := range map[string]string{
-		"https://mcp.example.com":          "https://mcp.example.com/",
-		"HTTPS://MCP.example.com:443/":     "https://mcp.example.com/",
+		"https://mcp.example.com":          "https://mcp.example.com",
+		"HTTPS://MCP.example.com:443/":     "https://mcp.example.com",
 		"http://localhost:80/mcp":          "http://localhost/mcp",
 		"https://mcp.example.com:80/mcp":   "https://mcp.example.com:80/mcp",
 		"https://[2001:DB8::1]:443/mcp":    "https://[2001:db8::1]/mcp",

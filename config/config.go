@@ -81,8 +81,9 @@ type Server struct {
 	// address, localhost, 127.0.0.1 and [::1]. A host without a port stands for every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none besides"`
 	// Values of the Origin header (scheme://host[:port], compared exactly) that are let in besides the origin of
-	// public_url. Requests without the header are not from a browser page and need no entry.
-	AllowedOrigins []Origin `yaml:"allowed_origins,omitempty" absent:"none besides"`
+	// public_url. That of a browser's extension or of a desktop program has a scheme of its own: chrome-extension://ID,
+	// tauri://localhost. Requests without the header are not from a browser page and need no entry.
+	AllowedOrigins []CallerOrigin `yaml:"allowed_origins,omitempty" absent:"none besides"`
 	// The most entries on one page of tools/list, resources/list, resources/templates/list and prompts/list. Some clients read the first page only.
 	PageSize int `yaml:"page_size" default:"2000" min:"1" max:"10000"`
 	// After how much silence an event stream gets a comment, so that no proxy takes it for dead; 0s for never.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // parser is a scalar type that reads itself from the text of a YAML scalar, after expansion. The error says what is
@@ -73,17 +74,23 @@ func parseHTTP(text string) (*url.URL, error) {
 	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return nil, errors.New("is not a URL")
 	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New("must be an absolute URL, http://… or https://…")
-	case u.User != nil:
-		return nil, errors.New("must not hold a user name or password; use credential")
-	case u.Fragment != "" || strings.HasSuffix(text, "#"):
-		return nil, errors.New("must not have a fragment (#…)")
-	case !goodPort(u.Port()) || strings.HasSuffix(u.Host, ":"):
-		return nil, errors.New("has a bad port")
 	}
-	return u, nil
+	return u, checkURL(u, text)
+}
+
+// checkURL tells what no URL of the configuration may have, whatever its scheme.
+func checkURL(u *url.URL, text string) error {
+	switch {
+	case u.User != nil:
+		return errors.New("must not hold a user name or password; use credential")
+	case u.Fragment != "" || strings.HasSuffix(text, "#"):
+		return errors.New("must not have a fragment (#…)")
+	case !goodPort(u.Port()) || strings.HasSuffix(u.Host, ":"):
+		return errors.New("has a bad port")
+	}
+	return nil
 }
 
 func goodPort(port string) bool {
@@ -150,10 +157,40 @@ func (o *Origin) parse(text string) error {
 	if err != nil {
 		return err
 	}
+	if err := isOrigin(u); err != nil {
+		return err
+	}
+	*o = Origin(origin(u))
+	return nil
+}
+
+// isOrigin tells what a URL has that no origin has.
+func isOrigin(u *url.URL) error {
 	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery {
 		return fmt.Errorf("must end after the host or port: %s", origin(u))
 	}
-	*o = Origin(origin(u))
+	return nil
+}
+
+// CallerOrigin is a value of the Origin header (RFC 6454 section 6.2): scheme://host[:port] in lower case without a default port. The scheme is
+// http or https for a page, and that of a browser's extension or of a desktop program else: chrome-extension://ID, tauri://localhost.
+type CallerOrigin string
+
+// String returns the origin.
+func (o CallerOrigin) String() string { return string(o) }
+
+func (o *CallerOrigin) parse(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme == "" || u.Host == "" || strings.ContainsFunc(text, unicode.IsSpace):
+		return errors.New("must be an origin, such as https://app.example.com, chrome-extension://ID or tauri://localhost")
+	case strings.Contains(u.Host, "*"):
+		return errors.New("is compared exactly, so that a * stands for nothing; list each origin")
+	}
+	if err := errors.Join(checkURL(u, text), isOrigin(u)); err != nil {
+		return err
+	}
+	*o = CallerOrigin(origin(u))
 	return nil
 }
 

@@ -43,6 +43,7 @@ func TestEndpoints(t *testing.T) {
 			{"/mcp", resource, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
 			{"/mcp/shop", resource + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
 			{"/mcp/reading", resource + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading/", resource + "/reading", "read", []string{"list", "show"}, "list show"}, // pains row 128
 			{"/mcp/reading", resource + "/reading", "mcp:tools", []string{"list", "show"}, ""},
 			{"/mcp/reading", resource, "read", nil, ""},
 			{"/mcp", resource + "/reading", "mcp:tools", nil, ""},
@@ -82,7 +83,11 @@ func TestEndpoints(t *testing.T) {
 		"/mcp":         `"resource":"https://mcp.example.com/mcp",`,
 		"/mcp/shop":    `"resource":"https://mcp.example.com/mcp/shop",`,
 		"/mcp/reading": `"scopes_supported":["read"]`,
+		"/":            "404",
+		"/mcp/":        `"resource":"https://mcp.example.com/mcp",`,
+		"/mcp/shop/":   `"resource":"https://mcp.example.com/mcp/shop",`,
 		"/mcp/nobody":  "404",
+		"/mcp/nobody/": "404",
 		"/shop":        "404",
 	} {
 		w := do(g.Handler(), http.MethodGet, "/.well-known/oauth-protected-resource"+path, nil)
@@ -90,7 +95,7 @@ func TestEndpoints(t *testing.T) {
 			t.Errorf("metadata %s = %d %s", path, w.Code, w.Body)
 		}
 	}
-	for _, path := range []string{"/mcp/nobody", "/mcp/", "/mcp/shop/", "/mcp/shop/x", "/mcp/SHOP", "/mcp/..", "/mcp/%73hop/x"} {
+	for _, path := range []string{"/mcp/nobody", "/mcp/nobody/", "/mcp//", "/mcp/shop//", "/mcp/shop/x", "/mcp/SHOP", "/mcp/..", "/mcp/%73hop/x"} {
 		if w := do(g.Handler(), http.MethodPost, path, nil); w.Code != 404 {
 			t.Errorf("%s = %d", path, w.Code)
 		}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -14,10 +15,19 @@ func (g *Gateway) routes() http.Handler {
 	// preflight is answered there too, since it carries no token (H3). See front. Before all there has to be room for the request.
 	r := chi.NewRouter()
 	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) }
+	named := func(w http.ResponseWriter, r *http.Request) {
+		name := chi.URLParam(r, "endpoint")
+		if name == "" {
+			http.NotFound(w, r)
+			return
+		}
+		g.enter(w, r, &visit{name: name, transport: g.transport(r)})
+	}
+	// People write the slash at the end that a redirect would cost clients their POST for: both are one resource.
 	r.HandleFunc("/mcp", whole)
-	r.HandleFunc("/mcp/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-		g.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: g.transport(r)})
-	})
+	r.HandleFunc("/mcp/", whole)
+	r.HandleFunc("/mcp/{endpoint}", named)
+	r.HandleFunc("/mcp/{endpoint}/", named)
 	if g.o.Config.Server.OldTransport {
 		g.oldRoutes(r)
 	}
@@ -111,7 +121,11 @@ func newGuards(d *deployment) *guards {
 
 // metadata serves the protected resource metadata, also before the first API is served: a client may look early.
 func (g *Gateway) metadata(w http.ResponseWriter, r *http.Request) {
-	if guard := (*g.guards.Load())[r.URL.Path]; guard != nil {
+	path := r.URL.Path
+	if path != protectedResource+"/" {
+		path = strings.TrimSuffix(path, "/") // the endpoint is served with and without it
+	}
+	if guard := (*g.guards.Load())[path]; guard != nil {
 		guard.Metadata().ServeHTTP(w, r)
 		return
 	}

@@ -56,6 +56,7 @@ type metrics struct {
 	callDuration    *prometheus.HistogramVec // api
 	inFlight        prometheus.Gauge
 	drift           *prometheus.CounterVec // api, tool
+	oddCodings      *prometheus.CounterVec // api
 	tools           *prometheus.GaugeVec   // api
 	operations      *prometheus.GaugeVec   // api, fate
 	problems        *prometheus.GaugeVec   // api, code
@@ -90,6 +91,8 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 			Help: "Calls of tools that run now."}),
 		drift: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_contract_drift_total",
 			Help: "Answers that did not fit what the document says of them."}, []string{"api", "tool"}),
+		oddCodings: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_ignored_content_encodings_total",
+			Help: "Answers of services whose Content-Encoding names no content coding, such as UTF-8, and was ignored."}, []string{"api"}),
 		tools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_tools",
 			Help: "Tools served of each API."}, []string{"api"}),
 		operations: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_operations",
@@ -126,7 +129,7 @@ func newMetrics(r *prometheus.Registry, version string) *metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.unrestricted, m.heldTools, m.loads,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.inFlight, m.drift, m.oddCodings, m.tools, m.operations, m.problems, m.skips, m.apiState, m.certificates, m.lost, m.unrestricted, m.heldTools, m.loads,
 		m.reloads, m.polls, m.kept, m.panics, build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -203,6 +206,7 @@ func (m *metrics) forget(api string) {
 	m.calls.DeletePartialMatch(labels)
 	m.callDuration.DeletePartialMatch(labels)
 	m.drift.DeletePartialMatch(labels)
+	m.oddCodings.DeletePartialMatch(labels)
 	m.tools.DeletePartialMatch(labels)
 	m.operations.DeletePartialMatch(labels)
 	m.problems.DeletePartialMatch(labels)

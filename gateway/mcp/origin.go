@@ -16,7 +16,7 @@ type OriginOptions struct {
 	// port) or "mcp.example.com:8443" (that port alone).
 	Hosts []string
 	// Origins are the accepted values of the Origin header, exact:
-	// "https://app.example.com". A request without Origin is not from a web page
+	// "https://app.example.com", "chrome-extension://ID". A request without Origin is not from a web page
 	// and passes.
 	Origins []string
 	// Loopback also accepts localhost, 127.0.0.0/8 and [::1] with any port, as
@@ -195,7 +195,8 @@ func (g *gate) hostAllowed(value string) bool {
 }
 
 func (g *gate) originAllowed(value string) bool {
-	if g.origins[value] {
+	// Browsers write an origin in lower case, but not the host of a scheme that they don't know.
+	if g.origins[value] || g.origins[strings.ToLower(value)] {
 		return true
 	}
 	if !g.loopback {

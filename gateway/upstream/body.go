@@ -50,10 +50,13 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 	if sent.Method == http.MethodHead { // the length is that of an answer to GET
 		b.declared = 0
 	}
-	codings, err := parseCodings(resp.Header["Content-Encoding"])
+	codings, odd, err := parseCodings(resp.Header["Content-Encoding"])
 	if err != nil {
 		call.end(silent)
 		return &Error{Kind: Protocol, API: c.name, Err: err}
+	}
+	if odd != "" && c.oddCoding != nil {
+		c.oddCoding()
 	}
 	if codings != identity {
 		resp.Header.Del("Content-Encoding")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -22,29 +23,40 @@ const (
 )
 
 // parseCodings reads Content-Encoding. Only one coding is accepted: nobody
-// applies two but to defeat limits.
-func parseCodings(values []string) (coding, error) {
-	found := identity
+// applies two but to defeat limits. odd is a word that names no coding, which is
+// ignored: services write a charset there, or "none"; "": there is none.
+func parseCodings(values []string) (found coding, odd string, err error) {
+	found = identity
 	for _, value := range values {
 		for name := range strings.SplitSeq(value, ",") {
 			c := identity
-			switch strings.ToLower(strings.Trim(name, " \t")) {
-			case "", "identity":
+			switch name = strings.ToLower(strings.Trim(name, " \t")); {
+			case name == "" || name == "identity":
 				continue
-			case "gzip", "x-gzip":
+			case name == "gzip" || name == "x-gzip":
 				c = gzipped
-			case "deflate":
+			case name == "deflate":
 				c = deflated
+			case slices.Contains(unread, name):
+				return identity, "", fmt.Errorf("answer in a content coding that was not asked for: %.40q", name)
 			default:
-				return identity, fmt.Errorf("answer in a content coding that was not asked for: %.40q", name)
+				odd = name
+				continue
 			}
 			if found != identity {
-				return identity, fmt.Errorf("answer in two content codings: %.80q", values)
+				return identity, "", fmt.Errorf("answer in two content codings: %.80q", values)
 			}
 			found = c
 		}
 	}
-	return found, nil
+	return found, odd, nil
+}
+
+// unread are the codings that are not read: those of the registry (RFC 9110
+// section 16.6.1), and names under which others are in use. All other words name none.
+var unread = []string{
+	"aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd",
+	"brotli", "bzip2", "lz4", "lzma", "sdch", "snappy", "x-bzip2", "xpress", "xz", "zip", "zlib", "zstandard",
 }
 
 // decoder undoes a content coding. It is used again for other answers: the

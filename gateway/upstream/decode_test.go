@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -49,6 +51,46 @@ func TestEndlessNothing(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestContentEncodingsThatAreNone holds that a word which names no content coding is ignored and counted, in answers and errors, and that one
+// which names a coding that is not read is refused. (pains row 123)
+func TestContentEncodingsThatAreNone(t *testing.T) {
+	plain, packed := []byte(`{"a":1}`), compress(t, "gzip", []byte(`{"a":1}`))
+	for encoding, tt := range map[string]struct {
+		body []byte
+		odd  int
+		want string // the start of the outcome
+	}{
+		"UTF-8":                {plain, 1, `%d "{\"a\":1}"`},
+		"none":                 {plain, 1, `%d "{\"a\":1}"`},
+		"binary":               {plain, 1, `%d "{\"a\":1}"`},
+		"7bit":                 {plain, 1, `%d "{\"a\":1}"`},
+		"iso-8859-1":           {plain, 1, `%d "{\"a\":1}"`},
+		"aws-chunked":          {plain, 1, `%d "{\"a\":1}"`},
+		"aws-chunked,gzip":     {packed, 1, `%d "{\"a\":1}"`},
+		"gzip, UTF-8":          {packed, 1, `%d "{\"a\":1}"`},
+		"identity, , Identity": {plain, 0, `%d "{\"a\":1}"`},
+		"br":                   {plain, 0, "protocol\n"},
+		"utf-8, zstd":          {plain, 0, "protocol\n"},
+		"gzip, utf-8, deflate": {packed, 0, "protocol\n"},
+	} {
+		for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", encoding)
+				w.WriteHeader(status)
+				_, _ = w.Write(tt.body)
+			}))
+			odd := 0
+			client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), OddCoding: func() { odd++ }})
+			want := strings.ReplaceAll(tt.want, "%d", strconv.Itoa(status))
+			if got := outcome(client, get(t, parse(t, server.URL))); !strings.HasPrefix(got, want) || odd != tt.odd {
+				t.Errorf("%s with %d: %s, counted %d, want %s, %d", encoding, status, got, odd, want, tt.odd)
+			}
+			client.Close()
+			server.Close()
+		}
 	}
 }
 

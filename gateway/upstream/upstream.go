@@ -65,6 +65,8 @@ type Options struct {
 	// StateChanged is told when the breaker of a host ("" for those of which there
 	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
 	StateChanged func(host string, from, to State)
+	// OddCoding is told of each answer whose Content-Encoding has a word that names no coding, such as UTF-8, and is ignored. Nil: nobody is.
+	OddCoding func()
 	// Panicked is told of a panic that no call sees, where it is recovered. Nil: nobody is.
 	Panicked func(what string, v any)
 	// ConnectionAge is how old a connection may be when it takes a call. 0: any.
@@ -108,6 +110,7 @@ type Client struct {
 	pool      *pool
 	chain     http.RoundTripper // tracing, then credential, then pool
 	patient   http.RoundTripper // the same for calls that are Patient
+	oddCoding func()            // nil: nobody is told
 	traced    bool              // both send the trace context
 	decoders  decoderPool
 
@@ -152,6 +155,7 @@ func NewClient(o Options) *Client {
 		patient.ResponseHeaderTimeout = 0
 		return &connections{cleartext: plain, transport: t, patient: patient}
 	})
+	c.oddCoding = o.OddCoding
 	c.traced = o.TracerProvider != nil
 	c.chain, c.patient = newChain(o, c.pool), newChain(o, patientPool{c.pool})
 	return c
