@@ -46,12 +46,8 @@ func TestAuth(t *testing.T) {
 	if folder == "" {
 		t.Skipf("%s is not set; make auth-e2e installs the clients and sets it", clientsVariable)
 	}
-	s := &suite{folder: folder, documents: newDocuments(t)}
+	s := &suite{folder: folder, program: process.BuildGateway(t), documents: newDocuments(t)}
 	s.ports.Store(20_000 + rand.Int32N(10_000))
-	var err error
-	if s.program, err = process.BuildGateway(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
 	roots := filepath.Join(t.TempDir(), "roots.pem")
 	if err := os.WriteFile(roots, s.documents.pem, 0o600); err != nil {
 		t.Fatal(err)

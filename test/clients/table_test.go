@@ -88,10 +88,7 @@ const folderVariable = "CLIENTS"
 
 // TestClients fills in the table, with a gateway and a service for each column: clients change the document.
 func TestClients(t *testing.T) {
-	program, err := process.BuildGateway(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := process.BuildGateway(t)
 	type column struct {
 		name string
 		fill func(t *testing.T, w *world, tb *table, name string)

@@ -143,13 +143,9 @@ func newGateway(t *testing.T) *server {
 	service := httptest.NewServer(mux)
 	t.Cleanup(service.Close)
 
+	program, dir := process.BuildGateway(t), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	dir := t.TempDir()
-	program, err := process.BuildGateway(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	listen, err := process.FreeAddress()
 	if err != nil {
 		t.Fatal(err)

@@ -24,12 +24,9 @@ import (
 // TestServe takes a gateway through the life of a process: it starts, reloads at SIGHUP, refuses to share its port,
 // finishes a call that runs when SIGTERM comes, and exits with 0.
 func TestServe(t *testing.T) {
+	program := process.BuildGateway(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	program, err := process.BuildGateway(ctx, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	arrived, release := make(chan struct{}), make(chan struct{})
 	var operation atomic.Pointer[string]
 	name := func(text string) { operation.Store(&text) }
@@ -165,12 +162,9 @@ func rpc(ctx context.Context, address, method, tool string) (status int, body st
 // TestLogReaderGone closes the pipe that the log is written to, as a collector does that is started anew. The gateway goes
 // on; by default the system would end it at its next word.
 func TestLogReaderGone(t *testing.T) {
+	program := process.BuildGateway(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	program, err := process.BuildGateway(ctx, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	listen, admin := address(t), address(t)
 	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
 	if err := os.WriteFile(file, []byte(fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s}

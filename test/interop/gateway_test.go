@@ -30,6 +30,7 @@ type world struct {
 // newWorld starts everything; it ends with the test.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	program := process.BuildGateway(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{}
@@ -46,10 +47,6 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { iss.Close() })
 
 	dir := t.TempDir()
-	program, err := process.BuildGateway(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	listen, admin := address(t), address(t)
 	config := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 2s, old_transport: true}
 admin: {listen: %q}

@@ -35,12 +35,9 @@ var asked = []string{"orders:read", "orders:read orders:write", "orders:read ord
 // startDemo starts the gateway with the demo's authorization server and returns its endpoint.
 func startDemo(t *testing.T) string {
 	t.Helper()
+	program := process.BuildGateway(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	program, err := process.BuildGateway(ctx, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	listen := address(t)
 	d, err := process.Start(context.WithoutCancel(ctx), program, "demo", "--auth", "--listen", listen)
 	if err != nil {

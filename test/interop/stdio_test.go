@@ -48,7 +48,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{slow: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
+	h := &host{program: process.BuildGateway(t), slow: make(chan struct{}, 1), gone: make(chan struct{}, 1)}
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			h.slow <- struct{}{}
@@ -61,10 +61,6 @@ func newHost(t *testing.T) *host {
 	}))
 	t.Cleanup(service.Close)
 	dir := t.TempDir()
-	var err error
-	if h.program, err = process.BuildGateway(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
 	h.config, h.document = filepath.Join(dir, "gateway.yaml"), filepath.Join(dir, "things.yaml")
 	config := fmt.Sprintf("limits: {first_byte_timeout: 1m, timeout: 1m, max_queued: 100000, queue_timeout: 1m}\napis: [{spec: things.yaml, base_url: %q}]\n", service.URL)
 	for file, text := range map[string]string{h.config: config, h.document: thingsDocument} {

@@ -56,10 +56,11 @@ func TestPaths(t *testing.T) {
 	if len(payloads) < 60 {
 		t.Fatalf("%d payloads", len(payloads))
 	}
+	program := process.BuildGateway(t)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	t.Cleanup(cancel)
 	stacks := startStacks(ctx, t)
-	address := startGateway(ctx, t, stacks)
+	address := startGateway(ctx, t, program, stacks)
 	conn, err := wire.Dial(address)
 	if err != nil {
 		t.Fatal(err)
@@ -181,13 +182,9 @@ func arrived(place string, lines map[string]string, text string) string {
 }
 
 // startGateway puts one gateway in front of all stacks.
-func startGateway(ctx context.Context, t *testing.T, stacks []stack) (address string) {
+func startGateway(ctx context.Context, t *testing.T, program string, stacks []stack) (address string) {
 	t.Helper()
 	dir := t.TempDir()
-	program, err := process.BuildGateway(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	address, admin := free(t), free(t)
 	text := fmt.Sprintf("server: {listen: %q, shutdown_delay: 0s}\nadmin: {listen: %q}\napis:\n", address, admin)
 	for _, s := range stacks {

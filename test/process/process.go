@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -137,23 +136,6 @@ func FreeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
-}
-
-// BuildGateway builds the gateway's program into dir, without cgo as it is delivered, and returns its path. It may be called from any
-// folder of the module.
-func BuildGateway(ctx context.Context, dir string) (string, error) {
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return "", fmt.Errorf("find the module: %w", err)
-	}
-	path := filepath.Join(dir, "drawbridge")
-	c := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/drawbridge")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	c.Dir = strings.TrimSpace(string(root))
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the gateway: %w\n%s", err, out)
-	}
-	return path, nil
 }
 
 // tail keeps the end of what is written to it.
