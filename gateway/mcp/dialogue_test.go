@@ -34,6 +34,7 @@ import (
 //	wait DURATION       time passes
 //	change LISTS        lists change; "look" says so without a change
 //	updated URI         a resource changes
+//	late URI            a subscription of it that has ended, or was refused, tells that it has changed
 //	task KEY STATUS     a task changes
 //	drain               the streams are to end
 //	watched             what is watched
@@ -208,6 +209,10 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 		}
 	case "updated":
 		d.whole.updated(rest)
+	case "late":
+		if err := d.whole.late(rest); err != nil {
+			d.t.Error(err)
+		}
 	case "task":
 		key, status, _ := strings.Cut(rest, " ")
 		d.whole.hub.TaskChanged(key, d.whole.task(mcp.TaskStatus(status)))

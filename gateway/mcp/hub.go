@@ -57,8 +57,10 @@ func (v Viewer) Caller() string {
 type Subscription struct {
 	Viewer Viewer
 	URI    string
-	// Tell tells the viewer, and nobody else, that the resource has changed; it may be called at any time, also after the release.
-	// It is safe for concurrent use and does not wait.
+	// Tell tells the viewer, and nobody else, that the resource has changed; it may be called at any time, also after the release: as long
+	// as the viewer has a subscription of the resource, which may be another by then, it hears of it. So where one takes the place of
+	// another (Again), a change that both find may be told twice, which costs the client one more read; else one that only the first has
+	// found would be lost. It is safe for concurrent use and does not wait.
 	Tell func()
 	// Again tells that the viewer hears of it already, by the right of an earlier request, which may end. What that one has is
 	// released as soon as this one is there, and stays if this one is refused.

@@ -39,6 +39,7 @@ import (
 //	cancel          the context ends
 //	change LISTS    lists change
 //	updated URI     a resource changes
+//	late URI        a subscription of it that has ended, or was refused, tells that it has changed
 //	ended           what ServeLines returned, or that it has not
 //
 // A message may have at most 400 bytes, and two requests run at once (four at a whole server), and they have two minutes after
@@ -212,6 +213,10 @@ func (c *lineClient) step(name, content string) (got string, compared bool) {
 		}
 	case "updated":
 		c.whole.updated(rest)
+	case "late":
+		if err := c.whole.late(rest); err != nil {
+			c.t.Error(err)
+		}
 	case "ended":
 		select {
 		case err := <-c.ended:

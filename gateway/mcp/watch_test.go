@@ -30,12 +30,11 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 		begun, held := 0, 0
 		proceed := make(chan struct{})
 		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
-			w.tellBy(s)
+			a := w.asks(s)
 			begun++
 			<-proceed
-			w.count("test://a", 1)
 			held++
-			return func() { w.count("test://a", -1) }, nil
+			return w.hold(a), nil
 		}})
 		d := w.dialogue(t)
 		defer d.end()

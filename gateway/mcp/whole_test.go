@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"drawbridge/gateway/mcp"
@@ -21,11 +22,11 @@ type whole struct {
 	mu      sync.Mutex
 	version map[mcp.List]int
 	watched map[string]int
-	tells   map[string][]func() // of all subscriptions that there were
+	asked   map[string][]*asked // for each resource, all subscriptions that there were
 }
 
 func newWhole(o mcp.HubOptions) *whole {
-	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}, tells: map[string][]func(){}}
+	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}, asked: map[string][]*asked{}}
 	o.View = func(_ context.Context, v mcp.Viewer, list mcp.List) string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -34,46 +35,93 @@ func newWhole(o mcp.HubOptions) *whole {
 		}
 		return fmt.Sprint(w.version[list])
 	}
-	watch := func(what string) (func(), error) {
+	refused := func(what string) error {
 		if strings.Contains(what, "secret") {
-			return nil, mcp.InvalidParams("no such resource")
+			return mcp.InvalidParams("no such resource")
 		}
 		if strings.Contains(what, "broken") {
-			return nil, errors.New("a secret")
+			return errors.New("a secret")
 		}
-		w.count(what, 1)
-		return func() { w.count(what, -1) }, nil
+		return nil
 	}
 	o.Watch = func(_ context.Context, s mcp.Subscription) (func(), error) {
-		w.tellBy(s)
-		return watch(s.URI)
+		a := w.asks(s)
+		if err := refused(s.URI); err != nil {
+			return nil, err
+		}
+		return w.hold(a), nil
 	}
 	o.WatchTask = func(_ context.Context, v mcp.Viewer, id string) (string, func(), error) {
 		key, mine := strings.CutPrefix(id, v.Principal+"/")
 		if !mine {
 			key = "secret"
 		}
-		release, err := watch(key)
-		return key, release, err
+		if err := refused(key); err != nil {
+			return "", nil, err
+		}
+		w.count(key, 1)
+		return key, func() { w.count(key, -1) }, nil
 	}
 	w.hub = mcp.NewHub(o)
 	return w
 }
 
-// tellBy remembers how to tell of a resource.
-func (w *whole) tellBy(s mcp.Subscription) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tells[s.URI] = append(w.tells[s.URI], s.Tell)
+// asked is a subscription that was asked for.
+type asked struct {
+	mcp.Subscription
+	held bool // it was allowed, and is not released; guarded by whole.mu
 }
 
-// updated tells all that subscribed to a resource, those that do so no more among them.
-func (w *whole) updated(uri string) {
+// asks remembers a subscription, which is not held yet.
+func (w *whole) asks(s mcp.Subscription) *asked {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, tell := range w.tells[uri] {
-		tell()
+	a := &asked{Subscription: s}
+	w.asked[s.URI] = append(w.asked[s.URI], a)
+	return a
+}
+
+// hold makes a subscription be told of updates until it is released.
+func (w *whole) hold(a *asked) (release func()) {
+	set := func(held bool, n int) {
+		w.mu.Lock()
+		a.held = held
+		w.mu.Unlock()
+		w.count(a.URI, n)
 	}
+	set(true, 1)
+	return func() { set(false, -1) }
+}
+
+// updated has each subscription of a resource that is held tell once. Its stream has told the client before the next one tells: two for one
+// client are always two notifications then, and not only where the scheduler has it so. It is called in a synctest bubble.
+func (w *whole) updated(uri string) {
+	for _, a := range w.subscriptions(uri, true) {
+		a.Tell()
+		synctest.Wait()
+	}
+}
+
+// late has a subscription of a resource tell that is not held: the last of those that were refused or released.
+func (w *whole) late(uri string) error {
+	ended := w.subscriptions(uri, false)
+	if len(ended) == 0 {
+		return fmt.Errorf("no subscription of %q has ended", uri)
+	}
+	ended[len(ended)-1].Tell()
+	return nil
+}
+
+// subscriptions returns those of a resource that are held, or those that are not.
+func (w *whole) subscriptions(uri string, held bool) (s []*asked) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.asked[uri] {
+		if a.held == held {
+			s = append(s, a)
+		}
+	}
+	return s
 }
 
 func (w *whole) count(what string, n int) {
