@@ -279,7 +279,7 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	for _, problem := range h.unrestricted[:min(len(h.unrestricted), maxHeldNames)] {
 		restrictions = append(restrictions, clip(conceal(s.conceal, problem)))
 	}
-	told := &admin.HeldDocument{Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
+	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
 		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
 	}
@@ -293,7 +293,7 @@ func (m *metrics) held(a *admin.API) {
 		m.unrestricted.DeleteLabelValues(a.Name)
 		return
 	}
-	m.unrestricted.WithLabelValues(a.Name).Set(float64(len(a.Held.Restrictions)))
+	m.unrestricted.WithLabelValues(a.Name).Set(float64(a.Held.Undone))
 	m.lost.WithLabelValues(a.Name).Set(float64(a.Held.Lost))
 }
 

@@ -45,7 +45,8 @@ type HeldDocument struct {
 	Lost       int       `json:"lost"`              // operations that it lacks
 	Of         int       `json:"of"`                // operations of the document in use
 	Operations []string  `json:"operations"`        // the first of these, as method and path
-	// Restrictions tells which restrictions of the configuration it would undo, with places in the file.
+	// Undone counts the restrictions of the configuration that it would undo, and Restrictions are the first of them, with places in the file.
+	Undone       int      `json:"undone,omitempty"`
 	Restrictions []string `json:"restrictions,omitempty"`
 }
 
