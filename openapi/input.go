@@ -49,6 +49,9 @@ func (c *compiler) input(op *Operation, m *model) error {
 	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
+	if signs := op.template.Illegal(); signs != "" {
+		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
+	}
 	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
 		return coded(codeSkipLimit, skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters))
 	}
@@ -138,30 +141,6 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipSchema, skip(nil, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
-}
-
-// bracedPath returns the path of an operation with its variables in braces. Some documents write them as the routers of web
-// frameworks do, "/videos/:id" (peertube); that is one if a path parameter of the name is declared, else it is sent as it stands.
-func (c *compiler) bracedPath(op *Operation, m *model) string {
-	path, rest := op.Path, ""
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path, rest = path[:i], path[i:]
-	}
-	segments := strings.Split(path, "/")
-	for i, segment := range segments {
-		name, colon := strings.CutPrefix(segment, ":")
-		if !colon || name == "" || strings.ContainsAny(name, ":{}") {
-			continue
-		}
-		declared := slices.ContainsFunc(m.parameters, func(p parameter) bool { return p.typed.In == wire.Path.String() && p.typed.Name == name })
-		if declared && !strings.Contains(path, "{"+name+"}") {
-			c.problems.at(m.node, codePathColon, "%q in the path is read as the variable \"{%s}\", since a path parameter has that name", segment, name)
-			segments[i] = "{" + name + "}"
-		} else {
-			c.problems.at(m.node, codePathColon, "%q in the path is sent as it stands; a variable is written \"{%s}\"", segment, name)
-		}
-	}
-	return strings.Join(segments, "/") + rest
 }
 
 // bodyDescription prefers what the document says of the body to what it says of the schema; a body in a form that models

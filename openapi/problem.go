@@ -45,9 +45,10 @@ const (
 	codeParameterName     = "parameter-name"            // a parameter without a name: left out
 	codeParameterReserved = "parameter-reserved"        // a parameter that the gateway sends itself (R5): left out
 	codeParameterStyle    = "parameter-style"           // a parameter that can't be written: left out
-	codePathColon         = "path-colon"                // ":id" in a path: a variable if it is declared
+	codePathIllegal       = "path-illegal"              // a character that can't stand in a URI: percent-encoded
 	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
 	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
+	codePathVariable      = "path-variable"             // a variable of a path as a framework writes it: read as one
 	codeSecurityDangling  = "security-dangling"         // a security scheme that is missing
 	codeSecurityUndefined = "security-undefined"        // a requirement of a scheme that is not declared
 	codeServer            = "server-unusable"           // a server that can't be used (S7)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Template is a path with variables (OAS "Path Templating"), its literals escaped. It is immutable.
@@ -16,6 +17,7 @@ type Template struct {
 	reserved  []bool
 	query     string
 	variables []QueryVariable
+	illegal   string
 }
 
 // A part is a literal, or a variable if literal is "". No literal reaches over a "/" that is not its first byte.
@@ -58,6 +60,10 @@ func (t *Template) Query() string { return t.query }
 
 // QueryVariables returns the variables in the query of the template. Do not change the slice.
 func (t *Template) QueryVariables() []QueryVariable { return t.variables }
+
+// Illegal returns the characters of the literals that can't stand in a URI (RFC 3986 sections 3.3 and 3.4), each once:
+// [Template.Append] and [Template.Query] escape them.
+func (t *Template) Illegal() string { return t.illegal }
 
 // Append appends the escaped path. It calls value for each variable, by its index in Names, to append the escaped value,
 // and returns its error. A [*SegmentError] is returned for values that together with the text around them make a dot
@@ -152,7 +158,7 @@ func (t *Template) addLiteral(s string) {
 		if n == 0 {
 			n = len(s)
 		}
-		t.parts = append(t.parts, part{literal: string(appendEscaped(nil, s[:n], pathChar, 0))})
+		t.parts = append(t.parts, part{literal: string(t.escape(nil, s[:n], pathChar))})
 		s = s[n:]
 	}
 }
@@ -181,10 +187,21 @@ func (t *Template) parseQuery(query string) error {
 		if len(fixed) > 0 {
 			fixed = append(fixed, '&')
 		}
-		fixed = appendEscaped(fixed, pair, queryChar, 0)
+		fixed = t.escape(fixed, pair, queryChar)
 	}
 	t.query = string(fixed)
 	return nil
+}
+
+// escape appends a literal, escaped where need be.
+func (t *Template) escape(dst []byte, literal string, keep class) []byte {
+	for i, c := range literal {
+		legal := c < utf8.RuneSelf && classes[c]&keep != 0 || c == '%' && passes(literal, i, keep)
+		if !legal && !strings.ContainsRune(t.illegal, c) {
+			t.illegal += string(c)
+		}
+	}
+	return appendEscaped(dst, literal, keep, 0)
 }
 
 // cutExpression cuts the template expression with which s begins. Braces in it must balance, since some frameworks put

@@ -55,12 +55,16 @@ func rules() []rule {
 			true,
 		},
 		{
-			"colon", `":name", the name of a path parameter, is left in the path`,
-			`OAS "Path Templating": a variable has braces; a path parameter must be one of the path`,
+			"colon", `":name" or "<name>" is left in the path`,
+			`OAS "Path Templating": a variable has braces; a path parameter must be one of the path; "<" can't stand in a URI (RFC 3986 section 2)`,
 			func(d *difference, x *exchange) bool {
 				segment := x.segment(d.name)
-				name, ok := strings.CutPrefix(segment, ":")
-				if !ok || d.kind != "path" || !slices.Equal(d.theirs, []string{segment}) {
+				name, colon := strings.CutPrefix(segment, ":")
+				if !colon {
+					name, _ = strings.CutPrefix(segment, "<")
+					name, _ = strings.CutSuffix(name, ">")
+				}
+				if name == segment || d.kind != "path" || len(d.theirs) != 1 || strings.NewReplacer("%3C", "<", "%3E", ">").Replace(d.theirs[0]) != segment {
 					return false
 				}
 				want, err := x.fill("{" + name + "}")
