@@ -221,6 +221,10 @@ type API struct {
 	// the page of an API viewer (Swagger UI, ReDoc, …). A directory stands for all documents directly in it (.json, .yaml,
 	// .yml), each an API with the settings of this entry; files that come and go are noticed.
 	Spec Location `yaml:"spec" need:"true"`
+	// The directory that the files of the document must be in or below, symbolic links followed. The document may refer to files in folders
+	// beside its own then (../common/types.yaml), and whoever writes it can have any file there read as a part of it. Only for a
+	// document from a file.
+	Root File `yaml:"root,omitempty" absent:"the document's own directory"`
 	// The name of the API in tool names, rules, logs and metrics: a letter or digit, then letters, digits, _ and -, at
 	// most 40. It must be unique. Without it the name is made of as many words of the title as 24 characters have room
 	// for, and changes with the title, and how it is made may change with the release: give one to an API that

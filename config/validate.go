@@ -168,6 +168,7 @@ func (l *loader) apis(cfg *Config) {
 	for i := range cfg.APIs {
 		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
 		l.name(key, api, cfg.APIs[:i])
+		l.rootDirectory(key, api)
 		l.credentials(cfg, key, api)
 		l.slashes(key+".slash_parameters", api.SlashParameters)
 		l.documentScopes(cfg, key, api)

@@ -100,7 +100,11 @@ func archiveID(api *config.API) string {
 		base = api.BaseURL.String()
 	}
 	h := sha256.New()
-	for _, text := range []string{location, api.Name, base} {
+	parts := []string{location, api.Name, base}
+	if api.Root != "" {
+		parts = append(parts, api.Root.String()) // a copy holds the files that another root let in
+	}
+	for _, text := range parts {
 		fmt.Fprintf(h, "%d:%s", len(text), text)
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -170,6 +170,27 @@ func TestWatchedFiles(t *testing.T) {
 	r.eventually("a changed configuration is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_uno", "b_two"}) })
 }
 
+// Files that a document refers to are watched as it is, those of a folder beside its own too.
+func TestWatchedFilesBelowRoot(t *testing.T) {
+	parameter := func(name string) string { return "{name: " + name + ", in: query, schema: {type: string}}\n" }
+	r := run(t, map[string]string{
+		"drawbridge.yaml": "apis: [{spec: specs/orders/a.yaml, root: specs}]\n",
+		"specs/orders/a.yaml": `{"openapi": "3.0.3", "info": {"title": "A", "version": "1"}, "servers": [{"url": "https://a.example"}],
+			"paths": {"/a": {"get": {"operationId": "one", "parameters": [{"$ref": "../common/p.yaml"}], "responses": {}}}}}`,
+		"specs/common/p.yaml": parameter("before"),
+	})
+	r.served()
+	takes := func(name string) func() bool {
+		return func() bool {
+			p := r.current.Load().whole.plans["one"]
+			return p != nil && strings.Contains(string(p.Operation.Input), name)
+		}
+	}
+	r.eventually("the file beside the document's folder is read", takes("before"))
+	r.write(map[string]string{"specs/common/p.yaml": parameter("after")})
+	r.eventually("its change is noticed", takes("after"))
+}
+
 func TestReloadOfConfiguration(t *testing.T) {
 	files := map[string]string{
 		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: b.yaml, name: b}]\n",

@@ -84,7 +84,7 @@ func (s *source) recovered(l **loaded, err *error) {
 }
 
 func (s *source) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
-	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout)}
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout), Root: s.config.Root.String()}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
 	}

@@ -49,6 +49,9 @@ type LoadOptions struct {
 	// Timeout is the time that the files may take to come, all together; 0: any. What is made of them is bounded by Limits.
 	Timeout time.Duration
 
+	// Root is the directory that a document from a file, and the files that it refers to, must be in or below, after symbolic links
+	// are followed. "": the document's own directory.
+	Root string
 	// AllowRefs lists origins ("https://schemas.example.com") that a document may take parts from, besides its own: at
 	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
 	AllowRefs []string
@@ -83,7 +86,7 @@ const (
 )
 
 // Load reads the document at location, an http(s) URL or a file path, and the files it refers to. A document from a
-// file may refer to files in or below its own directory (symbolic links followed), one from a URL to its own origin, both
+// file may refer to files in or below its own directory or LoadOptions.Root (symbolic links followed), one from a URL to its own origin, both
 // to AllowRefs (S2); other references count as missing. A URL may be that of a page of an API viewer, which names the
 // document. Every error names the location. Load never panics, whatever the document.
 func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err error) {

@@ -48,7 +48,7 @@ func TestForeignReferences(t *testing.T) {
 		{ref: "p.json", asked: own + "/v1/p.json", file: `can't use "` + dir + `/p.json": no such file or directory`},
 		{ref: other + "/p.json", askedOther: other + "/p.json"},
 		{ref: "HTTPS://Schemas.Example:443/p.json", askedOther: "https://Schemas.Example:443/p.json"},
-		{ref: "//schemas.example/p.json", askedOther: other + "/p.json", file: `can't use "//schemas.example/p.json": a document may only refer to files in or below its own directory`},
+		{ref: "//schemas.example/p.json", askedOther: other + "/p.json", file: `can't use "//schemas.example/p.json": a document may only refer to files in or below its own directory (or root, in the configuration)`},
 		{ref: other + "/moved.json", askedOther: other + "/moved.json", problem: "fetch: redirect to another origin"},
 		{ref: own + "/moved.json", asked: own + "/moved.json", problem: "fetch: redirect to another origin", file: "*"},
 		{ref: other + "/none.json", askedOther: other + "/none.json", problem: `fetch: the server answered "404 Not Found"`},
@@ -57,7 +57,7 @@ func TestForeignReferences(t *testing.T) {
 		{ref: "https://schemas.example:8443/p.json", problem: "*", file: "*"},
 		{ref: "https://schemas.example.evil.example/p.json", problem: "*", file: "*"},
 		{ref: "http://169.254.169.254/latest/meta-data", problem: "*", file: "*"},
-		{ref: "//169.254.169.254/", problem: "*", file: `can't use "//169.254.169.254/": a document may only refer to files in or below its own directory`},
+		{ref: "//169.254.169.254/", problem: "*", file: `can't use "//169.254.169.254/": a document may only refer to files in or below its own directory (or root, in the configuration)`},
 		{ref: `\\\\169.254.169.254\\x`, asked: own + "/v1/%5C%5C%5C%5C169.254.169.254%5C%5Cx", problem: `fetch: the server answered "404 Not Found"`, file: "no such file or directory"},
 		{ref: "file:///etc/passwd", problem: "*", file: "*"},
 		{ref: "FILE:///etc/passwd", problem: "*", file: "*"},
@@ -65,8 +65,8 @@ func TestForeignReferences(t *testing.T) {
 		{ref: "file%3A///etc/passwd", asked: own + "/v1/file%3A///etc/passwd", problem: `fetch: the server answered "404 Not Found"`, file: "no such file or directory"},
 		{ref: "https:%2f%2f169.254.169.254/", problem: "*", file: "*"},
 		{ref: "https:schemas.example/p.json", problem: "*", file: "*"},
-		{ref: "/etc/passwd", asked: own + "/etc/passwd", problem: `fetch: the server answered "404 Not Found"`, file: "a document may only refer to files in or below its own directory"},
-		{ref: "../../../../etc/passwd", asked: own + "/etc/passwd", problem: `fetch: the server answered "404 Not Found"`, file: "a document may only refer to files in or below its own directory"},
+		{ref: "/etc/passwd", asked: own + "/etc/passwd", problem: `fetch: the server answered "404 Not Found"`, file: "a document may only refer to files in or below its own directory (or root, in the configuration)"},
+		{ref: "../../../../etc/passwd", asked: own + "/etc/passwd", problem: `fetch: the server answered "404 Not Found"`, file: "a document may only refer to files in or below its own directory (or root, in the configuration)"},
 		{ref: "data:application/json,{}", problem: "*", file: "*"},
 		{ref: "gopher://schemas.example/p.json", problem: "*", file: "*"},
 	} {
@@ -114,7 +114,7 @@ func TestForeignReferences(t *testing.T) {
 			}
 			scheme, _, _ := strings.Cut(tt.ref, ":")
 			check(write(t, dir, "spec.yaml", referring(tt.ref)), "", tt.file,
-				`a document from a file may only refer to files in or below its own directory and to the origins in allow_refs, not to this "`+scheme+`" URL`)
+				`a document from a file may only refer to files in or below its own directory (or root, in the configuration) and to the origins in allow_refs, not to this "`+scheme+`" URL`)
 		})
 	}
 }

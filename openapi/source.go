@@ -48,7 +48,7 @@ func newSource(location string, o LoadOptions) (source, error) {
 	scheme, _, found := strings.Cut(location, "://")
 	switch {
 	case !found:
-		s, err := newFileSource(location, others, maxBytes)
+		s, err := newFileSource(location, o.Root, others, maxBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,8 @@ func (r *reading) stamp(files []string) Stamp {
 	return s
 }
 
-// A fileSource reads files in or below the directory of the root document, after symbolic links are followed.
+// A fileSource reads files in or below one directory, after symbolic links are followed: that of the root document, or
+// LoadOptions.Root.
 type fileSource struct {
 	reading
 	location string
@@ -123,18 +124,46 @@ type fileSource struct {
 	max      int64
 	name     string // of the root document in dir
 	dir      *os.Root
+	bounds   string // says in messages where files may be
 }
 
-func newFileSource(location string, others *origins, maxBytes int64) (*fileSource, error) {
+func newFileSource(location, root string, others *origins, maxBytes int64) (*fileSource, error) {
 	real, err := filepath.EvalSymlinks(location)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	dir, err := os.OpenRoot(filepath.Dir(real))
-	if err != nil {
+	s := &fileSource{location: location, others: others, max: maxBytes, name: filepath.Base(real), bounds: "in or below its own directory (or root, in the configuration)"}
+	base := filepath.Dir(real)
+	if root != "" {
+		if base, err = filepath.EvalSymlinks(root); err != nil {
+			return nil, fmt.Errorf("root %q: %w", root, withoutPath(err))
+		}
+		if s.name, err = nameBelow(base, real); err != nil {
+			return nil, fmt.Errorf("is not in or below root, %q", root)
+		}
+		s.bounds = "in or below root"
+	}
+	// What the names stand for may change from here on. What is opened is below dir all the same.
+	if s.dir, err = os.OpenRoot(base); err != nil {
 		return nil, withoutPath(err)
 	}
-	return &fileSource{location: location, others: others, max: maxBytes, name: filepath.Base(real), dir: dir}, nil
+	return s, nil
+}
+
+// nameBelow returns the path of a file relative to the directory that it is in or below. Either may be relative to the working directory.
+func nameBelow(dir, file string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return "", err
+	}
+	name, err := filepath.Rel(dir, file)
+	if err == nil && !filepath.IsLocal(name) {
+		err = errors.New("it is elsewhere")
+	}
+	return name, err
 }
 
 func (s *fileSource) base() string { return s.location }
@@ -152,7 +181,7 @@ func (s *fileSource) open(ctx context.Context, location, from string, depth int)
 	if scheme, _, found := strings.Cut(location, ":"); found && isScheme(scheme) {
 		u, err := url.Parse(location)
 		if err != nil || !s.others.has(u) {
-			return nil, fmt.Errorf("a document from a file may only refer to files in or below its own directory and to the origins in allow_refs, not to this %q URL", scheme)
+			return nil, fmt.Errorf("a document from a file may only refer to files %s and to the origins in allow_refs, not to this %q URL", s.bounds, scheme)
 		}
 		data, err := s.others.open(ctx, u, depth, s.max)
 		if err == nil {
@@ -166,8 +195,11 @@ func (s *fileSource) open(ctx context.Context, location, from string, depth int)
 	// Both are relative to the working directory or both absolute, since the tree joins one to the other; what is
 	// absolute in the document itself falls out here unless it is below the directory anyway.
 	name, err := filepath.Rel(filepath.Dir(s.location), location)
+	if err == nil {
+		name = filepath.Join(filepath.Dir(s.name), name)
+	}
 	if err != nil || !filepath.IsLocal(name) {
-		return nil, errors.New("a document may only refer to files in or below its own directory")
+		return nil, fmt.Errorf("a document may only refer to files %s", s.bounds)
 	}
 	data, err := s.read(ctx, name)
 	if err == nil {

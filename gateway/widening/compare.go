@@ -228,6 +228,7 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, judged bo
 	w.when(!contains(o.Slashes, n.Slashes), key, "slash_parameters lets arguments lead to more paths")
 	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
 	w.added(key, "allow_servers lets calls go to %q", o.Servers, n.Servers, equal)
+	w.when(n.Root != "" && n.Root != o.Root, key, "root lets the document take parts from other files")
 	w.added(key, "allow_refs lets the document take parts from %q", o.Refs, n.Refs, equal)
 	w.networks(key, "allow_addresses lets calls go to %s", o.Addresses, n.Addresses)
 	if len(o.Addresses) > 0 && len(n.Addresses) == 0 {

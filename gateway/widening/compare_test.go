@@ -82,6 +82,7 @@ func TestWider(t *testing.T) {
 		{"another document", "{spec: a.yaml,", "{spec: a.yam,", "the document is another"},
 		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
+		{"files beside the document's folder", "name: a,", "name: a, root: .,", "root lets the document take parts from other files"},
 		{"an endpoint", "tools: {c", "endpoints: [{name: a}]\ntools: {c", `tokens for the endpoint "a"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -94,6 +94,7 @@ type API struct {
 	Slashes        []string       `json:"slashes,omitempty"`
 	Variables      string         `json:"variables,omitempty"`
 	CAFile         string         `json:"ca_file,omitempty"`
+	Root           string         `json:"root,omitempty"` // digest of the path
 	Servers        []string       `json:"servers,omitempty"`
 	Refs           []string       `json:"refs,omitempty"`
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
@@ -185,7 +186,7 @@ func apiOf(c *config.Config, api *config.API) API {
 	}
 	a := API{
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
-		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()),
+		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
 		Include: encode(api.Tools.Include),
 	}
