@@ -75,6 +75,7 @@ type converted struct {
 	scopes    sync.Map // what it binds → *scope
 	enums     sync.Map // enumKey → []byte
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
+	referred  referred // checks of what is referred to
 	// scratch has a *[]byte for each goroutine, see written. It is a pointer because the runtime knows every pool until the second
 	// collection after its last use, and with it all that it is a part of.
 	scratch *sync.Pool

@@ -16,30 +16,16 @@ type shownValue struct {
 }
 
 // verify takes back what was just written as a default or an example of the schema that begins at start and does not fit
-// it: every fifth document has such (OAS 3.1.1, schema object, wants examples to fit), and a model would copy it. A
-// reference in the schema stands for anything. holes and shown are the counts at start.
+// it: every fifth document has such (OAS 3.1.1, schema object, wants examples to fit), and a model would copy it. holes and
+// shown are the counts at start.
 func (e *emitter) verify(start, holes, shown int) {
 	values := e.shown[shown:]
 	if len(values) == 0 {
 		return
 	}
 	e.shown = e.shown[:shown]
-	text := e.out[start:]
-	if len(e.holes) > holes {
-		text = nil
-		from := start
-		for _, h := range e.holes[holes:] {
-			text = append(text, e.out[from:h.at]...)
-			if h.whole {
-				text = append(text, "{}"...)
-			} else {
-				text = append(text, `""`...)
-			}
-			from = h.at
-		}
-		text = append(text, e.out[from:]...)
-	}
-	p := programmer{named: map[string]*check{}, plain: map[types]*check{}}
+	written := fragment{body: e.out, holes: e.holes[holes:]}
+	p, text := written.program(start, e.c.referredCheck)
 	c := p.check(text)
 	fits := func(v shownValue) bool {
 		a := &acceptor{steps: maxSteps / 100}
