@@ -11,7 +11,7 @@ import (
 
 // applicator writes a keyword that holds schemas.
 func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
-	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden}
+	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden, kept: at.kept}
 	switch r {
 	case propertiesRule:
 		e.properties(n, v, at, f)
@@ -63,7 +63,7 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 			e.refuse(v, name)
 		case v.Len() == 0:
 		case r == allOfRule && f.viaAllOf:
-			e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true}, false)
+			e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept}, false)
 		default:
 			if name == "oneOf" && n.Get("anyOf") == nil {
 				switch {
@@ -77,6 +77,7 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 				return
 			}
 			inner.all, inner.union = r == allOfRule, r == unionRule
+			inner.sole = r == unionRule && n.Get("properties") == nil && n.Get("allOf") == nil
 			if r == allOfRule {
 				inner.base = at.base
 			}
@@ -127,7 +128,7 @@ func (e *emitter) properties(n, v *tree.Node, at place, f *schemaFacts) {
 	e.member("properties")
 	e.raw("{")
 	for name, s := range v.Members() {
-		if e.c.hidden(s, Request) {
+		if !at.kept && e.c.hidden(s, Request) {
 			continue
 		}
 		if unclean(name) {

@@ -127,11 +127,12 @@ type part struct {
 type partKey struct {
 	node    *tree.Node
 	base    bool
+	kept    bool
 	renamed bool
 	in      *scope
 }
 
-func (h hole) key() partKey { return partKey{h.node, h.base, h.renamed, h.in} }
+func (h hole) key() partKey { return partKey{h.node, h.base, h.kept, h.renamed, h.in} }
 
 type holeKey struct {
 	fragment *fragment
@@ -169,7 +170,7 @@ func (a *assembly) collect(c cut) {
 }
 
 func (a *assembly) add(key partKey, depth int) *part {
-	form := fragmentKey{node: key.node, base: key.base, cut: a.cut.below(depth), in: key.in}
+	form := fragmentKey{node: key.node, base: key.base, kept: key.kept, cut: a.cut.below(depth), in: key.in}
 	p := &part{key: key}
 	if key.renamed {
 		p.fragment, _ = a.c.convert(form, a.rename)

@@ -30,7 +30,9 @@ type place struct {
 	branch  bool            // it is a member of allOf, anyOf and their like
 	all     bool            // of allOf
 	union   bool            // of anyOf or oneOf
+	sole    bool            // it is an alternative, and beside the alternatives no properties are declared
 	base    bool            // oneOf and anyOf are left out
+	kept    bool            // properties that are readOnly stay, see keeps
 	hidden  map[string]bool // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
 }
@@ -111,6 +113,9 @@ func (e *emitter) schema(n *tree.Node, at place) {
 		e.warnf(n, CodeSchemaKind, "a schema is expected here, not a value of type %s; anything is accepted", n.Kind())
 		e.open(at)
 		return
+	}
+	if whole := !at.branch && !at.inPlace || at.sole; whole && !at.kept {
+		at.kept = e.c.keeps(n)
 	}
 	e.depth++
 	defer func() { e.depth-- }()
@@ -215,7 +220,7 @@ func (e *emitter) hole(target *tree.Node, in *scope, at place, whole bool) {
 	base := at.base || (at.all || !whole) && e.self != nil && e.c.lists(target, e.self)
 	e.holes = append(e.holes, hole{
 		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all || !whole, union: at.union,
-		renamed: at.inPlace && len(e.rename) > 0, in: in, depth: e.depth - 1,
+		renamed: at.inPlace && len(e.rename) > 0, kept: at.kept, in: in, depth: e.depth - 1,
 	})
 }
 

@@ -37,6 +37,7 @@ func (c cut) below(levels int) cut {
 type fragmentKey struct {
 	node *tree.Node
 	base bool // without its oneOf and anyOf: what an alternative takes over from the schema that lists it
+	kept bool // with its readOnly properties
 	cut  cut
 	in   *scope
 }
@@ -57,6 +58,7 @@ type hole struct {
 	inPlace bool // the schema referred to applies to the value of the fragment's own schema
 	all     bool // it is a member of allOf, or stands beside other keywords
 	union   bool // it is a member of anyOf or oneOf
+	kept    bool // its readOnly properties stay
 	renamed bool // it applies to the root value of a tool, whose properties have other names for the model
 	in      *scope
 	depth   int // levels between the fragment's schema and the one referred to
@@ -84,7 +86,7 @@ func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragmen
 	e := &emitter{c: c, self: key.node, cut: key.cut, in: key.in, rename: rename}
 	body := c.written(func(dst []byte) []byte {
 		e.out = dst
-		e.schema(key.node, place{base: key.base, inPlace: true})
+		e.schema(key.node, place{base: key.base, kept: key.kept, inPlace: true})
 		return e.out
 	})
 	return &fragment{body: body, holes: e.holes}, e

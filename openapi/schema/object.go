@@ -90,7 +90,7 @@ func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 		if closing == "additionalProperties" || e.cut.depth == noLimit {
 			x.closing = closing
 		}
-		e.schema(root, place{inPlace: true, extra: x})
+		e.schema(root, place{inPlace: true, kept: c.keeps(schema), extra: x})
 		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
 	})
 }
@@ -205,6 +205,7 @@ type surface struct {
 	declared map[string]bool // readOnly ones included
 	required []string
 	composed bool
+	kept     bool // readOnly ones are not left out
 	open     bool // undeclared members are allowed, or ruled on, somewhere
 	seen     map[*tree.Node]bool
 }
@@ -228,7 +229,7 @@ func (c *Converter) survey(n *tree.Node, s *surface) {
 		}
 	}
 	for name, property := range n.Get("properties").Members() {
-		if !c.hidden(property, Request) {
+		if s.kept || !c.hidden(property, Request) {
 			s.names = append(s.names, name)
 		}
 		s.declared[name] = true
@@ -272,7 +273,7 @@ func (c *Converter) freeForm(n *tree.Node) bool {
 // Names returns the properties that a body may have at its top, those of its parts and alternatives included, in the
 // author's order and each once: the names that Root may have to rename.
 func (c *Converter) Names(schema *tree.Node) []string {
-	s := surface{declared: map[string]bool{}, seen: map[*tree.Node]bool{}}
+	s := surface{declared: map[string]bool{}, seen: map[*tree.Node]bool{}, kept: c.keeps(schema)}
 	c.survey(schema, &s)
 	var names []string
 	seen := map[string]bool{}
@@ -319,11 +320,13 @@ func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 	for _, name := range n.Get("required").Items() {
 		required[name.Text()] = true
 	}
+	kept := c.keeps(schema)
 	for name, s := range n.Get("properties").Members() {
-		if c.hidden(s, Request) || unclean(name) {
+		hidden := c.hidden(s, Request)
+		if hidden && !kept || unclean(name) {
 			continue
 		}
-		members = append(members, Member{Name: name, Schema: s, Required: required[name]})
+		members = append(members, Member{Name: name, Schema: s, Required: required[name] && !hidden})
 		delete(required, name)
 	}
 	for name := range required {

@@ -76,6 +76,10 @@ type converted struct {
 	enums     sync.Map // enumKey → []byte
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
 	referred  referred // checks of what is referred to
+	kept      sync.Map // *tree.Node → bool, see keeps
+
+	sampledOnce sync.Once
+	sampled     map[*tree.Node]bool // see samples
 	// scratch has a *[]byte for each goroutine, see written. It is a pointer because the runtime knows every pool until the second
 	// collection after its last use, and with it all that it is a part of.
 	scratch *sync.Pool
