@@ -34,6 +34,7 @@ func (w *walker) repairSchema(n *Node) {
 		n.remove("enum")
 	}
 	w.noteClosed(n)
+	w.noteRequired(n)
 }
 
 // repairRequired handles "required" that is no list: draft 3's boolean on the

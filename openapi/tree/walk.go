@@ -18,9 +18,10 @@ type walker struct {
 	lifted  map[*Node]map[string]bool // names in "required", of schemas that got some
 	takers  map[*Node][]*Node         // containers that took over the children of the key
 
-	composed []*Node // schemas that others are part of
-	closed   bool    // one of the schemas is closed
-	values   int     // that were met
+	composed  []*Node // schemas that others are part of
+	requiring []*Node // schemas that require what they don't declare
+	closed    bool    // one of the schemas is closed
+	values    int     // that were met
 }
 
 // task is a reference's target that waits for its visit. A queue instead of
@@ -51,6 +52,7 @@ func (w *walker) walk(root *Node) error {
 		return w.fatal
 	}
 	w.repairClosed()
+	w.repairNames()
 	if len(w.takers) == 0 {
 		return nil
 	}

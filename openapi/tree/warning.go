@@ -58,6 +58,7 @@ const (
 
 	// Schemas.
 	CodeRequiredBool   = "required-bool"   // required: true on a property: lifted into the parent's list
+	CodeRequiredName   = "required-name"   // a required name that no property can have: left out
 	CodeMisplaced      = "misplaced"       // allOf, anyOf, oneOf or required among the properties
 	CodeClosedPart     = "closed-part"     // a schema that refuses what it is composed with: opened
 	CodeTupleItems     = "tuple-items"     // a list of schemas where one belongs
