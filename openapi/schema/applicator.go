@@ -65,6 +65,9 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 		case r == allOfRule && f.viaAllOf:
 			e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept}, false)
 		default:
+			if r == unionRule {
+				v, _ = e.c.tagged(n, v)
+			}
 			if name == "oneOf" && n.Get("anyOf") == nil {
 				switch {
 				case e.cut.depth != noLimit: // alternatives that are cut look alike

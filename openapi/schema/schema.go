@@ -77,6 +77,7 @@ type converted struct {
 	reaches   sync.Map // *tree.Node → bool: a $dynamicRef is met below
 	referred  referred // checks of what is referred to
 	kept      sync.Map // *tree.Node → bool, see keeps
+	tags      sync.Map // list of alternatives → those of tagged
 
 	sampledOnce sync.Once
 	sampled     map[*tree.Node]bool // see samples

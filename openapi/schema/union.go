@@ -18,6 +18,11 @@ func (c *Converter) discriminator(n *tree.Node) string {
 		return ""
 	}
 	found := c.found[n] != nil
+	for _, list := range []*tree.Node{n.Get("oneOf"), n.Get("anyOf")} {
+		if _, complete := c.tagged(n, list); complete {
+			return "" // the alternatives say it
+		}
+	}
 	var values []string
 	add := func(value string) {
 		if value != "" && !unclean(value) {
