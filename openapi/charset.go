@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // toText returns data as valid UTF-8. The byte order mark decides, then the charset that the service names; text that
@@ -44,11 +42,12 @@ func toText(data []byte, charset string) []byte {
 
 // fromCharset decodes the charsets that browsers know (WHATWG Encoding, section 4); ok tells whether it is one.
 func fromCharset(data []byte, charset string) (text []byte, ok bool) {
-	encoding, err := htmlindex.Get(charset)
-	if err != nil {
+	encoding := encodingNamed(charset)
+	if encoding == nil {
 		return nil, false
 	}
-	if text, err = encoding.NewDecoder().Bytes(data); err != nil {
+	text, err := encoding.NewDecoder().Bytes(data)
+	if err != nil {
 		return nil, false
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), true

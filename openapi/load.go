@@ -203,10 +203,7 @@ func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
 		}
 		return nil, fmt.Errorf("%w%s", err, hint)
 	}
-	d := &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set}
-	if u, ok := src.(*urlSource); ok {
-		d.problems = u.problems
-	}
+	d := &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set, problems: src.found()}
 	for _, w := range warnings {
 		d.problems = append(d.problems, newProblem(w))
 	}

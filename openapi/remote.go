@@ -47,9 +47,9 @@ func (o *origins) has(u *url.URL) bool {
 }
 
 // open fetches a URL of one of the origins.
-func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([]byte, error) {
+func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([]byte, fetched, error) {
 	if depth > maxForeignDepth {
-		return nil, fmt.Errorf("documents of other origins may lead %d levels deep", maxForeignDepth)
+		return nil, fetched{}, fmt.Errorf("documents of other origins may lead %d levels deep", maxForeignDepth)
 	}
 	u = withoutFragment(u)
 	o.mu.Lock()
@@ -57,13 +57,13 @@ func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([
 	n := len(o.asked)
 	o.mu.Unlock()
 	if n > maxForeign {
-		return nil, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
+		return nil, fetched{}, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
 	}
 	data, got, err := get(ctx, o.client, u, nil, max, o.pace)
 	if err == nil && !sameOrigin(got.url, u) {
-		return nil, errors.New("fetch: it was redirected to another origin")
+		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
 	}
-	return data, err
+	return data, got, err
 }
 
 // A urlSource fetches documents of one origin, with the API's own client, and those of the origins that are allowed
@@ -79,7 +79,6 @@ type urlSource struct {
 	location           *url.URL // of the document: after redirects, and behind a page; known once the root is read
 	page               string   // the URL of the page that led to the document; "": none did
 	etag, lastModified string
-	problems           []Problem
 }
 
 func newURLSource(location string, client *http.Client, others *origins, maxBytes int64) (*urlSource, error) {
@@ -135,6 +134,7 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 		}
 	}
 	s.etag, s.lastModified = got.etag, got.lastModified
+	s.note(s.base(), got.charset)
 	s.add(s.base(), data)
 	return data, nil
 }
@@ -148,10 +148,11 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 	if by, err := url.Parse(from); sameOrigin(u, s.origin) && (err != nil || !sameOrigin(by, s.origin)) {
 		return nil, errors.New("a document of another origin may only refer to other origins in allow_refs, not to that of the API")
 	}
-	data, _, err := s.fetch(ctx, u, depth, nil)
+	data, got, err := s.fetch(ctx, u, depth, nil)
 	if err != nil {
 		return nil, err
 	}
+	s.note(location, got.charset)
 	s.add(location, data)
 	return data, nil
 }
@@ -160,8 +161,7 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 // credential, by way of the API's client (E4).
 func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, fetched, error) {
 	if s.others.has(u) && !sameOrigin(u, s.origin) {
-		data, err := s.others.open(ctx, u, depth, s.max)
-		return data, fetched{url: u}, err
+		return s.others.open(ctx, u, depth, s.max)
 	}
 	if !sameOrigin(u, s.origin) || u.User != nil {
 		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", originOf(s.origin))
@@ -170,13 +170,14 @@ func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *
 	if err == nil && !sameOrigin(got.url, s.origin) {
 		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
 	}
-	return data, got, err
+	return data, fetched{url: u, charset: got.charset}, err
 }
 
 // fetched is what an answer says of the file that it holds.
 type fetched struct {
 	url                *url.URL // where it was found, after redirects
 	etag, lastModified string
+	charset            string // what there is to say of the charset that the server names
 }
 
 // get fetches one URL. The headers are fixed, but for the validators of previous.
@@ -218,7 +219,11 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	if err != nil {
 		return nil, none, fmt.Errorf("fetch: %w", err)
 	}
-	got := fetched{url: u, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
+	data, problem := labelled(data, resp.Header.Get("Content-Type"))
+	if int64(len(data)) > max {
+		return nil, none, fmt.Errorf("fetch: %w", sizeError(max))
+	}
+	got := fetched{url: u, charset: problem, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
 	if resp.Request != nil && resp.Request.URL != nil {
 		got.url = resp.Request.URL
 	}

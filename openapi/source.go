@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"drawbridge/openapi/tree"
 )
 
 const (
@@ -35,6 +37,8 @@ type source interface {
 	// keep makes kept return the contents of all files that are read from now on.
 	keep()
 	kept() map[string][]byte
+	// found returns the problems that were met before a file was parsed.
+	found() []Problem
 	io.Closer
 }
 
@@ -72,6 +76,18 @@ type reading struct {
 	digests map[string][sha256.Size]byte
 	files   map[string][]byte // nil: they are not kept
 	pace    *Pace             // of reading
+	// problems are those that were met before a file was parsed; they are for one goroutine.
+	problems []Problem
+}
+
+func (r *reading) found() []Problem { return r.problems }
+
+// note adds a problem with the charset of a file, "" if there is none.
+func (r *reading) note(location, problem string) {
+	if problem != "" {
+		at := tree.Position{File: location, Line: 1, Column: 1}
+		r.problems = append(r.problems, Problem{Position: at, Code: tree.CodeEncoding, Message: problem})
+	}
 }
 
 func (r *reading) keep() { r.files = make(map[string][]byte) }
@@ -183,8 +199,9 @@ func (s *fileSource) open(ctx context.Context, location, from string, depth int)
 		if err != nil || !s.others.has(u) {
 			return nil, fmt.Errorf("a document from a file may only refer to files %s and to the origins in allow_refs, not to this %q URL", s.bounds, scheme)
 		}
-		data, err := s.others.open(ctx, u, depth, s.max)
+		data, got, err := s.others.open(ctx, u, depth, s.max)
 		if err == nil {
+			s.note(location, got.charset)
 			s.add(location, data)
 		}
 		return data, err

@@ -44,8 +44,13 @@ func (r *reader) decode(data []byte) ([]byte, error) {
 	if !utf8.Valid(data) {
 		fixed, at := replaceInvalid(data)
 		at.File = r.file
-		r.warn.addAt(at, CodeEncoding, "the file is not valid UTF-8; bad bytes are read as U+FFFD")
-		data = fixed
+		if mostlyUTF8(data) {
+			r.warn.addAt(at, CodeEncoding, "the file is not valid UTF-8; bad bytes are read as U+FFFD")
+			return fixed, nil
+		}
+		text, name := fromLegacy(data)
+		r.warn.addAt(at, CodeEncoding, "the file is not valid UTF-8; it is read as %s", name)
+		data = text
 	}
 	return data, nil
 }

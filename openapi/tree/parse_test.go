@@ -15,6 +15,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
@@ -170,19 +173,40 @@ func TestNotText(t *testing.T) {
 	}
 }
 
-// TestInvalidUTF8 reads Latin-1: bad bytes are replaced and reported.
+// TestInvalidUTF8 reads files that are not valid UTF-8, and that nobody labels: by the first charset that fits all of the file and in which
+// it reads like text. UTF-8 in which few bytes are bad stays UTF-8.
 func TestInvalidUTF8(t *testing.T) {
-	for _, doc := range []string{"{\"openapi\": \"3.0.0\",\n \"x\": \"caf\xe9\"}", "openapi: 3.0.0\nx: caf\xe9\n"} {
-		set, warnings, err := tree.Load(context.Background(), "f", []byte(doc), nil, tree.Limits{})
+	encode := func(e encoding.Encoding, text string) string {
+		data, err := e.NewEncoder().String(text)
 		if err != nil {
-			t.Errorf("%q: %v", doc, err)
-			continue
+			t.Fatal(err)
 		}
-		if got := set.Root().Get("x").Text(); got != "caf\uFFFD" {
-			t.Errorf("%q: x is %q", doc, got)
-		}
-		if len(warnings) != 1 || warnings[0].Code != tree.CodeEncoding || warnings[0].Position.Line != 2 {
-			t.Errorf("%q: warnings %v", doc, warnings)
+		return data
+	}
+	for _, c := range []struct{ name, data, want, charset string }{
+		{"Chinese", encode(simplifiedchinese.GB18030, "订单服务：创建订单、取消订单"), "订单服务：创建订单、取消订单", "it is read as GB18030"},
+		{"two Chinese characters", encode(simplifiedchinese.GB18030, "order 订单"), "order 订单", "it is read as GB18030"},
+		{"Chinese beyond GBK", encode(simplifiedchinese.GB18030, "用户的姓名㐀𠀀。"), "用户的姓名㐀𠀀。", "it is read as GB18030"},
+		{"Japanese", encode(japanese.ShiftJIS, "注文サービス。注文を作成します"), "注文サービス。注文を作成します", "it is read as Shift_JIS"},
+		{"two Japanese characters", encode(japanese.ShiftJIS, "order 注文"), "order 注文", "it is read as Shift_JIS"},
+		{"French", "caf\xe9", "café", "it is read as Windows-1252"},
+		{"French that decodes as Chinese", "r\xe9p\xe9tition", "répétition", "it is read as Windows-1252"},
+		{"German that decodes as Chinese", "Gr\xf6\xdfe", "Größe", "it is read as Windows-1252"},
+		{"English that decodes as Japanese", "don\x92t, it\x92s", "don’t, it’s", "it is read as Windows-1252"},
+		{"broken UTF-8", "订单服\xe5\x8a，bad", "订单服\uFFFD\uFFFD，bad", "bad bytes are read as U+FFFD"},
+	} {
+		for _, doc := range []string{"{\"openapi\": \"3.0.0\",\n \"x\": \"" + c.data + "\"}", "openapi: 3.0.0\nx: \"" + c.data + "\"\n"} {
+			set, warnings, err := tree.Load(context.Background(), "f", []byte(doc), nil, tree.Limits{})
+			if err != nil {
+				t.Errorf("%s: %q: %v", c.name, doc, err)
+				continue
+			}
+			if got := set.Root().Get("x").Text(); got != c.want {
+				t.Errorf("%s: x is %q, want %q", c.name, got, c.want)
+			}
+			if want := "the file is not valid UTF-8; " + c.charset; len(warnings) != 1 || warnings[0].Code != tree.CodeEncoding || warnings[0].Position.Line != 2 || warnings[0].Message != want {
+				t.Errorf("%s: warnings %v", c.name, warnings)
+			}
 		}
 	}
 }

@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// encodingNamed returns the encoding that a label stands for (WHATWG Encoding, section 4.2), nil if it stands for none.
+func encodingNamed(label string) encoding.Encoding {
+	e, err := htmlindex.Get(label)
+	if err != nil || e == encoding.Replacement {
+		return nil
+	}
+	if e == simplifiedchinese.GBK {
+		return simplifiedchinese.GB18030 // which has all of it, and is what decoders are to use (section 10.1)
+	}
+	return e
+}
+
+// labelled returns a document as UTF-8, by the charset that its Content-Type names, and what there is to say of that. What is
+// valid UTF-8 is taken for it whatever the label says: many servers name one charset for all that they send. UTF-16 is left
+// to the parser, which sees it in the bytes.
+func labelled(data []byte, contentType string) (text []byte, problem string) {
+	label := charset(contentType)
+	if label == "" {
+		return data, ""
+	}
+	e := encodingNamed(label)
+	if e == nil {
+		return data, fmt.Sprintf("the server names the charset %q, which is unknown; the text is read by what its bytes look like", label)
+	}
+	name, err := htmlindex.Name(e)
+	marked := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))
+	if err != nil || name == "utf-8" || name == "utf-16le" || name == "utf-16be" || marked || utf8.Valid(data) && bytes.IndexByte(data, 0x1b) < 0 {
+		return data, ""
+	}
+	if text, err = e.NewDecoder().Bytes(data); err != nil {
+		return data, fmt.Sprintf("the text can't be read in the charset %q, which the server names; it is read by what its bytes look like", label)
+	}
+	problem = fmt.Sprintf("the text is read in the charset %q, which the server names; JSON and YAML documents should be UTF-8", label)
+	if bytes.Contains(text, []byte("\uFFFD")) {
+		problem += "; bad bytes are read as U+FFFD"
+	}
+	return text, problem
+}
