@@ -21,6 +21,11 @@ type Options struct {
 	NoEmpty bool
 	// NoExamples takes no example of the schema.
 	NoExamples bool
+	// Bounds now and then takes the least number and the longest text that the schema allows.
+	Bounds bool
+	// Optional is how likely an optional member is given in the first attempts, between 0 and 1; 0: it varies by attempt.
+	// Later attempts leave more of them away.
+	Optional float64
 	// Exclusive prefers values that fit exactly one alternative of every anyOf: what is published as anyOf may have been
 	// a oneOf whose alternatives overlap.
 	Exclusive bool
@@ -112,6 +117,8 @@ func (s *Schema) Instance(r *rand.Rand, o Options) (json.RawMessage, error) {
 		case late == 2: // only what is required
 		case late == 1:
 			m.optional = 0.3
+		case o.Optional > 0:
+			m.optional = o.Optional
 		default:
 			m.optional = []float64{0.2, 0.5, 0.8, 1}[r.IntN(4)]
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"drawbridge/openapi"
 )
@@ -117,6 +118,50 @@ func TestEdges(t *testing.T) {
 	}
 	if rest := strings.Trim(plain.String(), letters); rest != "" {
 		t.Errorf("plain texts have %q", rest)
+	}
+}
+
+// A text with a format and a pattern keeps to both, where the format is one that is known.
+func TestFormatWithPattern(t *testing.T) {
+	for seed := range uint64(50) {
+		got := instance(t, `{"type":"string","format":"date","pattern":"^\\d{4}-\\d{2}-\\d{2}$"}`, seed, Options{Plain: seed%2 == 0})
+		if !keeps("date", strings.Trim(got, `"`)) {
+			t.Errorf("seed %d: %s is not a date", seed, got)
+		}
+		instance(t, `{"type":"string","format":"date","pattern":"^[0-9]{8}$"}`, seed, Options{}) // no date fits
+	}
+}
+
+// With Bounds the ends of what a schema allows are reached, and Optional is how often a member is there.
+func TestBounds(t *testing.T) {
+	const source = `{"type":"object","properties":{"n":{"type":"integer","minimum":-3,"maximum":400},"s":{"type":"string","maxLength":40}}}`
+	seen := map[string]int{}
+	for seed := range uint64(400) {
+		var value struct {
+			N *int
+			S *string
+		}
+		if err := json.Unmarshal([]byte(instance(t, source, seed, Options{Bounds: true, Optional: 0.5})), &value); err != nil {
+			t.Fatal(err)
+		}
+		if value.N != nil {
+			seen["n"]++
+			seen[fmt.Sprintf("n=%d", *value.N)]++
+		}
+		if value.S != nil {
+			seen["s"]++
+			seen[fmt.Sprintf("length %d", utf8.RuneCountInString(*value.S))]++
+		}
+	}
+	for _, want := range []string{"n=-3", "n=400", "length 0", "length 40"} {
+		if seen[want] == 0 {
+			t.Errorf("400 seeds gave no %s", want)
+		}
+	}
+	for _, name := range []string{"n", "s"} {
+		if seen[name] < 150 || seen[name] > 250 {
+			t.Errorf("%s was given %d times of 400, want about half", name, seen[name])
+		}
 	}
 }
 

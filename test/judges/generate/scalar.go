@@ -20,6 +20,9 @@ import (
 var alphabet = []string{" ", "&", "=", "+", "%", "/", "?", "#", ",", ";", ":", "@", "%20", "%2F", "%zz", "'", "\"", "(", ")", "*", "!", "$",
 	"[", "]", "{", "}", "|", "\\", "^", "`", "<", ">", "~", ".", "_", "-", "é", "ß", "✓", "日本", "😀"}
 
+// longest is how long a text is made for the sake of its bound.
+const longest = 1000
+
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // word is n letters and digits, a letter first.
@@ -54,6 +57,9 @@ func (m *maker) text(p parts) (any, error) {
 	}
 	for _, pattern := range p.all("pattern") {
 		pattern, _ := pattern.(string)
+		if text, ok := m.formattedAndMatching(p, pattern, least, most); ok {
+			return text, nil
+		}
 		text, err := m.matching(pattern, least, most)
 		return text, err
 	}
@@ -86,10 +92,32 @@ func (m *maker) text(p parts) (any, error) {
 	default:
 		text = m.nasty(max(least, 1+m.r.IntN(6)))
 	}
+	if n := utf8.RuneCountInString(text); m.o.Bounds && n < most && most <= longest && m.r.IntN(8) == 0 {
+		text += m.word(most - n)
+	}
 	if n := utf8.RuneCountInString(text); n > most {
 		text = string([]rune(text)[:most])
 	}
 	return text, nil
+}
+
+// formattedAndMatching makes a text of the format that a schema has beside a pattern, if it fits the pattern too: a date is
+// more than digits with dashes.
+func (m *maker) formattedAndMatching(p parts, pattern string, least, most int) (string, bool) {
+	re, err := regexp.Compile(withoutLookaround(pattern))
+	if err != nil {
+		return "", false
+	}
+	for _, format := range p.all("format") {
+		format, _ := format.(string)
+		for range 8 {
+			text := m.formatted(format)
+			if n := utf8.RuneCountInString(text); text != "" && n >= least && n <= most && re.MatchString(text) {
+				return text, true
+			}
+		}
+	}
+	return "", false
 }
 
 // formatted makes a text of a format that services know, "" for others.
@@ -349,6 +377,9 @@ func (m *maker) between(b bounds, step, fine *big.Rat) (any, error) {
 	k := new(big.Int).Add(least, big.NewInt(m.r.Int64N(steps+1)))
 	if !m.o.Plain && m.r.IntN(8) == 0 {
 		k = most
+	}
+	if m.o.Bounds && m.r.IntN(8) == 0 {
+		k = least
 	}
 	if m.o.Plain && least.Sign() < 0 && most.Sign() > 0 && m.r.IntN(8) > 0 {
 		if most.IsInt64() {
