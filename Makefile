@@ -107,6 +107,7 @@ corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's sche
 	test/ajv/run $(OUT)/tools.jsonl
 
 JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown)
+PRISM_FLAGS = $(if $(GENERATED),-generated $(GENERATED)) $(if $(EACH),-each $(EACH)) $(if $(VERBOSE),-v)
 
 .PHONY: judges judge-filter judge-swaggerclient judge-prism
 judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1)
@@ -117,8 +118,8 @@ judge-filter: ## openapi3filter decodes 10,000 calls of generated documents
 judge-swaggerclient: ## the reference JavaScript client builds the same requests (SAMPLE operations, or all)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/judges/swaggerclient/run $(JUDGE_FLAGS)
 
-judge-prism: ## Prism accepts the requests, and its answers become results (SAMPLE operations, or all)
-	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/judges/prism/run $(JUDGE_FLAGS)
+judge-prism: ## Prism accepts the requests, and its answers become results (SAMPLE operations, or all; GENERATED=5 calls of each with generated arguments, SPECS=DIR: other documents, EACH=40 operations of each, VERBOSE=1)
+	OPENAPI_CORPUS=$(if $(SPECS),$(abspath $(SPECS)),$(OPENAPI_CORPUS)) test/judges/prism/run $(JUDGE_FLAGS) $(PRISM_FLAGS)
 
 .PHONY: bench
 bench: build ## gateway against a plain reverse proxy; a missed goal is an error, except with BENCH_FLAGS=-short (-h lists the flags)

@@ -39,6 +39,8 @@ type finding struct {
 	open      string // the first violation that no rule explains
 	arguments json.RawMessage
 	request   string
+	headers   http.Header // of the request
+	accepted  bool        // Prism finds no fault in the request, whatever becomes of its answer
 	status    int
 	input     json.RawMessage // the schema of the arguments
 }
@@ -51,8 +53,8 @@ type outcome struct {
 	opened   int
 	tools    int // of the gateway
 	sampled  int
-	unlisted int // tools that Prism does not list
-	findings []finding
+	unlisted int       // tools that Prism does not list
+	findings []finding // one for each operation, with generated arguments one for each call
 }
 
 // judge calls the tools of one document, at most so many of them (0: all).
@@ -102,19 +104,23 @@ func judge(ctx context.Context, o options, d document, most int, r *rand.Rand) o
 			continue
 		}
 		worst := finding{verdict: unable + 1}
-		for range o.calls {
-			f := call(ctx, front, relay, plan, listed, r)
-			if f.verdict < worst.verdict {
+		for i := range o.calls {
+			f := call(ctx, o.values(i), front, relay, plan, listed, r)
+			if o.generated > 0 {
+				out.findings = append(out.findings, f)
+			} else if f.verdict < worst.verdict {
 				worst = f
 			}
 		}
-		out.findings = append(out.findings, worst)
+		if o.generated == 0 {
+			out.findings = append(out.findings, worst)
+		}
 	}
 	return out
 }
 
-// call makes one call.
-func call(ctx context.Context, front *front, relay *relay, plan *gateway.Plan, listed served, r *rand.Rand) finding {
+// call makes one call, with arguments of the first kind of values for which the gateway sends a request.
+func call(ctx context.Context, values []generate.Options, front *front, relay *relay, plan *gateway.Plan, listed served, r *rand.Rand) finding {
 	op := plan.Tool.Operation
 	f := finding{operation: op.Method + " " + op.Path, path: op.Path, listed: listed, input: op.Input}
 	schema, err := generate.New(op.Input)
@@ -124,8 +130,8 @@ func call(ctx context.Context, front *front, relay *relay, plan *gateway.Plan, l
 	}
 	var answer result
 	var x *exchange
-	for try := range 4 { // values that can't stand in a path are refused before they are sent, examples too
-		f.arguments, err = schema.Instance(r, generate.Options{Plain: true, NoExamples: try > 1, NoEmpty: true, SafeNumbers: true, Exclusive: true})
+	for _, o := range values {
+		f.arguments, err = schema.Instance(r, o)
 		if err != nil {
 			f.reason = "no arguments were found: " + err.Error()
 			return f.explain()
@@ -141,15 +147,34 @@ func call(ctx context.Context, front *front, relay *relay, plan *gateway.Plan, l
 	}
 	if x == nil {
 		f.reason = "the gateway: " + answer.text()
+		if strings.Contains(f.reason, "did not answer in time") {
+			f.verdict = unable // the request was sent
+			f.reason = "TIMEOUT: Prism did not answer in time"
+			return f
+		}
 		return f.explain()
 	}
-	f.request = x.request
+	f.request, f.headers = x.request, x.sent
 	f.verdict, f.reason = x.verdict()
+	f.accepted = f.verdict == answered || f.verdict == unanswered
 	f.status = x.status
 	if f.verdict == answered && answer.IsError {
 		f.verdict, f.reason = failed, fmt.Sprintf("%d %.300s", x.status, answer.text())
 	}
 	return f.explain()
+}
+
+// values are the kinds of arguments that the i-th call of a tool is tried with. Generated ones are tried once, since what
+// is refused before it is sent is a finding. The texts of every other call are plain: most sets of arguments with edges
+// have one text that can't stand in its header or path, which would hide everything else.
+func (o options) values(i int) []generate.Options {
+	if o.generated > 0 {
+		return []generate.Options{{Plain: i%2 == 0, NoExamples: true, SafeNumbers: true, Exclusive: true, Bounds: true, Optional: 0.5}}
+	}
+	plain := generate.Options{Plain: true, NoEmpty: true, SafeNumbers: true, Exclusive: true}
+	made := plain
+	made.NoExamples = true
+	return []generate.Options{plain, plain, made, made} // examples can't always stand in a path
 }
 
 // violation is one member of the header sl-violations, or of a problem of Prism's own.

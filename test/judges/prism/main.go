@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -32,11 +34,14 @@ type options struct {
 	corpus   string
 	only     string
 	sample   int
+	each     int
 	calls    int
-	seed     uint64
-	patience time.Duration
-	markdown bool
-	verbose  bool
+	// generated is how often each tool is called with generated arguments; 0: the arguments are plain and examples.
+	generated int
+	seed      uint64
+	patience  time.Duration
+	markdown  bool
+	verbose   bool
 }
 
 // run judges and prints the table. The error says that a target was missed, or why nothing was judged.
@@ -47,13 +52,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&o.corpus, "corpus", os.Getenv("OPENAPI_CORPUS"), "folder of documents; with INDEX.md, the entry files that it lists")
 	flags.StringVar(&o.only, "only", "", "take only documents with this in their name")
 	flags.IntVar(&o.sample, "sample", 0, "call so many operations, chosen by the seed from documents of at most 1 MB; 0: all of all")
+	flags.IntVar(&o.each, "each", 0, "call so many operations of each document, chosen by the seed; 0: all")
 	flags.IntVar(&o.calls, "calls", 2, "argument sets for each operation")
+	flags.IntVar(&o.generated, "generated", 0, "call each tool so often with arguments generated from its published schema, at its edges and without its examples, and count calls; 0: plain arguments and examples, and count operations")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of sample and arguments; 0: a new one")
 	flags.DurationVar(&o.patience, "patience", 0, "how long Prism may take to load a document; 0: 3m, or 25s for a sample")
 	flags.BoolVar(&o.markdown, "markdown", false, "print the table as markdown")
 	flags.BoolVar(&o.verbose, "v", false, "print everything that was not accepted and answered")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.generated > 0 {
+		o.calls = o.generated
 	}
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano()) % 1_000_000
@@ -76,34 +86,54 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer files.Close()
 	fmt.Fprintf(out, "judge Prism: seed %d, %d calls an operation\n", o.seed, o.calls)
 	began := time.Now()
-	report := report{out: out, markdown: o.markdown, verbose: o.verbose}
+	var judged interface {
+		add(o outcome)
+		print(share float64) error // the error says that a smaller share, in per cent, was accepted
+	} = &report{out: out, markdown: o.markdown, verbose: o.verbose}
+	if o.generated > 0 {
+		judged = &callReport{out: out, markdown: o.markdown, verbose: o.verbose}
+	}
 	left := o.sample
 	for i, name := range names {
-		most := 0 // of this document; 0: all
+		most := o.each // of this document; 0: all
 		if o.sample > 0 {
-			if most = min(left, fromOne); most == 0 {
+			if most = min(left, cmp.Or(o.each, fromOne)); most == 0 {
 				break
 			}
 		}
 		d := document{file: filepath.Join(o.corpus, name), url: files.URL + "/" + filepath.ToSlash(name)}
-		outcome := judge(ctx, o, d, most, rand.New(rand.NewPCG(o.seed, uint64(i))))
+		outcome := judge(ctx, o, d, most, rand.New(rand.NewPCG(o.seed, o.stream(i, name))))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		report.add(outcome)
+		judged.add(outcome)
 		left -= outcome.sampled
 	}
 	share := 99.0 // per cent of the operations
-	if o.sample > 0 {
+	switch {
+	case o.generated > 0:
+		share = 99.5 // per cent of the calls
+	case o.sample > 0 || o.each > 0:
 		share = 97 // in a sample it is chance too
 	}
-	err = report.print(share)
+	err = judged.print(share)
 	fmt.Fprintf(out, "seed %d, %.0f s\n", o.seed, time.Since(began).Seconds())
 	return err
 }
 
 // fromOne is how many operations of a sample come from one document: a start of Prism takes longer than many calls.
 const fromOne = 25
+
+// stream is the part of the seed that is a document's own. Generated arguments of a document don't depend on which others
+// are judged.
+func (o options) stream(i int, name string) uint64 {
+	if o.generated == 0 {
+		return uint64(i)
+	}
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, filepath.ToSlash(name)) // never fails
+	return h.Sum64()
+}
 
 // document is one document, for Prism and for the gateway.
 type document struct{ file, url string }

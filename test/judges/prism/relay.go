@@ -24,6 +24,7 @@ type relay struct {
 // exchange is one request with its answer.
 type exchange struct {
 	request string // its first line and the beginning of its body
+	sent    http.Header
 	status  int
 	header  http.Header
 	body    []byte
@@ -66,7 +67,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 
 func (r *relay) pass(in *http.Request) *exchange {
 	body, err := io.ReadAll(in.Body)
-	x := &exchange{err: err, request: fmt.Sprintf("%s %s %s %.4000q", in.Method, in.RequestURI, in.Header.Get("Content-Type"), body)}
+	x := &exchange{err: err, sent: in.Header, request: fmt.Sprintf("%s %s %s %.4000q", in.Method, in.RequestURI, in.Header.Get("Content-Type"), body)}
 	if err != nil {
 		return x
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ var rules = []rule{
 	{
 		name:      "no media type for a body",
 		clause:    "Swagger 2.0 \"Operation Object\": consumes may be absent; Prism then takes no body at all, the gateway sends JSON",
-		violation: regexp.MustCompile(`^request: No supported content types, but request included a non-empty body`),
+		violation: regexp.MustCompile(`^(request|INVALID_CONTENT_TYPE): No supported content types, but request included a non-empty body`),
 		applies:   func(f finding) bool { return f.listed.Bodiless },
 	},
 	{
@@ -145,6 +146,66 @@ var rules = []rule{
 		violation: regexp.MustCompile(`(?s)^the gateway: .*that is the name of another parameter`),
 	},
 	{
+		name:      "an empty text in a query",
+		clause:    "RFC 6570 section 3.2.8: an empty value is name=, which is not the absence of the parameter; Prism takes it for that",
+		violation: absent,
+		applies: func(f finding) bool {
+			_, query, _ := strings.Cut(f.request, "?")
+			query, _, _ = strings.Cut(query, " ")
+			given, err := url.ParseQuery(query)
+			return err == nil && !slices.ContainsFunc(f.violations(), func(v string) bool {
+				name := absent.FindStringSubmatch(v)
+				return name != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(given)), func(key string) bool {
+					return strings.EqualFold(key, name[2]) && !slices.ContainsFunc(given[key], func(value string) bool { return value != "" })
+				})
+			})
+		},
+	},
+	{
+		name:      "an empty text in a header",
+		clause:    "RFC 9110 section 5.5: a field's value may be empty; Prism takes it for an absent one",
+		violation: headless,
+		applies: func(f finding) bool {
+			return !slices.ContainsFunc(f.violations(), func(v string) bool {
+				name := headless.FindStringSubmatch(v)
+				return name != nil && !slices.Equal(f.headers.Values(name[2]), []string{""})
+			})
+		},
+	},
+	{
+		name:      "a pattern that looks around",
+		clause:    "docs/openapi-support.md, divergence 8: a pattern that RE2 can't express is published, and not checked; the judge's texts leave lookaround out",
+		violation: regexp.MustCompile(`must match pattern "[^;]*\(\?<?[=!]`),
+	},
+	{
+		name:      "the ends of int64",
+		clause:    "OAS 3.1.1 \"Data Type Format\": int64 has 64 bits with sign; Prism allows what JavaScript holds exactly, 53",
+		violation: regexp.MustCompile(`must be (<= 9007199254740991 \(maximum\)|>= -9007199254740991 \(minimum\))`),
+	},
+	{
+		name:      "another multipart than form-data",
+		clause:    "OAS 3.1.1 \"Special Considerations for multipart Content\": the parts are the members of an object; Prism parses multipart/form-data alone, and compares the text of the others",
+		violation: regexp.MustCompile(`^(request\.)?body: Request body must be object \(type\)`),
+		applies: func(f finding) bool {
+			return strings.Contains(f.request, " multipart/") && !isForm(f)
+		},
+	},
+	{
+		name:      "a text that no header or cookie holds",
+		clause:    "RFC 9110 section 5.5 and RFC 6265 section 4.1.1: a field's value is visible ASCII without spaces around it, a cookie's has no delimiters; neither can be escaped",
+		violation: regexp.MustCompile(`^the gateway: .* must (contain ASCII characters only|not begin or end with a space|not contain .*|not have a member that begins or ends with a space): it is sent as a (header|cookie)`),
+	},
+	{
+		name:      "a text that no path segment holds",
+		clause:    "docs/openapi-support.md, divergence 12 (R2): a value in a path is not empty and holds no slash, no dot segment and no control character, in any encoding",
+		violation: regexp.MustCompile(`^the gateway: .* (must not be empty: it is a part of the path|must not contain "/": it is one segment|must not contain the path segment|must not be percent-encoded: the gateway|must not contain control characters: it is a part of the path)`),
+	},
+	{
+		name:      "a delimiter within a member",
+		clause:    "docs/openapi-support.md, divergence 14, and OAS 3.1.1 appendices C and D: a delimiter that can't be escaped splits the member",
+		violation: regexp.MustCompile(`^the gateway: .* (must not have a member that contains .*: members are sent with it between them|must not have a member .*: (brackets would make it another one|its name would end at))`),
+	},
+	{
 		name:      "a schema that nothing fits",
 		clause:    "JSON Schema 2020-12 core, section 10.3.2.3: additionalProperties does not see what other parts of an allOf declare",
 		violation: regexp.MustCompile(`^no arguments were found: .* is required and forbidden`),
@@ -186,6 +247,8 @@ var rules = []rule{
 
 var (
 	parameterViolation = regexp.MustCompile(`^(request\.)?(path|query|header)\.`)
+	absent             = regexp.MustCompile(`^(request\.)?query: Request query must have required property '([^']*)'`)
+	headless           = regexp.MustCompile(`^(request\.)?header: Request header must have required property '([^']*)'`)
 	spaced             = regexp.MustCompile(`^(request\.)?query\.([^:]*)\.0: `)
 	emptyish           = regexp.MustCompile(`json "(false|0|null|\\"\\")\\?n?"$`)
 )
@@ -216,10 +279,27 @@ func parameterOf(violation string) string {
 
 // violations are the parts of a reason.
 func (f finding) violations() []string {
-	if f.verdict == failed || f.request == "" { // a sentence of the gateway
-		return []string{f.reason}
+	if f.verdict == failed || f.request == "" { // sentences of the gateway
+		return sentences(f.reason)
 	}
 	return strings.Split(f.reason, "; ")
+}
+
+// sentences are the faults that the gateway finds in arguments, each with what says so before it: "the gateway: /id: must …".
+func sentences(reason string) (all []string) {
+	said, faults, ok := strings.Cut(reason, "The arguments are not valid; nothing was sent.")
+	if !ok {
+		return []string{reason}
+	}
+	for line := range strings.Lines(faults) {
+		if fault, ok := strings.CutPrefix(line, "- "); ok {
+			all = append(all, said+strings.TrimSpace(fault))
+		}
+	}
+	if len(all) == 0 {
+		return []string{reason}
+	}
+	return all
 }
 
 // explain looks for rules: every violation must have one.

@@ -45,6 +45,7 @@ func TestVerdict(t *testing.T) {
 
 // A finding is explained only if a rule explains each of its violations.
 func TestExplain(t *testing.T) {
+	const nothing = "nothing was sent"
 	const parameter = "query.refresh: Request query parameter refresh must match exactly one schema in oneOf (oneOf)"
 	for name, c := range map[string]struct {
 		f    finding
@@ -62,10 +63,28 @@ func TestExplain(t *testing.T) {
 		"false as body":                {finding{reason: ": Body parameter is required (required)", request: `PATCH /x application/merge-patch+json "false"`}, "a body of false, 0 or an empty text"},
 		"no body":                      {finding{reason: ": Body parameter is required (required)", request: `POST /x  ""`}, ""},
 		"a refusal among many answers": {finding{verdict: failed, reason: "404 no"}, ""},
-		"nothing but refusals":         {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
+		"no media type, told alone":    {finding{reason: "INVALID_CONTENT_TYPE: No supported content types, but request included a non-empty body", listed: served{Bodiless: true}}, "no media type for a body"},
+		"an empty text in a query":     {finding{reason: "request.query: Request query must have required property 'version' (required)", request: `POST /x?Version=&a=b application/json "{}"`}, "an empty text in a query"},
+		"no text in a query":           {finding{reason: "request.query: Request query must have required property 'version' (required)", request: `POST /x?a= application/json "{}"`}, ""},
+		"an empty header": {finding{reason: "request.header: Request header must have required property 'x-by' (required)",
+			headers: http.Header{"X-By": {""}}}, "an empty text in a header"},
+		"a missing header":    {finding{reason: "request.header: Request header must have required property 'x-by' (required)"}, ""},
+		"lookaround":          {finding{reason: `request.body.p: Request body property p must match pattern "^(?=.*[0-9]).{8,}$" (pattern)`}, "a pattern that looks around"},
+		"a plain pattern":     {finding{reason: `request.body.p: Request body property p must match pattern "^(?:a|b)$" (pattern)`}, ""},
+		"the end of int64":    {finding{reason: "request.body.n: Request body property n must be <= 9007199254740991 (maximum)"}, "the ends of int64"},
+		"multipart/related":   {finding{reason: "request.body: Request body must be object (type)", request: `POST /x multipart/related; boundary=b "--b--"`}, "another multipart than form-data"},
+		"multipart/form-data": {finding{reason: "request.body: Request body must be integer (type)", request: `POST /x multipart/form-data; boundary=b "--b--"`}, ""},
+		"texts of headers and paths": {finding{reason: "the gateway: The arguments are not valid; nothing was sent. Correct them and call again.\n" +
+			"- /h: must contain ASCII characters only: it is sent as a header\n- /id: must not contain \"/\": it is one segment of the path\nIt takes: h (string)", request: nothing}, "a text that no header or cookie holds"},
+		"and something that is wrong": {finding{reason: "the gateway: The arguments are not valid; nothing was sent. Correct them and call again.\n" +
+			"- /h: must contain ASCII characters only: it is sent as a header\n- /n: must be an integer", request: nothing}, ""},
+		"nothing but refusals": {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
 	} {
-		if c.f.request == "" {
+		switch c.f.request {
+		case "":
 			c.f.request = "GET /x"
+		case nothing:
+			c.f.request = ""
 		}
 		if got := c.f.explain(); got.rule != c.want {
 			t.Errorf("%s: rule %q, want %q", name, got.rule, c.want)
