@@ -79,6 +79,9 @@ func (p Pattern) String() string { return p.text }
 // MarshalText returns the pattern as it was written.
 func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.text), nil }
 
+// UnmarshalText reads what MarshalText returns.
+func (p *Pattern) UnmarshalText(text []byte) error { return p.parse(string(text)) }
+
 func (p *Pattern) parse(text string) error {
 	re, err := regexp.Compile(globExpression(text))
 	if err != nil {
