@@ -2,12 +2,15 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +23,8 @@ type Certificates struct {
 	// ClientCAs are the authorities of whom clients need a certificate. Without an error and nil: clients are asked for none.
 	ClientCAs    *x509.CertPool
 	ClientCAsErr error
+	// Authorities are the digests (SHA-256) of their certificates.
+	Authorities []string
 }
 
 // Certificates reads the certificate and its key, and the authorities of clients, from their files.
@@ -27,9 +32,12 @@ func (t *TLS) Certificates() Certificates {
 	r := t.read()
 	return Certificates{
 		Own: r.certificate, OwnErr: errors.Join(prefixed("server.tls.cert_file", r.certErr), prefixed("server.tls.key_file", r.keyErr)),
-		ClientCAs: r.clientCAs, ClientCAsErr: prefixed("server.tls.client_ca_file", r.caErr),
+		ClientCAs: r.clientCAs, ClientCAsErr: prefixed("server.tls.client_ca_file", r.caErr), Authorities: r.authorities,
 	}
 }
+
+// ClientAuthorities returns the digests (SHA-256) of the certificates in server.tls.client_ca_file, as they were when the configuration was loaded.
+func (c *Config) ClientAuthorities() []string { return slices.Clone(c.authorities) }
 
 // Files are the paths of those that are read.
 func (t *TLS) Files() (paths []string) {
@@ -55,12 +63,13 @@ type read struct {
 	certErr, keyErr, caErr error
 	open                   bool     // every user of the machine can read the key
 	doubts                 []string // about authorities
+	authorities            []string // digests of their certificates
 }
 
 func (t *TLS) read() (p read) {
 	if t.ClientCAFile != "" {
 		var err error
-		if p.clientCAs, p.doubts, err = authorities(t.ClientCAFile); err != nil {
+		if p.clientCAs, p.authorities, p.doubts, err = authorities(t.ClientCAFile); err != nil {
 			p.caErr = fmt.Errorf("%q %w", t.ClientCAFile, err)
 		}
 	}
@@ -93,27 +102,29 @@ func (t *TLS) read() (p read) {
 }
 
 // authorities reads those of clients and of services. A file with a certificate that can't be read is of no use, and neither is one without any: whom
-// they let in would be refused, and nobody would know why. doubts are of those of clients.
-func authorities(file File) (pool *x509.CertPool, doubts []string, err error) {
+// they let in would be refused, and nobody would know why. digests are of their certificates; doubts are of those of clients.
+func authorities(file File) (pool *x509.CertPool, digests, doubts []string, err error) {
 	data, _, err := readRegular(string(file))
 	if err != nil {
-		return nil, nil, fmt.Errorf("can't be read: %w", err)
+		return nil, nil, nil, fmt.Errorf("can't be read: %w", err)
 	}
 	all, err := certificatesIn(data)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if len(all) == 0 {
-		return nil, nil, errors.New("holds no PEM certificate")
+		return nil, nil, nil, errors.New("holds no PEM certificate")
 	}
 	pool = x509.NewCertPool()
 	for n, c := range all {
 		pool.AddCert(c)
+		sum := sha256.Sum256(c.Raw)
+		digests = append(digests, hex.EncodeToString(sum[:]))
 		if doubt := doubtOf(c, time.Now()); doubt != "" {
 			doubts = append(doubts, fmt.Sprintf("certificate number %d %s", n+1, doubt))
 		}
 	}
-	return pool, doubts, nil
+	return pool, digests, doubts, nil
 }
 
 // doubtOf tells why an authority will let in nobody, or hardly anybody (as x509.Certificate.CheckSignatureFrom has it); "": it may.
@@ -219,6 +230,7 @@ func (l *loader) tls(cfg *Config) {
 		return
 	}
 	p := t.read()
+	cfg.authorities = p.authorities
 	if p.caErr != nil {
 		l.errorf(key+".client_ca_file", "%s", p.caErr)
 	}

@@ -51,7 +51,8 @@ type Config struct {
 	files       []string
 	directories []directory
 	promptDirs  []directory
-	entries     []int // of the file, for each of APIs
+	entries     []int    // of the file, for each of APIs
+	authorities []string // digests of those of clients
 }
 
 // Server says where and how clients are served.

@@ -7,6 +7,9 @@ import "slices"
 func (c *Config) ServedAs(started *Config) *Config {
 	own := *c
 	own.Server.Listen, own.Server.TLS, own.Server.OldTransport = started.Server.Listen, started.Server.TLS, started.Server.OldTransport
+	if own.Server.TLS != nil && (c.Server.TLS == nil || c.Server.TLS.ClientCAFile != own.Server.TLS.ClientCAFile) {
+		own.authorities = started.authorities
+	}
 	own.Admin.Listen, own.Server.StateDir = started.Admin.Listen, started.Server.StateDir
 	own.Limits.MaxHeader = started.Limits.MaxHeader
 	own.State = started.State

@@ -233,7 +233,7 @@ func (l *loader) authority(key string, file File) {
 		return
 	}
 	l.files = append(l.files, string(file))
-	if _, _, err := authorities(file); err != nil {
+	if _, _, _, err := authorities(file); err != nil {
 		l.errorf(key, "%q %s", file, err)
 	}
 }
