@@ -1,8 +1,8 @@
 package gateway
 
 import (
-	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,55 +11,78 @@ import (
 	"drawbridge/openapi"
 )
 
-// widens lists in what a configuration gives more access than the deployment does: operation by operation where documents are loaded, and else
-// by what the two configurations say.
+// widens lists in what a configuration gives more access than the deployment does: operation by operation where documents are known, and for operations
+// that documents may have by what the two configurations say.
 func (d *deployment) widens(before *widening.Summary, c *config.Config) []string {
-	judged := map[int]bool{}
+	documents := make([]*widening.Document, len(c.APIs))
 	var opens []string
-	for i := range c.APIs {
-		s := d.loadedFrom(&c.APIs[i])
-		if s == nil {
+	for i, sources := range d.documentsOf(c) {
+		if len(sources) == 0 {
 			continue
 		}
-		judged[i] = true
-		opens = append(opens, operationsOpened(d.config, c, s, &c.APIs[i])...)
+		of := &widening.Document{Was: sources[0].name, Is: namedUnder(sources[0], &c.APIs[i]), Opened: map[string][]config.Subject{}}
+		documents[i] = of
+		for _, s := range sources {
+			opens = append(opens, d.operationsOpened(c, s, &c.APIs[i], of)...)
+		}
 	}
-	return slices.Concat(widening.Wider(before, widening.Of(c, before), func(i int) bool { return judged[i] }), opens)
+	return slices.Concat(widening.Wider(before, widening.Of(c, before), func(i int) *widening.Document { return documents[i] }), opens)
 }
 
-// loadedFrom returns the source whose document an API of another configuration has, too; nil if none has loaded it.
-func (d *deployment) loadedFrom(api *config.API) *source {
-	var found *source
+// documentsOf returns for each API of another configuration the sources that know its document, and with which it is compared: the one that it succeeds,
+// else all of that document.
+func (d *deployment) documentsOf(c *config.Config) [][]*source {
+	var old, next []*config.API
 	for _, s := range d.sources {
-		if s.loaded == nil || s.config.Spec != api.Spec {
-			continue
-		}
-		if s.config.Name == api.Name {
-			return s
-		}
-		found = cmp.Or(found, s)
+		old = append(old, &s.config)
 	}
-	return found
+	for i := range c.APIs {
+		next = append(next, &c.APIs[i])
+	}
+	of := func(o, n *config.API) bool { return o.Spec == n.Spec }
+	succeeds, _ := widening.Pair(old, next, func(o, n *config.API) bool { return reflect.DeepEqual(o, n) },
+		func(o, n *config.API) bool { return of(o, n) && o.Name == n.Name }, of)
+	sources := make([][]*source, len(next))
+	for i, at := range succeeds {
+		for j, s := range d.sources {
+			if (j == at || at < 0 && of(old[j], next[i])) && len(s.documentsKnown()) > 0 {
+				sources[i] = append(sources[i], s)
+			}
+		}
+	}
+	return sources
 }
 
-// operationsOpened lists what the operations of a document need less under another configuration.
-func operationsOpened(before, after *config.Config, s *source, api *config.API) []string {
-	was := permissions{c: before, s: s, name: s.name}
-	is := permissions{c: after, s: &source{config: *api, loaded: s.loaded}, name: api.Name}
-	if is.name == "" {
-		is.name = apiName(s.loaded.title)
-		if s.config.Name == "" {
-			is.name = s.name
-		}
+// namedUnder returns the name that an API has under another configuration, with a document that is known.
+func namedUnder(s *source, api *config.API) string {
+	switch {
+	case api.Name != "":
+		return api.Name
+	case s.config.Name == "":
+		return s.name
 	}
+	return apiName(s.documentsKnown()[0].title)
+}
+
+// operationsOpened lists what the operations of a source's documents need less under another configuration: of the one in use, and of the one that is held,
+// which may be accepted next. It notes them in of.
+func (d *deployment) operationsOpened(after *config.Config, s *source, api *config.API, of *widening.Document) []string {
 	opens := map[string][]string{}
 	var order []string
-	for _, op := range s.loaded.api.Operations {
-		for _, what := range is.opened(&was, op) {
-			if opens[what] == nil {
-				order = append(order, what)
+	for _, l := range s.documentsKnown() {
+		was := permissions{c: d.config, s: &source{config: s.config, loaded: l}, name: s.name}
+		is := permissions{c: after, s: &source{config: *api, loaded: l}, name: namedUnder(s, api)}
+		for _, op := range l.api.Operations {
+			of.Operations = append(of.Operations, subjectOf(of.Is, op))
+			for _, what := range is.opened(&was, op) {
+				if opens[what] == nil {
+					order = append(order, what)
+				}
+				if key := op.Method + " " + op.Path; !slices.Contains(opens[what], key) {
+					opens[what] = append(opens[what], key)
+					of.Opened[what] = append(of.Opened[what], subjectOf(of.Is, op))
+				}
 			}
-			opens[what] = append(opens[what], op.Method+" "+op.Path)
 		}
 	}
 	var lines []string
@@ -92,26 +115,36 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 		return nil
 	}
 	if !was.s.config.Exposes(before) {
-		return []string{"tools.include and tools.exclude let calls through"}
+		return []string{widening.LetThrough}
 	}
-	set, old := v.c.Settings(subject, v.s.loaded.extended.of[op]), was.c.Settings(before, was.s.loaded.extended.of[op])
+	set, old := v.c.Settings(subject, v.own(op)), was.c.Settings(before, was.own(op))
 	when := func(opens bool, line string) {
 		if opens {
 			what = append(what, line)
 		}
 	}
 	if guarded(was.c) && guarded(v.c) {
-		when(v.needsFewerScopes(was, op, subject, before, set, old), "fewer or other scopes suffice for calls")
-		when(old.Condition != "" && set.Condition != old.Condition, "a condition is gone or another, for calls")
+		when(v.needsFewerScopes(was, op, subject, before, set, old), widening.FewerScopes)
+		when(old.Condition != "" && set.Condition != old.Condition, widening.OtherCondition)
 	}
 	asks, asked := consentOf(v.c, set, !safeMethod(op.Method)), consentOf(was.c, old, !safeMethod(op.Method))
-	when(asked.needed && !asks.needed, "no consent is needed for calls")
+	when(asked.needed && !asks.needed, widening.NoConsent)
 	given := widening.Asked(set.Inputs)
-	when(slices.ContainsFunc(widening.Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), "callers give arguments that the user was asked for, in calls")
+	when(slices.ContainsFunc(widening.Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), widening.NotAsked)
 	hidden := widening.Hidden(set.SensitiveFields)
-	when(slices.ContainsFunc(widening.Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), "sensitive_fields hides fewer fields in answers")
-	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), "cache.shared gives other callers the answers")
+	when(slices.ContainsFunc(widening.Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), widening.LessHidden)
+	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), widening.SharedAnswers)
+	calls := widening.JobCalls(old.Job)
+	when(slices.ContainsFunc(widening.JobCalls(set.Job), func(call string) bool { return !slices.Contains(calls, call) }), widening.MoreJobs)
 	return what
+}
+
+// own returns what the document says of the operation, if it is trusted with that.
+func (v *permissions) own(op *openapi.Operation) config.Settings {
+	if !v.s.config.TrustExtensions {
+		return config.Settings{}
+	}
+	return v.s.loaded.extended.of[op]
 }
 
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }

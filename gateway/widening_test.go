@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/test/timebox"
 )
 
@@ -45,5 +47,66 @@ func TestHeldConfiguration(t *testing.T) {
 	}
 	if r.current.Load().whole.plans["two"].consent.needed || len(r.Status().Config.Opens) > 0 || !strings.Contains(metrics(), "\ndrawbridge_config_held 0\n") {
 		t.Error("the configuration that was accepted is not in use")
+	}
+}
+
+// TestHeldWithoutOperations: what restricts no operation of the document that is in use restricts those of the next one, and of the one that is held.
+func TestHeldWithoutOperations(t *testing.T) {
+	const (
+		api      = "admin: {token: 0123456789abcdef}\napis:\n  - {spec: a.yaml, name: a%s}\n"
+		excludes = ", tools: {exclude: [{path: '/admin*', optional: true}]}"
+		confirms = "rules:\n  - {match: {operation: '*op*'}, set: {confirm: true}}\n  - {match: {operation: op11}, set: {confirm: false}}\n"
+	)
+	few := operations(4)
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(api, excludes), "a.yaml": document("A", append([]string{"admin"}, few...)...)})
+	r.served()
+	reload := func(files map[string]string, asked bool) error {
+		r.write(files)
+		done := make(chan error, 1)
+		r.reloads <- reload{done: []chan<- error{done}, asked: asked}
+		return timebox.Receive(t, done)
+	}
+	// For a moment, the document lacks what is excluded.
+	if err := reload(map[string]string{"a.yaml": document("A", few...)}, false); err != nil {
+		t.Fatal(err)
+	}
+	const want = `apis: a: tools.include and tools.exclude let calls through of operations that match {path: "/admin*"}`
+	if err := reload(map[string]string{"drawbridge.yaml": fmt.Sprintf(api, "")}, false); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("without the exclusion: %v", err)
+	}
+	if err := reload(map[string]string{"drawbridge.yaml": fmt.Sprintf(api, strings.Replace(excludes, "'/admin*'", "['/admin*', /secret]", 1))}, false); err != nil {
+		t.Errorf("with one more exclusion: %v", err)
+	}
+	if err := reload(map[string]string{"drawbridge.yaml": fmt.Sprintf(api, excludes) + confirms, "a.yaml": document("A", operations(12)...)}, true); err != nil {
+		t.Fatal(err)
+	}
+	// A document that lost most of its operations is held, with one that is new.
+	if err := reload(map[string]string{"a.yaml": document("A", "op00", "stop11")}, false); err != nil || r.state(0).State != admin.Held {
+		t.Fatalf("%v, %+v", err, r.state(0))
+	}
+	err := reload(map[string]string{"drawbridge.yaml": fmt.Sprintf(api, excludes) + strings.Replace(confirms, "op11}", "'*op11'}", 1)}, false)
+	if err == nil || !strings.Contains(err.Error(), "apis: a: no consent is needed for calls of GET /stop11") {
+		t.Errorf("an operation of the document that is held: %v", err)
+	}
+}
+
+// TestHeldTwins: of entries that have one document, each is compared with the one that it was, also under another name.
+func TestHeldTwins(t *testing.T) {
+	const twins = "apis:\n  - {spec: a.yaml, name: open}\n  - {spec: a.yaml, name: %s, tools: {exclude: [{operation: one}%s]}}\n"
+	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(twins, "closed", ", {operation: two}"), "a.yaml": document("A", "one", "two", "three")})
+	r.eventually("both are served", func() bool { return len(r.tools()) == 4 })
+	for _, tt := range []struct {
+		name, text, want string
+	}{
+		{"the second one opens an operation under another name", fmt.Sprintf(twins, "other", ""), "let calls through of GET /two"},
+		{"the second one has another name", fmt.Sprintf(twins, "other", ", {operation: two}"), ""},
+		{"the first one goes", "apis: [{spec: a.yaml, name: other, tools: {exclude: [{operation: one}, {operation: two}]}}]\n", ""},
+	} {
+		r.write(map[string]string{"drawbridge.yaml": tt.text})
+		done := make(chan error, 1)
+		r.reloads <- reload{done: []chan<- error{done}}
+		if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
 	}
 }

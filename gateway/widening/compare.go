@@ -1,7 +1,6 @@
 package widening
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -11,9 +10,8 @@ import (
 
 // Wider lists in what a configuration gives more access than the one before it; nothing if it does not. Each is a sentence without a
 // full stop that begins with a key of the configuration. What an API that is new allows by itself is no wider access: nothing restricted
-// it before. judged tells of new.APIs[i] that all of its operations were compared one by one, so that the rules and selectors for
-// them need not be; it may be nil.
-func Wider(old, new *Summary, judged func(i int) bool) (opens []string) {
+// it before. documents tells what is known of the document of new.APIs[i], whose operations were compared one by one; nil: nothing. It may be nil itself.
+func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
 	w := &comparison{}
 	w.auth(old, new)
 	w.added("server.allowed_hosts", "requests for the host %q are let in", old.Hosts, new.Hosts, coversHost)
@@ -22,6 +20,11 @@ func Wider(old, new *Summary, judged func(i int) bool) (opens []string) {
 	w.networks("server.trusted_proxies", "the word of %s about its callers' addresses is taken", old.Proxies, new.Proxies)
 	w.added("tools.callback_urls", "the gateway calls %q for its callers", old.CallbackURLs, new.CallbackURLs, equal)
 	w.when(old.ClientCAs && !new.ClientCAs, "server.tls.client_ca_file", "clients need no certificate any more")
+	w.when(new.ClientCAs && old.Clients != nil && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
+	w.when(old.TLS && !new.TLS, "server.tls", "tokens and answers travel in clear")
+	w.when(old.Local && !new.Local, "server.listen", "other machines reach the gateway")
+	w.when(old.AdminLocal && !new.AdminLocal, "admin.listen", "other machines reach the listener for operators")
+	w.when(old.AdminRefuses && !new.AdminRefuses, "admin.token", "requests can reload the configuration, and accept documents")
 	w.when(old.Lock != "" && new.Lock == "", "tools.lock", "tools need no approval any more")
 	w.when(old.Lock != "" && new.Lock != "" && new.Lock != old.Lock, "tools.lock", "another file approves the tools")
 	w.when(old.Confirm && !new.Confirm, "tools.confirm", "destructive tools do not wait for consent any more")
@@ -30,12 +33,16 @@ func Wider(old, new *Summary, judged func(i int) bool) (opens []string) {
 		"callers with other scopes than before are not asked for consent")
 	w.endpoints(old, new)
 	w.prompts(old, new)
-	w.apis(old, new, judged)
+	w.outside(old, new)
+	w.apis(old, new, documents)
 	return w.opens
 }
 
 // comparison collects in what a configuration is wider.
-type comparison struct{ opens []string }
+type comparison struct {
+	opens    []string
+	compared int // see maxComparisons
+}
 
 func (w *comparison) when(wider bool, key, format string, args ...any) {
 	if wider {
@@ -141,16 +148,21 @@ func (w *comparison) endpoints(old, new *Summary) {
 	}
 }
 
-// prompts compares what the prompts of both need. One that is new is judged as a new API is.
+// prompts compares what the prompts of both need. One that is new is judged as a new API is, and one that comes back is compared with what it was.
 func (w *comparison) prompts(old, new *Summary) {
 	if old.Auth == nil || new.Auth == nil {
 		return
 	}
 	for _, n := range new.Prompts {
-		for _, o := range old.Prompts {
-			is, was := orDefault(n.Scopes, new.Auth), orDefault(o.Scopes, old.Auth)
-			w.when(o.Name == n.Name && !AsStrict(is, was, old.Auth.Implies), "prompts", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
+		known := slices.Concat(old.Prompts, old.GonePrompts)
+		at := slices.IndexFunc(known, func(o Prompt) bool { return o.Name == n.Name })
+		if at < 0 {
+			continue
 		}
+		o := known[at]
+		is, was := orDefault(n.Scopes, new.Auth), orDefault(o.Scopes, old.Auth)
+		w.when(!AsStrict(is, was, old.Auth.Implies), "prompts", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
+		w.when(o.Endpoints != nil && !contains(o.Endpoints, n.Endpoints), "prompts", "of %q, callers of more endpoints get it", n.Name)
 	}
 }
 
@@ -187,121 +199,4 @@ func scopes(list []string) string {
 		return fmt.Sprintf("the scope %q", list[0])
 	}
 	return fmt.Sprintf("the scopes %q", list)
-}
-
-// Baseline returns which of the old APIs one of the new is compared with: the one of the same name and document, else of the same document; false:
-// there is none.
-func Baseline(old []API, a API) (API, bool) {
-	for _, same := range []func(API) bool{a.is, func(o API) bool { return o.Spec == a.Spec }} {
-		if at := slices.IndexFunc(old, same); at >= 0 {
-			return old[at], true
-		}
-	}
-	return API{}, false
-}
-
-func (w *comparison) apis(old, new *Summary, judged func(i int) bool) {
-	known := slices.Concat(old.APIs, old.Gone)
-	for i, n := range new.APIs {
-		key := "apis: " + cmp.Or(n.Name, "one without name")
-		o, ok := Baseline(known, n)
-		switch {
-		case ok:
-			w.sameAPI(key, &o, &n, old, new, judged != nil && judged(i))
-		case n.Name != "" && slices.ContainsFunc(known, func(o API) bool { return o.Name == n.Name }):
-			w.when(!inEntry(old.APIs, n), key, "the document is another, so its operations can't be compared")
-		case slices.ContainsFunc(old.APIs, func(o API) bool { return !inEntry(new.APIs, o) }):
-			w.when(!inEntry(old.APIs, n), key, "it comes in the place of another, and nothing tells whether its tools are the same")
-		}
-	}
-}
-
-// inEntry reports whether one of the APIs comes from the same entry of the file: documents of a directory come and go.
-func inEntry(all []API, a API) bool {
-	return slices.ContainsFunc(all, func(o API) bool { return o.Entry == a.Entry })
-}
-
-func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, judged bool) {
-	w.when(o.BaseURL != n.BaseURL || o.Variables != n.Variables, key, "calls go to another place: base_url or server_variables is another")
-	w.when(o.CAFile != n.CAFile, key, "ca_file is another, so other servers are believed")
-	w.when(n.Trusted && !o.Trusted, key, "trust_extensions lets the document decide on its restrictions")
-	w.when(!contains(o.Slashes, n.Slashes), key, "slash_parameters lets arguments lead to more paths")
-	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
-	w.added(key, "allow_servers lets calls go to %q", o.Servers, n.Servers, equal)
-	w.when(n.Root != "" && n.Root != o.Root, key, "root lets the document take parts from other files")
-	w.added(key, "allow_refs lets the document take parts from %q", o.Refs, n.Refs, equal)
-	w.networks(key, "allow_addresses lets calls go to %s", o.Addresses, n.Addresses)
-	if len(o.Addresses) > 0 && len(n.Addresses) == 0 {
-		w.when(true, key, "allow_addresses does not bound any more where calls go")
-	}
-	if judged {
-		return
-	}
-	w.when(o.Include != "" && o.Include != n.Include, key, "tools.include is gone or another, so more operations may be tools")
-	w.when(!contains(n.Exclude, o.Exclude), key, "tools.exclude lacks a selector that it had, so more operations may be tools")
-	if new.Auth != nil && old.Auth != nil {
-		w.when(o.DocumentScopes && !n.DocumentScopes, key, "scopes_from_document is off, so calls need fewer scopes")
-		w.when(o.DocumentScopes && n.DocumentScopes && o.ScopeMap != n.ScopeMap, key, "scope_map is another, so calls may need other scopes")
-	}
-	if o.Name != n.Name && slices.ContainsFunc(o.Rules, func(r Rule) bool { return len(r.API) > 0 }) {
-		w.when(true, key, "the name is another, and rules for the old one restricted it")
-		return
-	}
-	w.rules(key, o.Rules, n.Rules, old, new)
-}
-
-// rules compares rules that can't be held against operations. Each old one must be there, in the same order, as it was or stricter; others may
-// only restrict, because the last rule that matches wins.
-func (w *comparison) rules(key string, old, new []Rule, before, after *Summary) {
-	next := 0
-	for _, r := range new {
-		if next < len(old) && r.Match == old[next].Match && asStrict(&r, &old[next], before) {
-			next++
-			continue
-		}
-		w.when(loosens(&r, old, before, after), key, "a rule is new or another that takes restrictions back%s", forAPIs(r))
-	}
-	for _, r := range old[next:] {
-		w.when(restricts(&r, before), key, "a rule that restricted its operations is gone or another%s", forAPIs(r))
-	}
-}
-
-// loosens reports whether a rule may take back what one of the others, or the configuration as a whole, restricts.
-func loosens(r *Rule, others []Rule, before, after *Summary) bool {
-	other := func(has func(*Rule) bool) bool {
-		return slices.ContainsFunc(others, func(o Rule) bool { return has(&o) })
-	}
-	switch {
-	case r.Shared:
-	case before.Auth != nil && r.scoped() && (other((*Rule).scoped) || !AsStrict(r.Scopes, before.Auth.DefaultScopes, before.Auth.Implies)):
-	case r.Condition != "" && other(func(o *Rule) bool { return o.Condition != "" }):
-	case r.Confirm != nil && !*r.Confirm && (after.Confirm || other((*Rule).confirms)):
-	case r.Asks && other(func(o *Rule) bool { return len(o.Asked) > 0 }):
-	default:
-		return false
-	}
-	return true
-}
-
-func (r *Rule) scoped() bool   { return len(r.Scopes) > 0 || r.Unscoped }
-func (r *Rule) confirms() bool { return r.Confirm != nil && *r.Confirm }
-
-func forAPIs(r Rule) string {
-	if len(r.API) == 0 {
-		return ""
-	}
-	return " (for " + strings.Join(r.API, ", ") + ")"
-}
-
-// asStrict reports whether a rule restricts no less than the old one with the same selectors.
-func asStrict(n, o *Rule, before *Summary) bool {
-	scoped := before.Auth == nil || slices.Equal(n.Scopes, o.Scopes) && n.Unscoped == o.Unscoped || len(o.Scopes) > 0 && AsStrict(n.Scopes, o.Scopes, before.Auth.Implies)
-	confirmed := n.Confirm == nil && o.Confirm == nil || n.Confirm != nil && (*n.Confirm || o.Confirm != nil && !*o.Confirm)
-	conditioned := n.Condition == o.Condition
-	return scoped && confirmed && conditioned && n.Asks == o.Asks && contains(n.Asked, o.Asked) && contains(n.Hidden, o.Hidden) && (o.Shared || !n.Shared)
-}
-
-// restricts reports whether calls need less without the rule.
-func restricts(r *Rule, before *Summary) bool {
-	return before.Auth != nil && (len(r.Scopes) > 0 || r.Condition != "") || r.confirms() || len(r.Asked) > 0 || len(r.Hidden) > 0
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,16 +25,26 @@ type Summary struct {
 	Origins      []string       `json:"origins,omitempty"`
 	Proxies      []netip.Prefix `json:"proxies,omitempty"`
 	ClientCAs    bool           `json:"client_cas,omitempty"` // clients need a certificate
-	Lock         string         `json:"lock,omitempty"`       // digest of the path
-	Confirm      bool           `json:"confirm,omitempty"`    // destructive tools wait for consent
-	Refuse       bool           `json:"refuse,omitempty"`     // without consent the call is refused
-	Exempt       []string       `json:"exempt,omitempty"`     // scopes with which nobody is asked
+	Clients      []string       `json:"clients,omitempty"`    // digests of the certificates of their authorities; nil: not known
+	TLS          bool           `json:"tls,omitempty"`
+	Local        bool           `json:"local,omitempty"`         // only this machine reaches the listener for clients
+	AdminLocal   bool           `json:"admin_local,omitempty"`   // and that for operators
+	AdminRefuses bool           `json:"admin_refuses,omitempty"` // nobody reloads or accepts by a request
+	Lock         string         `json:"lock,omitempty"`          // digest of the path
+	Confirm      bool           `json:"confirm,omitempty"`       // destructive tools wait for consent
+	Refuse       bool           `json:"refuse,omitempty"`        // without consent the call is refused
+	Exempt       []string       `json:"exempt,omitempty"`        // scopes with which nobody is asked
 	CallbackURLs []string       `json:"callback_urls,omitempty"`
 	Endpoints    []Endpoint     `json:"endpoints,omitempty"`
 	Prompts      []Prompt       `json:"prompts,omitempty"`
 	APIs         []API          `json:"apis"`
+	Closed       []string       `json:"closed,omitempty"` // what is refused without Redis, and protects
+	// Audit and Outside are nil if they are not known, because an earlier version has written the record.
+	Audit   *Audit            `json:"audit"`
+	Outside map[string]string `json:"outside"`
 	// Gone are APIs of earlier configurations, with what restricted them: one that comes back is compared with what it was.
-	Gone []API `json:"gone,omitempty"`
+	Gone        []API    `json:"gone,omitempty"`
+	GonePrompts []Prompt `json:"gone_prompts,omitempty"`
 }
 
 // Auth is the part of auth that decides who may call.
@@ -76,6 +87,8 @@ type Endpoint struct {
 type Prompt struct {
 	Name   string   `json:"name"`
 	Scopes []string `json:"scopes,omitempty"` // none: the defaults
+	// Endpoints have it, besides /mcp; nil: that is not known.
+	Endpoints []string `json:"endpoints"`
 }
 
 // API is an entry of apis, with the rules that may match it.
@@ -100,6 +113,8 @@ type API struct {
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
 	PassHeaders    []string       `json:"pass_headers,omitempty"`
 	Rules          []Rule         `json:"rules,omitempty"`
+	// Identities are what tells the service who calls; nil: that is not known, and neither is what rules say of jobs.
+	Identities map[string]string `json:"identities"`
 }
 
 // Rule is the part of a rule that restricts calls, or takes a restriction back.
@@ -113,7 +128,10 @@ type Rule struct {
 	Asked     []string `json:"asked,omitempty"` // arguments that the user is asked for in any case
 	Asks      bool     `json:"asks,omitempty"`  // the rule has inputs
 	Hidden    []string `json:"hidden,omitempty"`
+	Caches    bool     `json:"caches,omitempty"` // the rule has a cache, or takes one back
 	Shared    bool     `json:"shared,omitempty"` // answers are given to other callers
+	HasJob    bool     `json:"has_job,omitempty"`
+	Job       []string `json:"job,omitempty"` // what a job may do besides asking for its state
 }
 
 // Of summarizes a configuration. before is the summary of the one that it follows, whose APIs are remembered; nil if there is none.
@@ -121,34 +139,56 @@ func Of(c *config.Config, before *Summary) *Summary {
 	s := &Summary{
 		Anonymous: c.Auth != nil && c.Auth.Anonymous, Auth: authOf(c),
 		Hosts: c.Hosts(), AdminHosts: c.Admin.Hosts(), Origins: c.Origins(), Proxies: prefixes(c.Server.TrustedProxies),
-		ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "",
-		Lock:      digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
+		TLS: c.Server.TLS != nil, ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "", Clients: c.ClientAuthorities(),
+		Local: c.Server.Listen.Loopback(), AdminLocal: c.Admin.Listen.Loopback(), AdminRefuses: c.Admin.Token.IsZero(),
+		Audit: auditOf(c), Outside: outsideOf(c),
+		Lock: digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
 		Refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, Exempt: c.Tools.UnconfirmedScopes, CallbackURLs: texts(c.Tools.CallbackURLs),
 	}
 	for i := range c.Endpoints {
 		e := &c.Endpoints[i]
 		s.Endpoints = append(s.Endpoints, Endpoint{e.Name, encode(e.Match), e.DefaultScopes})
 	}
+	for _, use := range c.State.Closed {
+		if use != config.SharedRates {
+			s.Closed = append(s.Closed, string(use))
+		}
+	}
 	for i := range c.Prompts {
-		s.Prompts = append(s.Prompts, Prompt{c.Prompts[i].Name, c.Prompts[i].Scopes})
+		p := &c.Prompts[i]
+		s.Prompts = append(s.Prompts, Prompt{p.Name, p.Scopes, append([]string{}, p.Endpoints...)})
 	}
 	for i := range c.APIs {
 		s.APIs = append(s.APIs, apiOf(c, &c.APIs[i]))
 	}
 	if before != nil {
-		for _, a := range slices.Concat(before.APIs, before.Gone) {
-			if !slices.ContainsFunc(s.APIs, a.is) && !slices.ContainsFunc(s.Gone, a.is) && len(s.Gone) < maxGone {
-				s.Gone = append(s.Gone, a)
-			}
-		}
+		s.remember(before)
 	}
 	return s
 }
 
-// maxGone is the most APIs that are remembered.
+// remember adds what the configuration before had, or remembered, and this one has not.
+func (s *Summary) remember(before *Summary) {
+	known := slices.Concat(before.APIs, before.Gone)
+	_, succeeded := Pair(known, s.APIs, API.equal, API.same)
+	for i, a := range known {
+		if !succeeded[i] && len(s.Gone) < maxGone {
+			s.Gone = append(s.Gone, a)
+		}
+	}
+	for _, p := range slices.Concat(before.Prompts, before.GonePrompts) {
+		named := func(o Prompt) bool { return o.Name == p.Name }
+		if !slices.ContainsFunc(s.Prompts, named) && !slices.ContainsFunc(s.GonePrompts, named) && len(s.GonePrompts) < maxGone {
+			s.GonePrompts = append(s.GonePrompts, p)
+		}
+	}
+}
+
+// maxGone is the most APIs, and the most prompts, that are remembered.
 const maxGone = 256
 
-func (a API) is(other API) bool { return a.Name == other.Name && a.Spec == other.Spec }
+func (a API) equal(other API) bool { return reflect.DeepEqual(a, other) }
+func (a API) same(other API) bool  { return a.Name == other.Name && a.Spec == other.Spec }
 
 func authOf(c *config.Config) *Auth {
 	if c.Auth == nil || c.Auth.Anonymous {
@@ -188,7 +228,7 @@ func apiOf(c *config.Config, api *config.API) API {
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
 		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
-		Include: encode(api.Tools.Include),
+		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}
 	if api.BaseURL != nil {
 		a.BaseURL = digest(api.BaseURL.String())
@@ -215,7 +255,8 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 	set := &r.Set
 	one := Rule{
 		Match: encode(r.Match), Scopes: set.Scopes, Unscoped: set.Scopes != nil && len(set.Scopes) == 0, Confirm: set.Confirm,
-		Asks: set.Inputs != nil, Asked: Asked(set.Inputs), Hidden: Hidden(set.SensitiveFields), Shared: set.Cache.On() && set.Cache.Shared,
+		Asks: set.Inputs != nil, Asked: Asked(set.Inputs), Hidden: Hidden(set.SensitiveFields),
+		Caches: set.Cache != nil, Shared: set.Cache.On() && set.Cache.Shared, HasJob: set.Job != nil, Job: JobCalls(set.Job),
 	}
 	if set.Condition != "" {
 		one.Condition = digest(set.Condition)
@@ -229,7 +270,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 			one.API = append(one.API, p.String())
 		}
 	}
-	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden) > 0 || one.Shared
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden) > 0 || one.Caches || one.HasJob
 }
 
 // Asked returns the arguments that the user gives in any case, and that no caller can give.
@@ -247,10 +288,40 @@ func Asked(inputs []config.Input) (names []string) {
 	return slices.Compact(names)
 }
 
-// Hidden returns the fields that leave no answer, with what becomes of them.
+// JobCalls returns what a job may do besides asking at its URL how it stands: calls of operations, which need be no tools, and other requests.
+func JobCalls(j *config.Job) (calls []string) {
+	if j == nil || j.Off() {
+		return nil
+	}
+	for _, op := range []*config.JobOperation{j.Status, j.Result, j.Cancel} {
+		switch {
+		case op == nil:
+		case op.Operation != "":
+			calls = append(calls, op.Operation)
+		case op.Method != "" && op.Method != config.JobGet:
+			calls = append(calls, string(op.Method)+" at the job's URL")
+		}
+	}
+	if j.Links {
+		calls = append(calls, "links of the document")
+	}
+	if j.Questions != nil {
+		calls = append(calls, j.Questions.Answer.Operation)
+	}
+	if j.Callback != nil && j.Callback.Signature == nil {
+		calls = append(calls, "callbacks without a signature")
+	}
+	slices.Sort(calls)
+	return slices.Compact(calls)
+}
+
+// Hidden returns the fields that leave no answer. One that is removed stands there once more: where it is masked, its name is seen.
 func Hidden(s *config.SensitiveFields) (fields []string) {
-	for field := range s.All() {
+	for field, action := range s.All() {
 		fields = append(fields, field.String())
+		if action == config.FieldRemove {
+			fields = append(fields, field.String()+" and its name")
+		}
 	}
 	slices.Sort(fields)
 	return slices.Compact(fields)

@@ -1,0 +1,146 @@
+package widening
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+)
+
+// Audit is what the audit log is good for, and what it shows.
+type Audit struct {
+	Keeps []string `json:"keeps"` // each of it is missed if it goes
+	Shows []string `json:"shows"` // of callers, as it is
+}
+
+func auditOf(c *config.Config) *Audit {
+	a, of := &Audit{Keeps: []string{}, Shows: []string{}}, c.Audit
+	if of == nil {
+		return a
+	}
+	for _, keeps := range []struct {
+		what string
+		is   bool
+	}{
+		{"calls", true},
+		{"refusals", of.Refusals},
+		{"subjects", of.Subject != config.SubjectNone},
+		{"arguments", of.Arguments == config.ArgumentsDigest},
+		{"calls that it has no room for, which wait", of.WhenFull == config.FullBlock},
+	} {
+		if keeps.is {
+			a.Keeps = append(a.Keeps, keeps.what)
+		}
+	}
+	if of.Subject == config.SubjectPlain {
+		a.Shows = append(a.Shows, "the subjects of tokens")
+	}
+	for _, p := range of.Fields {
+		a.Shows = append(a.Shows, "the argument "+string(p))
+	}
+	return a
+}
+
+// outsideOf returns where what the gateway knows of calls goes, besides to services, by the key of the configuration, as digests.
+func outsideOf(c *config.Config) map[string]string {
+	outside := map[string]string{}
+	if r := c.State.Redis; r != nil {
+		outside["state.redis"] = digest(r.URL.String() + "\n" + r.CAFile.String() + "\n" + r.Prefix)
+		if r.Answers {
+			outside["state.redis.answers"] = outside["state.redis"]
+		}
+	}
+	if u := c.Telemetry.OTLPEndpoint; u != nil {
+		outside["telemetry.otlp_endpoint"] = digest(u.String())
+	}
+	if c.Audit != nil {
+		outside["audit.file"] = digest(c.Audit.File.String() + "\n")
+	}
+	return outside
+}
+
+func (w *comparison) outside(old, new *Summary) {
+	w.when(!contains(new.Closed, old.Closed), "state.closed", "calls go on without Redis that were refused")
+	if old.Audit != nil && new.Audit != nil {
+		for _, what := range old.Audit.Keeps {
+			w.when(!slices.Contains(new.Audit.Keeps, what), "audit", "it does not tell of %s any more", what)
+		}
+		for _, what := range new.Audit.Shows {
+			w.when(!slices.Contains(old.Audit.Shows, what), "audit", "it shows %s", what)
+		}
+	}
+	if old.Outside == nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(new.Outside)) {
+		was, ok := old.Outside[key]
+		w.when(was != new.Outside[key] && (ok || key != "audit.file"), key, "what the gateway knows of calls goes to another place")
+	}
+}
+
+// identitiesOf returns what tells the service of an API who calls it: the gateway, or a caller. The values are the kinds of it with digests of what
+// is no secret. A secret that is replaced is no other identity: nothing tells a new token of somebody else from a new token.
+func identitiesOf(api *config.API) map[string]string {
+	all := map[string]string{}
+	keys, credentials := api.AllCredentials()
+	for i, c := range credentials {
+		if c != api.SpecCredential {
+			all[keys[i]] = credentialOf(c)
+		}
+	}
+	if api.Identity != nil {
+		all["identity"] = digest(encode([]string{api.Identity.Audience, api.Identity.HeaderName()}))
+	}
+	if api.ClientCertificate != nil {
+		all["client_certificate"] = digest(api.ClientCertificate.CertFile.String())
+	}
+	for _, h := range api.PassHeaders {
+		if h.IsCredential() {
+			all["pass_headers to "+h.To] = digest(h.From)
+		}
+	}
+	return all
+}
+
+func credentialOf(c *config.Credential) string {
+	public := *c
+	// What is secret, or renewed together with it, and how the gateway proves itself to an authorization server: these change when keys are rotated.
+	none := config.Secret{}
+	public.Token, public.Password, public.Value, public.SecretAccessKey, public.SessionToken, public.ClientSecret = none, none, none, none, none, none
+	public.AccessKeyID, public.ClientAuth, public.KeyFile, public.KeyID, public.KeyAlgorithm, public.CertFile = "", "", "", "", "", ""
+	if public.Assertion != nil {
+		a := *public.Assertion
+		a.Lifetime, public.Assertion = 0, &a
+	}
+	text, _ := json.Marshal(public) //nolint:errchkjson // it holds texts, and lists and maps of them
+	return string(c.Type) + " " + digest(string(text))
+}
+
+// identities compares who calls services. A service that is told of nobody any more gives no more than before.
+func (w *comparison) identities(key string, old, new map[string]string) {
+	if old == nil || len(new) == 0 || maps.Equal(old, new) {
+		return // it is not known, as in a record of an earlier version
+	}
+	kind := func(v string) string { name, _, _ := strings.Cut(v, " "); return name }
+	var changes []string
+	for _, of := range slices.Sorted(maps.Keys(old)) {
+		is, ok := new[of]
+		switch was := old[of]; {
+		case !ok:
+			changes = append(changes, of+" is gone")
+		case is != was && kind(is) != kind(was) && strings.Contains(was, " "):
+			changes = append(changes, fmt.Sprintf("%s was of type %s and is of type %s", of, kind(was), kind(is)))
+		case is != was:
+			changes = append(changes, of+" is another")
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(new)) {
+		if _, ok := old[of]; !ok {
+			changes = append(changes, of+" is new")
+		}
+	}
+	w.when(true, key, "calls reach the service in another name: %s", strings.Join(changes, ", "))
+}

@@ -1,0 +1,147 @@
+package widening
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+)
+
+const outward = `server: {public_url: "https://mcp.example.com", seal_keys: [0123456789abcdef0123456789abcdef], tls: {cert_file: own.crt, key_file: own.key, client_ca_file: ca.crt}}
+auth: {issuers: [{issuer: "https://idp.example.com"}], default_scopes: [read]}
+identity: {key_files: [own.key]}
+apis:
+  - spec: a.yaml
+    name: a
+    base_url: https://a.example.com
+    identity: {audience: a}
+    credential: {type: token_exchange, token_url: "https://as.example.com/token", client_id: gateway, client_secret: one, audiences: [a]}
+prompts: [{name: p, scopes: [admin], messages: [{text: t}]}]
+state: {redis: {url: "rediss://redis.internal"}, closed: [consents, rates]}
+audit: {file: audit.log}
+`
+
+// loadWith loads a configuration with a certificate of its own, and authorities of clients.
+func loadWith(t *testing.T, text, authorities string) *config.Config {
+	t.Helper()
+	dir := t.TempDir()
+	writePair(t, filepath.Join(dir, "own.crt"), "certificate")
+	writePair(t, filepath.Join(dir, "own.key"), "key")
+	writePair(t, filepath.Join(dir, "ca.crt"), authorities)
+	file := filepath.Join(dir, "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, problems := config.Load(file, func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	c.APIs[0].Spec, c.Audit.File = "a.yaml", config.File(filepath.Base(c.Audit.File.String())) // the same in all cases
+	return c
+}
+
+// TestWiderOutside: in whose name calls go out, which clients get a connection, and where else data goes.
+func TestWiderOutside(t *testing.T) {
+	before := Of(loadWith(t, outward, "certificate"), nil)
+	for _, tt := range []struct {
+		name, from, to string
+		want           string
+	}{
+		{"nothing", "", "", ""},
+		{"a shared credential", "{type: token_exchange, token_url: \"https://as.example.com/token\", client_id: gateway, client_secret: one, audiences: [a]}", "{type: bearer, token: t}",
+			"apis: a: calls reach the service in another name: credential was of type token_exchange and is of type bearer"},
+		{"another client", "client_id: gateway", "client_id: admin", "credential is another"},
+		{"another place for tokens", "as.example.com", "bs.example.com", "credential is another"},
+		{"a new secret", "client_secret: one", "client_secret: two", ""},
+		{"nobody is told of callers", "    identity: {audience: a}\n", "", "calls reach the service in another name: identity is gone"},
+		{"another is told of callers", "{audience: a}", "{audience: b}", "identity is another"},
+		{"one credential more", "    name: a\n", "    name: a\n    credentials: {x: {type: bearer, token: t}}\n", "credentials.x is new"},
+		{"other authorities", "", "", "server.tls.client_ca_file: clients of other authorities are let in"},
+		{"no certificates of clients", ", client_ca_file: ca.crt", "", "clients need no certificate any more"},
+		{"no certificate", ", tls: {cert_file: own.crt, key_file: own.key, client_ca_file: ca.crt}", "", "server.tls: tokens and answers travel in clear"},
+		{"all interfaces", "server: {", "server: {listen: '0.0.0.0:8080', ", "server.listen: other machines reach the gateway"},
+		{"all interfaces for operators", "auth:", "admin: {listen: '0.0.0.0:9090'}\nauth:", "admin.listen: other machines"},
+		{"requests of operators", "auth:", "admin: {token: 0123456789abcdef}\nauth:", "admin.token: requests can reload"},
+		{"another Redis", "redis.internal", "other.internal", "state.redis: what the gateway knows of calls goes to another place"},
+		{"answers in Redis", "redis.internal\"", "redis.internal\", answers: true", "state.redis.answers"},
+		{"consents without Redis", "[consents, rates]", "[rates]", "state.closed: calls go on without Redis that were refused"},
+		{"rates without Redis", "[consents, rates]", "[consents]", ""},
+		{"traces", "audit:", "telemetry: {otlp_endpoint: \"https://traces.example.com\"}\naudit:", "telemetry.otlp_endpoint"},
+		{"another audit log", "audit.log", "other.log", "audit.file"},
+		{"an audit log that drops lines", "audit.log}", "audit.log, when_full: drop}", "audit: it does not tell of calls that it has no room for"},
+		{"subjects in clear", "audit.log}", "audit.log, subject: plain}", "audit: it shows the subjects of tokens"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text, authorities := strings.Replace(outward, tt.from, tt.to, 1), "certificate"
+			if tt.name == "other authorities" {
+				authorities = "authorities"
+			}
+			got := Wider(before, Of(loadWith(t, text, authorities), before), nil)
+			if tt.want == "" && len(got) > 0 || tt.want != "" && !strings.Contains(strings.Join(got, "\n"), tt.want) {
+				t.Errorf("opens %q, want %q", got, tt.want)
+			}
+			if tt.from != "" && text == outward {
+				t.Error("the case changes nothing")
+			}
+		})
+	}
+}
+
+// TestPromptComesBack: a prompt that a file lost is compared with what it was.
+func TestPromptComesBack(t *testing.T) {
+	first := Of(loadWith(t, outward, "certificate"), nil)
+	without := Of(loadWith(t, strings.Replace(outward, "prompts:", "#", 1), "certificate"), first)
+	if got := Wider(first, without, nil); len(got) > 0 {
+		t.Errorf("a prompt less opens %q", got)
+	}
+	bare := Of(loadWith(t, strings.Replace(outward, "scopes: [admin], ", "", 1), "certificate"), without)
+	if got := Wider(without, bare, nil); len(got) != 1 || !strings.Contains(got[0], `prompts: of "p", the scope "read" suffices where the scope "admin" was needed`) {
+		t.Errorf("the prompt without its scopes opens %q", got)
+	}
+	if got := Wider(without, Of(loadWith(t, outward, "certificate"), without), nil); len(got) > 0 {
+		t.Errorf("the prompt as it was opens %q", got)
+	}
+}
+
+// TestRecordOfEarlierVersion: a record that lacks keys that are compared now holds nothing because of them, and what it has is compared as ever.
+func TestRecordOfEarlierVersion(t *testing.T) {
+	text, err := json.Marshal(Of(loadWith(t, outward, "certificate"), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"clients", "tls", "local", "admin_local", "admin_refuses", "closed", "audit", "outside"} {
+		delete(fields, name)
+	}
+	for list, names := range map[string][]string{"apis": {"identities"}, "prompts": {"endpoints"}} {
+		for _, item := range fields[list].([]any) { //nolint:forcetypeassert // they are written above
+			for _, name := range names {
+				delete(item.(map[string]any), name) //nolint:forcetypeassert // they are written above
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "record")
+	if text, err = json.Marshal(map[string]any{"version": 1, "summary": fields}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	last, err := ReadRecord(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Wider(last, Of(loadWith(t, strings.Replace(outward, "{type: token_exchange", "{type: bearer, token: t} #", 1), "authorities"), last), nil); len(got) > 0 {
+		t.Errorf("what the record does not know opens %q", got)
+	}
+	open := strings.Replace(outward, ", client_ca_file: ca.crt", "", 1)
+	if got := Wider(last, Of(loadWith(t, open, "certificate"), last), nil); len(got) != 1 {
+		t.Errorf("what the record knows opens %q", got)
+	}
+}
