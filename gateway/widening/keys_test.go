@@ -49,6 +49,7 @@ auth:
 identity: {key_files: [tls.key]}
 apis:
   - spec: a.yaml
+    root: .
     name: a
     base_url: https://a.example.com
     credential: {type: basic, username: gateway, password: secret}
