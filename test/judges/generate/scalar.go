@@ -55,13 +55,12 @@ func (m *maker) text(p parts) (any, error) {
 	if least > 100_000 {
 		return nil, fmt.Errorf("%w: %d characters are wanted", errUnfit, least)
 	}
-	for _, pattern := range p.all("pattern") {
-		pattern, _ := pattern.(string)
+	if patterns := p.all("pattern"); len(patterns) > 0 {
+		pattern, _ := patterns[0].(string)
 		if text, ok := m.formattedAndMatching(p, pattern, least, most); ok {
 			return text, nil
 		}
-		text, err := m.matching(pattern, least, most)
-		return text, err
+		return m.matching(pattern, least, most)
 	}
 	encoded := slices.Contains(p.all("contentEncoding"), any("base64"))
 	for _, format := range p.all("format") {
