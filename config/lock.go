@@ -44,6 +44,8 @@ type LockedTool struct {
 	Answers string
 	// Title and Description are for readers of the file. A part of them is kept, and not compared.
 	Title, Description string
+	// Former is the name that the release before gave the tool, FormerAPI that of its API; "": the same. They are not written.
+	Former, FormerAPI string
 }
 
 // NewLock makes a lock of tools. Of two with one name the last counts.
@@ -83,12 +85,24 @@ func (l *Lock) Of(name string) (LockedTool, bool) {
 	return t, ok
 }
 
+// Approval returns what is approved of a tool, under its name or else under its former one; false: none of it is.
+func (l *Lock) Approval(t LockedTool) (LockedTool, bool) {
+	if approved, ok := l.Of(t.Name); ok || t.Former == "" {
+		return approved, ok
+	}
+	return l.Of(t.Former)
+}
+
 // Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access, answers.
 // What an old lock does not know of an approved tool is no difference.
 func (t LockedTool) Differs(approved LockedTool) []string {
 	var names []string
+	api := t.API
+	if t.FormerAPI != "" && t.FormerAPI == approved.API {
+		api = t.FormerAPI
+	}
 	for _, part := range [][3]string{
-		{"API", t.API, approved.API}, {"method", t.Method, approved.Method}, {"path", t.Path, approved.Path},
+		{"API", api, approved.API}, {"method", t.Method, approved.Method}, {"path", t.Path, approved.Path},
 		{"title or description", t.Words, approved.Words}, {"schema", t.Schema, approved.Schema},
 		{"request", t.Request, approved.Request}, {"access", t.Access, approved.Access},
 		{"description of answers", t.Answers, approved.Answers},

@@ -21,10 +21,12 @@ type generation struct {
 	// unapproved tells of operations why their tools, heldBack, are held back.
 	unapproved map[*openapi.Operation]string
 	heldBack   []*catalog.Tool
-	catalog    *catalog.Catalog
-	whole      *endpoint // /mcp, which has all tools
-	rates      rates
-	parts      map[string]*endpoint // the others, by name
+	// renamed are the tools that are approved under their former names, in words.
+	renamed []string
+	catalog *catalog.Catalog
+	whole   *endpoint // /mcp, which has all tools
+	rates   rates
+	parts   map[string]*endpoint // the others, by name
 	// outbound calls callers; nil: nobody may ask for it.
 	outbound *outbound
 	fates    map[string]*fates // by the name of the API
@@ -58,6 +60,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 // build makes a generation of what the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
+	former := d.formerNames()
 	selectors := d.checkSelectors()
 	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
 	plans := map[string]*Plan{}
@@ -69,7 +72,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		if s.loaded == nil {
 			continue
 		}
-		apis = append(apis, catalog.API{Name: s.name, Operations: s.loaded.api.Operations,
+		apis = append(apis, catalog.API{Name: s.name, Former: former[s], Operations: s.loaded.api.Operations,
 			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
 				subject := subjectOf(s.name, op)
 				if !s.config.Exposes(subject) {
@@ -80,7 +83,7 @@ func (g *Gateway) build(d *deployment) *generation {
 				choice := catalog.Choice{
 					Name: set.Name, Title: set.Title, Description: set.Description,
 					Hidden:       set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
-					ParamHeaders: paramHeaders(set.ParamHeaders),
+					ParamHeaders: paramHeaders(op, set.ParamHeaders),
 					Shapeless:    set.Progress.On() && set.Progress.Result != "",
 				}
 				given := op

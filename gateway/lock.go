@@ -42,7 +42,9 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 func (s *source) locked(t *catalog.Tool) config.LockedTool {
 	return config.LockedTool{
 		Name: t.Name, API: t.API, Method: t.Operation.Method, Path: t.Operation.Path, Title: t.Title, Description: t.Description,
-		Words: fingerprint(t.Title, t.Description), Schema: schemaPrint(t),
+		Former: t.Former, FormerAPI: t.FormerAPI,
+		// Without what tells it from others: that depends on the others, and on what is in the other digests.
+		Words: fingerprint(t.Title, t.Said), Schema: schemaPrint(t),
 		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation), Answers: fingerprint(string(t.Operation.AppendTold(nil))),
 	}
 }
@@ -107,11 +109,12 @@ func fingerprint(texts ...string) string {
 
 // unapproved tells why a tool is held back; "" if it is approved.
 func (s *source) unapproved(l *config.Lock, t *catalog.Tool) string {
-	approved, ok := l.Of(t.Name)
+	now := s.locked(t)
+	approved, ok := l.Approval(now)
 	if !ok {
 		return "the tool " + t.Name + " is new"
 	}
-	if differs := s.locked(t).Differs(approved); len(differs) > 0 {
+	if differs := now.Differs(approved); len(differs) > 0 {
 		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
 	}
 	return ""
@@ -127,6 +130,9 @@ func (gen *generation) holdBack(l *config.Lock, sources map[string]*source) {
 	gen.catalog = gen.catalog.Only(func(t *catalog.Tool) bool {
 		why := sources[t.API].unapproved(l, t)
 		if why == "" {
+			if was := formerlyApproved(l, t); was != "" {
+				gen.renamed = append(gen.renamed, was)
+			}
 			return true
 		}
 		gen.unapproved[t.Operation] = why
@@ -135,13 +141,30 @@ func (gen *generation) holdBack(l *config.Lock, sources map[string]*source) {
 	})
 }
 
+// formerlyApproved tells under which names of the release before a tool is approved; "" if it is approved under those that it has.
+func formerlyApproved(l *config.Lock, t *catalog.Tool) string {
+	approved, ok := l.Of(t.Name)
+	switch {
+	case !ok:
+		return t.Former + " is now " + t.Name
+	case approved.API != t.API:
+		return t.Name + " of " + approved.API + " is now of " + t.API
+	}
+	return ""
+}
+
 // heldReason is what operators are told.
 func heldReason(why string) admin.Reason {
 	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
 }
 
-// logHeldBack warns of tools that are held back, once for each change of them.
+// logHeldBack warns of tools that are held back, and of those that are approved under their former names, once for each change of
+// them.
 func (g *Gateway) logHeldBack(gen, old *generation) {
+	if len(gen.renamed) > 0 && (old == nil || !slices.Equal(gen.renamed, old.renamed)) {
+		g.log.Warn("tools have other names than were approved, which the next release will not know: write the file anew with \"drawbridge lock --config FILE\"",
+			"count", len(gen.renamed), "tools", first(gen.renamed))
+	}
 	what := func(gen *generation) (reasons []string) {
 		for _, t := range gen.heldBack { // by name
 			reasons = append(reasons, gen.unapproved[t.Operation])

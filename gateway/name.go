@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/catalog"
+	"drawbridge/openapi/latin"
 )
 
 // nameFromLocation names an API until its document is known.
@@ -26,9 +27,15 @@ func nameFromLocation(location string) string {
 // maxAPIName is the most characters of an API's name, so that tool names have room for the operation.
 const maxAPIName = 24
 
-// apiName makes a name of a title: lower case letters and digits, words joined by "-", as many whole words as there is room for. A possessive
-// 's is no word, and goes.
+// apiName makes a name of a title: lower case letters and digits, transliterated, words joined by "-", as many whole words as there is
+// room for. A possessive 's is no word, and goes. Titles that read the same are told apart as those that are the same.
 func apiName(title string) string {
+	ascii, _ := latin.Text(title)
+	return formerAPIName(ascii)
+}
+
+// formerAPIName is apiName as it was in the release before, which left out all letters outside ASCII.
+func formerAPIName(title string) string {
 	title = strings.ReplaceAll(strings.ToLower(title), "’", "'") + " "
 	words := strings.FieldsFunc(possessive.ReplaceAllString(title, "$1"), func(r rune) bool {
 		return ('a' > r || r > 'z') && ('0' > r || r > '9')
@@ -63,12 +70,36 @@ func (s *source) nameFor(title string) string {
 // the order of the configuration or of arrival. But while one of them can't be read the other has no suffix: that is
 // what it returns, in words.
 func (d *deployment) nameSources() (clashes []string) {
-	return d.nameByTitles(func(s *source) (string, bool) {
-		if s.loaded == nil {
-			return "", false
-		}
-		return s.loaded.title, true
-	})
+	return d.nameByTitles(titleInUse, apiName)
+}
+
+// titleInUse returns the title of the document that is in use for a source; false: none is.
+func titleInUse(s *source) (string, bool) {
+	if s.loaded == nil {
+		return "", false
+	}
+	return s.loaded.title, true
+}
+
+// formerNames returns the names that the release before gave the sources, nil if it gave them the same.
+func (d *deployment) formerNames() map[*source]string {
+	if !slices.ContainsFunc(d.sources, func(s *source) bool {
+		return s.loaded != nil && s.config.Name == "" && apiName(s.loaded.title) != formerAPIName(s.loaded.title)
+	}) {
+		return nil
+	}
+	d.nameByTitles(titleInUse, formerAPIName)
+	return d.takeNames()
+}
+
+// takeNames returns the names that the sources were given to see what they would be, and gives them their own.
+func (d *deployment) takeNames() map[*source]string {
+	names := make(map[*source]string, len(d.sources))
+	for _, s := range d.sources {
+		names[s] = s.name
+	}
+	d.nameSources()
+	return names
 }
 
 // namesWith returns the names that the sources have when a document with the title is in use for one of them.
@@ -81,22 +112,17 @@ func (d *deployment) namesWith(changed *source, title string) map[*source]string
 			return "", false
 		}
 		return s.loaded.title, true
-	})
-	names := make(map[*source]string, len(d.sources))
-	for _, s := range d.sources {
-		names[s] = s.name
-	}
-	d.nameSources()
-	return names
+	}, apiName)
+	return d.takeNames()
 }
 
-// nameByTitles names the sources by the titles of their documents, those that have one.
-func (d *deployment) nameByTitles(titleOf func(*source) (string, bool)) (clashes []string) {
+// nameByTitles names the sources by the titles of their documents, those that have one, of which nameOf makes names.
+func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf func(title string) string) (clashes []string) {
 	members := map[string][]*source{}
 	for _, s := range d.sources {
 		name := s.label
-		if title, ok := titleOf(s); ok {
-			name = s.nameFor(title)
+		if title, ok := titleOf(s); ok && title != "" && s.config.Name == "" {
+			name = nameOf(title)
 		}
 		s.name = name
 		members[name] = append(members[name], s)

@@ -12,7 +12,7 @@ import (
 // TestNames is a case of pains row 118.
 func TestNames(t *testing.T) {
 	for title, want := range map[string]string{
-		"Orders API": "orders-api", "  ": "api", "Ünïted": "n-ted", "A very long title of some service": "a-very-long-title-of",
+		"Orders API": "orders-api", "  ": "api", "Ünïted": "united", "订单服务": "ding-dan-fu-wu", "用户API v2": "yong-hu-api-v2", "注文サービス": "zhu-wen-sabisu", "주문 관리": "jumun-gwanri", "🙂": "api", "A very long title of some service": "a-very-long-title-of",
 		"GitHub's official OpenAPI": "github-official-openapi", "GitHub’s": "github", "'s": "api", "Crow's-nest": "crow-nest", "Bob'sled": "bob-sled", "Rock 's roll": "rock-roll",
 		"Supercalifragilisticexpialidocious API": "supercalifragilisticexpi", "twenty-four characters xx": "twenty-four-characters", "exactly twentyfour chars": "exactly-twentyfour-chars",
 	} {

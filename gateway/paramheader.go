@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,18 +11,31 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
 // repeated is an argument that modern clients repeat in a header.
 type repeated struct{ argument, header string }
 
-// paramHeaders returns what a rule says of arguments that are repeated, by the names of the arguments.
-func paramHeaders(headers map[string]string) (all []catalog.ParamHeader) {
-	for _, argument := range slices.Sorted(maps.Keys(headers)) {
-		all = append(all, catalog.ParamHeader{Argument: argument, Name: headers[argument]})
+// paramHeaders returns what a rule says of arguments of an operation that are repeated, by the names of the arguments.
+func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catalog.ParamHeader) {
+	for argument, header := range headers {
+		all = append(all, catalog.ParamHeader{Argument: namedNow(op, argument, headers), Name: header})
 	}
+	slices.SortFunc(all, func(a, b catalog.ParamHeader) int {
+		return cmp.Or(cmp.Compare(a.Argument, b.Argument), cmp.Compare(a.Name, b.Name))
+	})
 	return all
+}
+
+// namedNow returns the name of an argument that a rule may name as the release before did, unless the rule has its name, too.
+func namedNow(op *openapi.Operation, argument string, headers map[string]string) string {
+	now := op.Formerly(argument)
+	if _, twice := headers[now]; now == "" || twice {
+		return argument
+	}
+	return now
 }
 
 // repeatedOf returns what calls of a tool have to repeat.
@@ -41,17 +55,22 @@ func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted
 	for _, a := range t.Operation.Arguments() {
 		names = append(names, a.Name)
 	}
-	for _, h := range paramHeaders(wanted) {
-		if slices.Contains(t.ParamHeaders, h) {
+	has := func(of *config.Settings) bool {
+		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the same, not one like it
+	}
+	for _, argument := range slices.Sorted(maps.Keys(wanted)) {
+		key, now := "param_headers."+argument, namedNow(t.Operation, argument, wanted)
+		if now != argument {
+			gen.formerly(g, s, t.Operation, codeParamHeaders, key, fmt.Sprintf("the argument is named %q now", now), has)
+		}
+		if slices.Contains(t.ParamHeaders, catalog.ParamHeader{Argument: now, Name: wanted[argument]}) {
 			continue
 		}
-		text := fmt.Sprintf("there is no argument %q%s", h.Argument, didYouMean(h.Argument, names))
-		if slices.Contains(names, h.Argument) {
-			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", h.Argument)
+		text := fmt.Sprintf("there is no argument %q%s", now, didYouMean(now, names))
+		if slices.Contains(names, now) {
+			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
 		}
-		gen.unusable(g, s, t.Operation, codeParamHeaders, "param_headers."+h.Argument, text, func(of *config.Settings) bool {
-			return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the same, not one like it
-		})
+		gen.unusable(g, s, t.Operation, codeParamHeaders, key, text, has)
 	}
 }
 

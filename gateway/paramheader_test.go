@@ -3,8 +3,11 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/catalog"
 )
 
 const paramHeaderDocument = `openapi: 3.1.0
@@ -73,5 +76,26 @@ func TestParamHeaders(t *testing.T) {
 	// Who has no headers is not asked for them.
 	if result, err := g.Call(t.Context(), "orders", []byte(`{"region":"eu"}`)); err != nil || !strings.Contains(string(result), "done") {
 		t.Errorf("%s, %v", result, err)
+	}
+}
+
+// TestParamHeadersOfFormerNames: a rule that names an argument as the release before did has its effect, and is reported.
+func TestParamHeadersOfFormerNames(t *testing.T) {
+	document := strings.NewReplacer("name: region", "name: región", "name: page", "name: página").Replace(paramHeaderDocument)
+	rules := strings.Replace(paramHeaderConfig, "region: Region, page: Page, price: Price, missing: Missing", "regi_n: Region, p_gina: Page, pagina: Pagina", 1)
+	g := start(t, document, rules, newRecordingService(t).URL)
+	tool := g.Plans()[0].Tool
+	want := []catalog.ParamHeader{{Argument: "pagina", Name: "Pagina"}, {Argument: "region", Name: "Region"}}
+	if !slices.Equal(tool.ParamHeaders, want) {
+		t.Errorf("repeated are %v, want %v", tool.ParamHeaders, want)
+	}
+	report := do(g.Admin(), http.MethodGet, "/apis/shop", nil).Body.String()
+	for _, want := range []string{
+		`param_headers.regi_n: the argument is named \"region\" now; the next release will not know the former name`,
+		`param_headers.p_gina: there is no argument \"p_gina\"`,
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("%q is not told: %s", want, report)
+		}
 	}
 }

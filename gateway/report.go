@@ -178,7 +178,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	}
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
-			Message: f.shown(f.renamed(t.Wanted))})
+			Message: f.shown(f.renamed(t))})
 	}
 	for _, renamed := range op.Renamed() {
 		if len(o.Reasons) == maxReasons {
@@ -195,9 +195,13 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 }
 
 // renamed tells why a tool could not have the name that it wanted.
-func (f *fates) renamed(wanted string) string {
-	if len(wanted) > f.maxName {
+func (f *fates) renamed(t *catalog.Tool) string {
+	wanted := t.Wanted
+	switch {
+	case len(wanted) > f.maxName:
 		return fmt.Sprintf("the name %q has %d characters, more than tools.max_name, %d", wanted, len(wanted), f.maxName)
+	case t.Lost:
+		return fmt.Sprintf("the name %q is transliterated, and others may read the same", wanted)
 	}
 	return fmt.Sprintf("more than one operation would have the name %q", wanted)
 }

@@ -85,6 +85,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 		names = append(names, named{wire: "body", location: "body"})
 	}
 	nameArguments(names)
+	op.former = formerNames(names)
 	if kind != nil && !flat {
 		names[len(names)-1].name = "body" // a parameter of that name has moved aside
 	}
@@ -177,6 +178,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 		names[i] = named{wire: n, location: "body"}
 	}
 	nameArguments(names)
+	op.former = formerNames(names)
 	rename := make(map[string]string)
 	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
 	if op.body.codec.err != nil {
@@ -274,12 +276,14 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	if !ok || len(members) == 0 {
 		return nil, false
 	}
+	// Names are compared as they were before they were transliterated: those that are the same since then get a hash, and the
+	// arguments stay where they were.
 	taken := map[string]bool{"body": true}
 	for _, b := range bound {
-		taken[argumentName(b.wire)] = true
+		taken[formerName(b.wire)] = true
 	}
 	for _, member := range members {
-		name := argumentName(member.Name)
+		name := formerName(member.Name)
 		if taken[name] || member.Required && !required {
 			return nil, false
 		}

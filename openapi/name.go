@@ -3,14 +3,24 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
+
+	"drawbridge/openapi/latin"
 )
 
 const maxArgumentName = 64
 
 // argumentName makes a legal argument name, [A-Za-z0-9_.-]{1,64}, of the name of a parameter or property (D10). Runs of
-// other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top".
+// other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top". A name in another script is
+// transliterated, and ends in a hash where others would read the same.
 func argumentName(wireName string) string {
+	text, lost := latin.Text(wireName)
+	return legalName(wireName, text, lost)
+}
+
+// legalName makes an argument name of the text of a name, or what was made of it.
+func legalName(wireName, text string, hashed bool) string {
 	legal := wireName != "" && len(wireName) <= maxArgumentName
 	for i := 0; legal && i < len(wireName); i++ {
 		legal = legalNameByte(wireName[i])
@@ -20,8 +30,8 @@ func argumentName(wireName string) string {
 	}
 	var b strings.Builder
 	gap := false
-	for i := range len(wireName) {
-		c := wireName[i]
+	for i := range len(text) {
+		c := text[i]
 		if !legalNameByte(c) {
 			gap = b.Len() > 0
 			continue
@@ -36,11 +46,14 @@ func argumentName(wireName string) string {
 	switch {
 	case name == "":
 		return "arg_" + nameHash(wireName)
-	case len(name) > maxArgumentName:
+	case hashed, len(name) > maxArgumentName:
 		return suffixed(name, nameHash(wireName))
 	}
 	return name
 }
+
+// formerName is argumentName as it was in the release before, which left out all letters outside ASCII.
+func formerName(wireName string) string { return legalName(wireName, wireName, false) }
 
 func legalNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
@@ -62,10 +75,33 @@ type named struct {
 	name           string // of the argument; set by nameArguments
 }
 
+// formerNames returns the names that the release before gave the arguments, with those that they have now, where these are others.
+func formerNames(all []named) map[string]string {
+	if !slices.ContainsFunc(all, func(n named) bool { return latin.Needed(n.wire) }) {
+		return nil
+	}
+	before := slices.Clone(all)
+	nameAll(before, formerName)
+	former := make(map[string]string)
+	for i, n := range all {
+		if before[i].name != n.name {
+			former[before[i].name] = n.name
+		}
+	}
+	for _, n := range all {
+		delete(former, n.name) // it means that one now
+	}
+	return former
+}
+
 // nameArguments names all arguments of one operation, so that each name stands once. What stands in two locations gets
 // the location as suffix, on all of them (D10); what still clashes, and is not spelled so in the request itself, gets a
 // hash of its own name. Names so depend on the set of names alone, not on their order.
 func nameArguments(all []named) {
+	nameAll(all, argumentName)
+}
+
+func nameAll(all []named, nameOf func(wireName string) string) {
 	count := func(of func(*named) string) map[string]int {
 		m := make(map[string]int, len(all))
 		for i := range all {
@@ -74,8 +110,9 @@ func nameArguments(all []named) {
 		return m
 	}
 	for i := range all {
-		all[i].name = argumentName(all[i].wire)
+		all[i].name = nameOf(all[i].wire)
 	}
+	makeWay(all)
 	locations := make(map[string]string, len(all))
 	several := make(map[string]bool)
 	for _, n := range all {
@@ -105,6 +142,26 @@ func nameArguments(all []named) {
 		}
 		if !changed {
 			return // the same name twice in one location: the caller has no such pair
+		}
+	}
+}
+
+// makeWay gives a hash to names that were transliterated and are those of others, too, which keep theirs if they are spelled so.
+func makeWay(all []named) {
+	if !slices.ContainsFunc(all, func(n named) bool { return latin.Needed(n.wire) }) {
+		return
+	}
+	wires := make(map[string]string, len(all))
+	several := make(map[string]bool)
+	for _, n := range all {
+		if other, ok := wires[n.name]; ok && other != n.wire {
+			several[n.name] = true
+		}
+		wires[n.name] = n.wire
+	}
+	for i := range all {
+		if n := &all[i]; several[n.name] && latin.Needed(n.wire) {
+			n.name = suffixed(n.name, nameHash(n.wire))
 		}
 	}
 }

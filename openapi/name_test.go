@@ -15,8 +15,8 @@ func TestArgumentName(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	for in, want := range map[string]string{
 		"id": "id", "X-Request-ID": "X-Request-ID", "a.b_c-d": "a.b_c-d", "_from": "_from",
-		"page[size]": "page_size", "$top": "top", "@type": "type", "ids[]": "ids", "a  b": "a_b", "größe": "gr_e",
-		"": "arg_e3b0c442", "名前": "arg_7ec26292",
+		"page[size]": "page_size", "$top": "top", "@type": "type", "ids[]": "ids", "a  b": "a_b", "größe": "grosse", "código": "codigo", "año[min]": "ano_min",
+		"": "arg_e3b0c442", "名前": "ming_qian_7ec26292", "订单号": "ding_dan_hao_977f0f7e", "주문": "jumun_d64a64f0", "😀": "arg_f0443a34",
 		long:        strings.Repeat("x", 55) + "_c71bd109",
 		long + "[]": strings.Repeat("x", 55) + "_d5e6d75d",
 	} {
@@ -33,6 +33,12 @@ func TestNameArguments(t *testing.T) {
 		{"query filter[x], query filter_x", "filter_x_6e06b479 filter_x"},
 		{"query id, header id_query, path id", "id_query_bb8af01d id_query id_path"},
 		{"query a, query b", "a b"},
+		{"query código, body nombre", "codigo nombre"},
+		{"query código, path código", "codigo_query codigo_path"},
+		{"query código, query codigo", "codigo_f1fdbf70 codigo"},
+		{"query código, body codigo", "codigo_f1fdbf70 codigo"},
+		{"query año, query anó", "ano_f5b8fbdc ano_525f2a4a"},
+		{"query 订单, query 定单", "ding_dan_3d5436ea ding_dan_5a36a088"},
 	} {
 		var all []named
 		for _, pair := range strings.Split(tt.in, ", ") {
@@ -55,7 +61,7 @@ func TestNameArguments(t *testing.T) {
 func TestNamesAreLegalUniqueAndStable(t *testing.T) {
 	legal := regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 	r := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"id", "a", "[", "]", "_", "$", "_path", "_query", "é", strings.Repeat("y", 60)}
+	parts := []string{"id", "a", "[", "]", "_", "$", "_path", "_query", "é", "e", "订单", strings.Repeat("y", 60)}
 	locations := []string{"path", "query", "header", "cookie", "body"}
 	for range 3000 {
 		seen := make(map[string]bool)

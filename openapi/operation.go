@@ -65,7 +65,8 @@ type Operation struct {
 	Extensions []Extension
 
 	arguments []argument
-	index     map[string]int // argument name → place in arguments
+	index     map[string]int    // argument name → place in arguments
+	former    map[string]string // what the release before named arguments → their names now
 	template  *wire.Template
 	variables []int // template variable → place in arguments
 	body      *body // nil: none is sent

@@ -116,7 +116,7 @@ func (p *program) approvable(now, before *config.Lock, outcomes []gateway.Outcom
 
 // change is what differs of one tool.
 type change struct {
-	what string // added, changed, removed
+	what string // added, changed, removed, renamed
 	tool config.LockedTool
 	how  string
 }
@@ -124,16 +124,22 @@ type change struct {
 // changesOf lists what now has that before had not, and the other way round, by name.
 func changesOf(before, now *config.Lock) []change {
 	var changes []change
+	renamed := map[string]bool{}
 	for _, t := range now.Tools() {
-		approved, ok := before.Of(t.Name)
-		if !ok {
+		approved, ok := before.Approval(t)
+		differs := t.Differs(approved)
+		switch {
+		case !ok:
 			changes = append(changes, change{"added", t, t.Title})
-		} else if differs := t.Differs(approved); len(differs) > 0 {
+		case approved.Name != t.Name, approved.API == t.FormerAPI && t.FormerAPI != "":
+			renamed[approved.Name] = true
+			changes = append(changes, change{"renamed", t, strings.Join(append([]string{"was " + approved.Name + " of " + approved.API}, differs...), ", ")})
+		case len(differs) > 0:
 			changes = append(changes, change{"changed", t, strings.Join(differs, ", ")})
 		}
 	}
 	for _, t := range before.Tools() {
-		if _, ok := now.Of(t.Name); !ok {
+		if _, ok := now.Of(t.Name); !ok && !renamed[t.Name] {
 			changes = append(changes, change{"removed", t, t.Title})
 		}
 	}
@@ -156,7 +162,11 @@ func (p *program) printChanges(changes []change, all int) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %d added, %d changed, %d removed\n", count(all, "tool"), counts["added"], counts["changed"], counts["removed"])
+	fmt.Fprintf(p.stdout, "%s: %d added, %d changed, %d removed", count(all, "tool"), counts["added"], counts["changed"], counts["removed"])
+	if n := counts["renamed"]; n > 0 {
+		fmt.Fprintf(p.stdout, ", %d renamed", n)
+	}
+	fmt.Fprintln(p.stdout)
 	return nil
 }
 

@@ -19,6 +19,7 @@ type Catalog struct {
 // An API is one upstream service with its operations.
 type API struct {
 	Name       string
+	Former     string // the name that the release before gave it; "": the same
 	Operations []*openapi.Operation
 	// Choose says what the configuration wants of an operation, and whether it becomes a tool. It is called once for each
 	// operation. Nil: all become tools.
@@ -64,7 +65,7 @@ func Build(apis []API, o Options) *Catalog {
 	for _, api := range apis {
 		for _, op := range api.Operations {
 			o.Pace.Step()
-			c := &candidate{api: api.Name, op: op, exposed: true}
+			c := &candidate{api: api.Name, formerAPI: cmp.Or(api.Former, api.Name), op: op, exposed: true}
 			if api.Choose != nil {
 				c.choice, c.exposed = api.Choose(op)
 			}
@@ -75,6 +76,7 @@ func Build(apis []API, o Options) *Catalog {
 		o.APIs = len(apis)
 	}
 	c := &Catalog{pace: o.Pace, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
+	describeAll(candidates, o.Pace)
 	for _, candidate := range candidates {
 		o.Pace.Step()
 		if candidate.exposed {

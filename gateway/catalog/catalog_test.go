@@ -33,6 +33,7 @@ type fixture struct {
 		Name       string
 		Operations []struct {
 			ID, Method, Path, Summary, Description, Returns string
+			Tags                                            []string
 			Deprecated                                      bool
 			Output, Example                                 json.RawMessage
 			Choice                                          Choice
@@ -51,7 +52,7 @@ func (f *fixture) build() *Catalog {
 		}}
 		for _, o := range a.Operations {
 			op := &openapi.Operation{
-				ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Returns: o.Returns,
+				ID: o.ID, Method: o.Method, Path: o.Path, Tags: o.Tags, Summary: o.Summary, Description: o.Description, Returns: o.Returns,
 				Deprecated: o.Deprecated, Output: o.Output, Example: o.Example, Input: json.RawMessage(`{"type":"object"}`),
 			}
 			api.Operations = append(api.Operations, op)

@@ -33,8 +33,9 @@ func title(op *openapi.Operation, choice Choice) string {
 }
 
 // describe returns the text for models. It begins with what the document says and ends with what a call returns, and with
-// an example of a call if the document has one. A configured description stands for itself.
-func describe(op *openapi.Operation, choice Choice) string {
+// an example of a call if the document has one; aside, which may be "", stands before that. A configured description stands
+// for itself.
+func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if text := clean(choice.Description); text != "" {
 		return shorten(text, maxDescription)
 	}
@@ -47,6 +48,9 @@ func describe(op *openapi.Operation, choice Choice) string {
 		returns = text
 	}
 	tail := "Returns " + shorten(returns, maxDescription/4) + "."
+	if aside != "" {
+		tail = aside + " " + tail
+	}
 	separator := " "
 	if strings.Contains(body, "\n") {
 		separator = "\n\n" // the body may end in a list or a table, which the sentence must not become a part of

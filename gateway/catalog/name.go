@@ -9,19 +9,40 @@ import (
 	"strings"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/latin"
 )
 
 // A candidate is an operation on its way to a name.
 type candidate struct {
-	api     string
-	op      *openapi.Operation
-	choice  Choice
-	exposed bool
+	api       string
+	formerAPI string // the name of the API in the release before
+	op        *openapi.Operation
+	choice    Choice
+	exposed   bool
 
-	full     string // the name that it would have were it alone, of any length
-	suffixed bool   // it is one of a clash, or had to be cut
-	ordinal  int    // among those that a hash doesn't tell apart
+	full string // the name that it would have were it alone, of any length
+	// lost tells that full was transliterated, and that others would read the same.
+	lost bool
+	// derived tells that the document doesn't have full in these letters: it makes way for one that stands there so.
+	derived bool
+	// renamed tells that the release before read another full name.
+	renamed bool
+	// long is the name to go back to where full is a part of it; "": full is all of it.
+	long     string
+	suffixed bool // it is one of a clash, had to be cut, or is lost
+	ordinal  int  // among those that a hash doesn't tell apart
 	name     string
+	former   string // the name that the release before gave it; "": the same
+
+	said, description string // for models: as the document says it, and with what tells it from others
+}
+
+// shown is the operation as callers see its arguments.
+func (c *candidate) shown() *openapi.Operation {
+	if c.choice.Shown != nil {
+		return c.choice.Shown
+	}
+	return c.op
 }
 
 const (
@@ -38,16 +59,37 @@ type Clash struct {
 // name gives every candidate a name of its own (D11). A name depends on the operation, the options and the clashes, and
 // on nothing else, so that no order can change it (S9). Clashes between APIs, which it returns, depend on which of them could be read.
 func name(candidates []*candidate, o Options) (between []Clash) {
-	limit := defaultMaxName
-	if o.MaxName != 0 {
-		limit = min(max(o.MaxName, 16), 128)
-	}
-	prefixed := o.Prefix == Always || o.Prefix == Auto && o.APIs > 1
+	limit, prefixed := o.limit(), o.prefixed()
+	functions := functionsOf(candidates)
 	for _, c := range candidates {
-		c.full = fullName(c, prefixed)
-		c.suffixed = len(c.full) > limit
+		c.readName(prefixed)
+		if f := functions[c]; f != "" && len(c.full) > limit && c.choice.Name == "" {
+			if prefixed {
+				f = prefix(c.api, f)
+			}
+			if len(f) <= limit {
+				c.full, c.long, c.lost, c.derived, c.renamed = f, c.full, false, true, true
+			}
+		}
+		c.suffixed = c.lost || len(c.full) > limit
 		c.rename(limit)
 	}
+	between = settleAll(candidates, limit)
+	rememberFormer(candidates, o)
+	return between
+}
+
+func (o Options) limit() int {
+	if o.MaxName == 0 {
+		return defaultMaxName
+	}
+	return min(max(o.MaxName, 16), 128)
+}
+
+func (o Options) prefixed() bool { return o.Prefix == Always || o.Prefix == Auto && o.APIs > 1 }
+
+// settleAll tells the names apart that are the same.
+func settleAll(candidates []*candidate, limit int) (between []Clash) {
 	// A name with a suffix can be the full name of another. That one then gets its own suffix, until all are different.
 	clashes := clashesOf(candidates)
 	between = betweenAPIs(clashes)
@@ -80,10 +122,19 @@ func betweenAPIs(clashes [][]*candidate) (between []Clash) {
 	return between
 }
 
-// settle gives the suffix to all of a clash. Those that have the same name even with their hashes, having the same method
+// settle gives the suffix to all of a clash, or to those alone that make way. Those that have the same name even with their hashes, having the same method
 // and path or hashes that begin alike, are counted, in an order that only depends on themselves.
 func settle(clash []*candidate) {
 	more := false
+	for _, c := range clash {
+		if c.derived && !c.suffixed {
+			c.makeWay()
+			more = true
+		}
+	}
+	if more {
+		return
+	}
 	for _, c := range clash {
 		more = more || !c.suffixed
 		c.suffixed = true
@@ -99,22 +150,50 @@ func settle(clash []*candidate) {
 	}
 }
 
-func fullName(c *candidate, prefixed bool) string {
-	if name := sanitize(c.choice.Name); name != "" {
-		return name
+// makeWay gives a derived name the suffix. A function's name becomes the id again that it is a part of.
+func (c *candidate) makeWay() {
+	if c.long != "" {
+		c.full = c.long
 	}
-	name := sanitize(c.op.ID)
-	if name == "" {
+	c.suffixed = true
+}
+
+// readName reads the full name: the configured one, the operation's id, or else method and path, which also stand for an id
+// without letters.
+func (c *candidate) readName(prefixed bool) {
+	if name := sanitize(c.choice.Name); name != "" {
+		c.full = name
+		return
+	}
+	source := c.op.ID
+	name, lost := transliterated(source)
+	if !strings.ContainsFunc(name, isLetter) {
+		c.renamed = name != ""
 		path, _, _ := strings.Cut(c.op.Path, "?")
-		name = sanitize(strings.ToLower(c.op.Method) + "_" + path)
+		source = strings.ToLower(c.op.Method) + "_" + path
+		name, lost = transliterated(source)
 	}
 	if prefixed {
-		if prefix := sanitize(c.api); prefix != "" {
-			return prefix + "_" + name
-		}
+		name = prefix(c.api, name)
+	}
+	c.full, c.lost, c.derived = name, lost, latin.Needed(source)
+	c.renamed = c.renamed || c.derived
+}
+
+func prefix(api, name string) string {
+	if api = sanitize(api); api != "" {
+		return api + "_" + name
 	}
 	return name
 }
+
+// transliterated is sanitize for a text in any script.
+func transliterated(text string) (name string, lost bool) {
+	text, lost = latin.Text(text)
+	return sanitize(text), lost
+}
+
+func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
 // rename cuts and suffixes the full name as is needed.
 func (c *candidate) rename(limit int) {

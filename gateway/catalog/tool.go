@@ -12,6 +12,8 @@ type Tool struct {
 	Name        string // [A-Za-z0-9_-], unique in its catalog
 	Title       string // for people, never empty
 	Description string // for models, never empty, at most 1,024 characters
+	// Said is Description without what was added from id, tag or path to tell the tool from others.
+	Said        string
 	API         string // name of the API that the operation belongs to
 	Operation   *openapi.Operation
 	Annotations Annotations
@@ -21,6 +23,11 @@ type Tool struct {
 	Shapeless    bool // it has no output schema, whatever the operation has
 	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
 	Wanted string
+	// Lost tells that Wanted was transliterated, and that other names would read the same.
+	Lost bool
+	// Former is the name that the release before gave the tool, FormerAPI that of the API; "": the same. Approvals are known by them for
+	// one release.
+	Former, FormerAPI string
 
 	// shown is the operation as clients see it: its schemas are published.
 	shown *openapi.Operation
@@ -32,16 +39,17 @@ type Tool struct {
 }
 
 func newTool(c *candidate) *Tool {
-	shown := c.op
-	if c.choice.Shown != nil {
-		shown = c.choice.Shown
-	}
+	shown := c.shown()
 	t := &Tool{
-		Name: c.name, Title: title(c.op, c.choice), Description: describe(shown, c.choice), API: c.api, Operation: c.op,
+		Name: c.name, Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
 		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
+		Former: c.former,
 	}
 	if t.Name != c.full {
-		t.Wanted = c.full
+		t.Wanted, t.Lost = c.full, c.lost
+	}
+	if c.formerAPI != c.api {
+		t.FormerAPI = c.formerAPI
 	}
 	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
 	t.title = jsonscan.AppendString(nil, t.Title)

@@ -45,12 +45,13 @@ const leaf = "openapi/jsonscan"
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi":          {arrows: []string{"openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/tree":     {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":   {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":     {},
 	"openapi/jsonscan": {},
 	"openapi/unseen":   {},
+	"openapi/latin":    {modules: []string{"github.com/mozillazg/go-pinyin", "github.com/mozillazg/go-unidecode", "golang.org/x/text"}},
 	"openapi/pacing":   {},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
@@ -58,12 +59,12 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/widening"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/widening"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":      {},
 	"gateway/http1":    {modules: []string{"golang.org/x/net/http/httpguts"}},
-	"gateway/catalog":  {arrows: []string{"openapi"}},
+	"gateway/catalog":  {arrows: []string{"openapi", "openapi/latin"}},
 	"gateway/socket":   {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream": {arrows: []string{"gateway/socket"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":   {},
