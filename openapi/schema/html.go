@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"html"
 	"strings"
 )
@@ -18,24 +19,23 @@ func withoutHTML(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
+	b := page{out: make([]byte, 0, len(s)), marked: -1}
 	changed := false
 	for i := 0; i < len(s); {
 		switch s[i] {
 		case '`':
 			n := codeSpan(s[i:])
-			b.WriteString(s[i : i+n])
+			b.write(s[i : i+n])
 			i += n
 		case '&':
 			text, n := entity(s[i:])
-			b.WriteString(text)
+			b.write(text)
 			changed = changed || n > 1
 			i += n
 		case '<':
 			t, ok := parseTag(s[i:])
 			if !ok {
-				b.WriteByte('<')
+				b.write("<")
 				i++
 				continue
 			}
@@ -43,16 +43,16 @@ func withoutHTML(s string) string {
 			if i += t.size; t.name == "script" || t.name == "style" {
 				i += skipPast(s[i:], "</"+t.name)
 			}
-			writeTag(&b, t)
+			b.tag(t)
 		default:
-			b.WriteByte(s[i])
+			b.write(s[i : i+1])
 			i++
 		}
 	}
 	if !changed {
 		return s
 	}
-	return squeeze(b.String())
+	return squeeze(string(b.out))
 }
 
 // squeeze removes spaces at the ends of lines, and blank lines after blank lines.
@@ -214,34 +214,86 @@ func effectOf(name string) effect {
 	return noTag
 }
 
-func writeTag(b *strings.Builder, t tag) {
-	text := b.String()
-	line := func() {
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			b.WriteByte('\n')
-		}
+// page is a text without its tags.
+type page struct {
+	out    []byte
+	marked int  // where the text of an item of a list begins, of which nothing is written yet; -1: there is none
+	lists  int  // that are open
+	item   bool // in one, after its first item began
+	cell   bool // in a cell of a table, whose row is one line
+}
+
+// write appends text. Spaces before the text of an item are left out.
+func (b *page) write(text string) {
+	if b.marked == len(b.out) {
+		text = strings.TrimLeft(text, " \t\r\n")
 	}
+	b.out = append(b.out, text...)
+}
+
+// line begins a new line, if there is something on this one but the mark of an item.
+func (b *page) line() {
+	switch {
+	case b.marked == len(b.out):
+	case b.cell:
+		b.space()
+	case len(b.out) > 0 && !bytes.HasSuffix(b.out, []byte("\n")):
+		b.out = append(b.out, '\n')
+	}
+}
+
+func (b *page) space() {
+	if last := len(b.out) - 1; last >= 0 && b.out[last] != ' ' && b.out[last] != '\n' {
+		b.out = append(b.out, ' ')
+	}
+}
+
+// closeUp takes the blank lines off the end, since the items of a list stand close together.
+func (b *page) closeUp() {
+	if b.marked != len(b.out) {
+		b.out = append(bytes.TrimRight(b.out, " \t\r\n"), '\n')
+	}
+}
+
+func (b *page) tag(t tag) {
 	switch effectOf(t.name) {
 	case newLine:
-		if t.name == "br" {
-			b.WriteByte('\n')
+		switch t.name {
+		case "ul", "ol":
+			if b.lists++; t.close {
+				b.lists = max(b.lists-2, 0)
+			}
+			b.item = b.item && b.lists > 0
+		case "tr":
+			b.cell = false
+		}
+		if t.name == "br" && !b.cell {
+			b.write("\n")
 		} else {
-			line()
+			b.line()
 		}
 	case paragraph:
-		if line(); text != "" && !strings.HasSuffix(text, "\n\n") {
-			b.WriteByte('\n')
+		b.cell = b.cell && t.name != "table"
+		if b.line(); b.marked != len(b.out) && !b.cell && len(b.out) > 0 && !bytes.HasSuffix(b.out, []byte("\n\n")) {
+			b.out = append(b.out, '\n')
 		}
 	case item:
-		if line(); !t.close {
-			b.WriteString("- ")
+		b.cell = false
+		b.line()
+		if b.item || t.close {
+			b.closeUp()
+		}
+		if b.item = true; !t.close && b.marked != len(b.out) {
+			b.out = append(b.out, "- "...)
+			b.marked = len(b.out)
 		}
 	case cell:
-		if t.close {
-			b.WriteByte(' ')
+		if b.cell || t.close {
+			b.space()
 		}
+		b.cell = !t.close
 	case code:
-		b.WriteByte('`')
+		b.write("`")
 	case noTag, nothing:
 	}
 }

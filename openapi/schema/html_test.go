@@ -14,6 +14,13 @@ func TestProse(t *testing.T) {
 		{"<p>Returns a <code>Charge</code>.</p>\n\n<p>See <a href=\"https://x.example/?a=1&amp;b=2\">the docs</a>.</p>", "Returns a `Charge`.\n\nSee the docs."},
 		{"One<br>two<br/>three<BR />four", "One\ntwo\nthree\nfour"},
 		{"Kinds:<ul><li>a</li><li><b>b</b> &amp; c</li></ul>Then", "Kinds:\n- a\n- b & c\nThen"},
+		{"<ul><li><p>a</p></li><li><p>b</p></li></ul>", "- a\n- b"},
+		{"<p>Kinds:</p>\n<ul>\n  <li>\n    <p>a</p>\n  </li>\n  <li>\n    <p>b</p>\n  </li>\n</ul>\n<p>Then</p>", "Kinds:\n\n- a\n- b\n\nThen"},
+		{"<ul><li><p>a</p><p>more</p></li><li><div>b</div></li><li><br>c<br>d</li></ul>", "- a\n\nmore\n- b\n- c\nd"},
+		{"<ul><li><p>a<li><p>b</ul>", "- a\n- b"},
+		{"<ul><li><p>a</p><ul><li><p>b</p></li></ul></li><li></li><li>c</li></ul>", "- a\n- b\n- c"},
+		{"a - <p>b</p>", "a -\n\nb"},
+		{"<table><tr><td><p>1</p></td><td><div>2</div></td></tr><tr><td>3<br>4<td>5</table><p>x</p><p>y</p>", "1 2\n3 4 5\n\nx\n\ny"},
 		{"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A B\n1 2"},
 		{"less &lt; more &gt; &quot;q&quot; &#39;x&#39; a&nbsp;b &#x2014;", "less < more > \"q\" 'x' a b \u2014"},
 		{"GET /{owner}/<repo>, a<b and c>d, List<String>, x &copy=1 & y", "GET /{owner}/<repo>, a<b and c>d, List<String>, x &copy=1 & y"},
@@ -35,7 +42,7 @@ func TestProse(t *testing.T) {
 
 // TestProseTime: no text takes more than a few passes.
 func TestProseTime(t *testing.T) {
-	for _, part := range []string{"<a \"", "<a href=\"", "<script></script>", "`a``b", "&", "&a", "<!--", "<!-- -->", "<li>", "</p"} {
+	for _, part := range []string{"<a \"", "<a href=\"", "<script></script>", "`a``b", "&", "&a", "<!--", "<!-- -->", "<li>", "<li><p>", "<td><p>", "</p"} {
 		start := time.Now()
 		Prose(strings.Repeat(part, 1<<20/len(part)), 0)
 		if d := time.Since(start); d > 2*time.Second {
