@@ -39,7 +39,8 @@ type place struct {
 
 // extra is what the owner of a schema adds to it.
 type extra struct {
-	description string                      // wins over the schema's own
+	description string                      // stands before the schema's own
+	wire        string                      // the name in the request, if that is another
 	note        string                      // ends the description
 	deprecated  bool                        // as if the schema said so
 	example     *tree.Node                  // wins over the schema's own, if it fits
@@ -356,7 +357,7 @@ func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at pl
 			}
 		}
 	case titleRule:
-		if n.Get("description") == nil && (at.extra == nil || at.extra.description == "") && !sameWords(v.Text(), at.name) {
+		if at.said(n.Get("description").Text()) == "" && (at.extra == nil || at.said(at.extra.description) == "") && !sameWords(v.Text(), at.name) {
 			e.text(name, v, maxTitle)
 		}
 	case formatRule:

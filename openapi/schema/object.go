@@ -28,7 +28,10 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		for _, p := range props {
 			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example, sends: p.Sends}
 			if p.WireName != "" && p.WireName != p.Name {
-				x.note = sentAs(p.WireName, p.In)
+				x.note, x.wire = sentAs(p.WireName, p.In), p.WireName
+			}
+			if (place{name: p.Name, extra: x}).said(x.description) == "" {
+				x.description = ""
 			}
 			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.sends == nil {
 				x = nil

@@ -30,39 +30,77 @@ func (e *emitter) typeKeyword(set types) {
 	e.names(names)
 }
 
-// description writes the description of a schema: its owner's words, or its own, what its discriminator says, and the
-// owner's note.
+// description writes the description of a schema: its owner's words and its own, where each says something, what its discriminator
+// and its enum say, and the owner's note.
 func (e *emitter) description(n *tree.Node, text string, at place) {
 	note := ""
-	if x := at.extra; x != nil {
-		note = x.note
-		if x.description != "" {
-			text = x.description
-		}
-	}
 	limit := maxDescription
 	if e.cut.short {
 		limit = maxShortText
 	}
-	text = Prose(text, limit)
+	text = at.said(Prose(text, limit))
+	if x := at.extra; x != nil {
+		note = x.note
+		text = shorten(together(at.said(Prose(x.description, limit)), text), limit)
+	}
 	kinds := ""
 	if !at.base {
 		kinds = e.c.discriminator(n)
 	}
-	for _, sentence := range []string{kinds, note} {
-		switch last, _ := utf8.DecodeLastRuneInString(text); {
-		case sentence == "":
-		case text == "":
-			text = sentence
-		case unicode.IsLetter(last) || unicode.IsDigit(last):
-			text += ". " + sentence
-		default:
-			text += " " + sentence
-		}
+	for _, sentence := range []string{kinds, meanings(n, text), note} {
+		text = joined(text, sentence)
 	}
 	if text != "" {
 		e.member("description")
 		e.out = jsonscan.AppendString(e.out, text)
+	}
+}
+
+// said returns the text of a description, "" if that only repeats the name of what it describes.
+func (at place) said(text string) string {
+	wire := ""
+	if at.extra != nil {
+		wire = at.extra.wire
+	}
+	if len(text) > 2*max(len(at.name), len(wire))+10 { // words, an article and signs
+		return text
+	}
+	bare := text
+	for _, article := range []string{"the ", "a ", "an "} {
+		if len(bare) > len(article) && strings.EqualFold(bare[:len(article)], article) {
+			bare = bare[len(article):]
+		}
+	}
+	if sameWords(bare, at.name) || sameWords(bare, wire) {
+		return ""
+	}
+	return text
+}
+
+// together returns what the owner of a schema says, and what it says itself, as one text.
+func together(owner, own string) string {
+	switch said, more := letters(owner), letters(own); {
+	case own == "" || strings.Contains(said, more):
+		return owner
+	case owner == "" || strings.Contains(more, said):
+		return own
+	case strings.Contains(owner+own, "\n"):
+		return owner + "\n\n" + own // lists and tables end with their line
+	}
+	return joined(owner, own)
+}
+
+// joined returns a text with one more sentence.
+func joined(text, sentence string) string {
+	switch last, _ := utf8.DecodeLastRuneInString(text); {
+	case sentence == "":
+		return text
+	case text == "":
+		return sentence
+	case unicode.IsLetter(last) || unicode.IsDigit(last):
+		return text + ". " + sentence
+	default:
+		return text + " " + sentence
 	}
 }
 
@@ -80,15 +118,17 @@ func (e *emitter) text(name string, v *tree.Node, limit int) {
 
 // sameWords tells whether a title says no more than the property's name: "Order Id" of orderId.
 func sameWords(title, name string) bool {
-	letters := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
-				return unicode.ToLower(r)
-			}
-			return -1
-		}, s)
-	}
 	return name != "" && letters(title) == letters(name)
+}
+
+// letters returns the letters and digits of a text, all of them small.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
 }
 
 // examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
