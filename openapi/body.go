@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -132,6 +133,8 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	}
 	if object, list := m.body.patches(); object != nil {
 		best, kind = c.patchBody(object, list)
+	} else {
+		c.otherBodies(m, best, kind)
 	}
 	prepared := *best
 	prepared.document = best.schema
@@ -142,6 +145,37 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		return nil, nil // an argument of which nothing can come: Stripe has one for each GET
 	}
 	return &prepared, kind
+}
+
+// otherBodies reports the media types of a body that have a schema of their own, and which no call can send.
+func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
+	var others []string
+	for i := range m.body.contents {
+		other := &m.body.contents[i]
+		switch {
+		case other == sent:
+		case other.schema == nil && kind.name != "binary" && isBytes(mediaType(other.media)),
+			other.schema != nil && sent.schema != nil && !c.sameSchema(other.schema, sent.schema):
+			others = append(others, strconv.Quote(other.media))
+		}
+	}
+	if len(others) > 0 {
+		c.problems.at(m.body.node, codeBodyMedia, "request body is another one as %s; it is sent as %q alone", strings.Join(others, ", "), sent.media)
+	}
+}
+
+// isBytes tells whether a body of the media type is bytes of which nothing is known.
+func isBytes(media string) bool {
+	kinds := bodyKinds()
+	return !slices.ContainsFunc(kinds[:len(kinds)-1], func(k bodyKind) bool { return k.matches(media) })
+}
+
+// sameSchema tells whether two schemas are one, or written alike.
+func (c *compiler) sameSchema(a, b *tree.Node) bool {
+	if a, b = c.follow(a), c.follow(b); a == b {
+		return true
+	}
+	return string(a.AppendJSON(nil)) == string(b.AppendJSON(nil))
 }
 
 // sends returns the Content-Type to send for a media type of the document.

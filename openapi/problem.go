@@ -33,6 +33,7 @@ type Problem struct {
 const (
 	codeBodyEmpty         = "body-empty"                // a request body without content
 	codeBodyKind          = "body-kind"                 // a request body that is not an object: left out
+	codeBodyMedia         = "body-media-types"          // a body that is another one in other media types: one is sent
 	codeBodySeveral       = "body-several"              // more than one body: the first is sent
 	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
 	codeExtension         = "extension"                 // an extension that can't be used: left out

@@ -90,14 +90,17 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 }
 
 // collectionFormat returns the style of 3.0 that stands for a collectionFormat of 2.0. Its default is csv, not the
-// repetition that 3.0 has for query parameters.
+// repetition that 3.0 has for query parameters. A name that ends in "[]" is that of one value of a list to the servers that have such
+// names (PHP, Rails), and is repeated if nothing else is said.
 func (c *compiler) collectionFormat(p *tree.Node) (style string, explode bool) {
 	form := "form"
 	if in := p.Get("in").Text(); in == "path" || in == "header" {
 		form = "simple"
 	}
 	switch format := p.Get("collectionFormat").Text(); format {
-	case "", "csv":
+	case "":
+		return form, form == "form" && strings.HasSuffix(p.Get("name").Text(), "[]")
+	case "csv":
 		return form, false
 	case "multi":
 		if form == "form" {
