@@ -21,15 +21,20 @@ type unusable struct {
 // unusable reports a setting of an operation that can't be used: to the log, with its place, and among the problems of the
 // API. key is that of the setting in a rule; has finds the rule that said it, and where none did a document's extension has.
 func (gen *generation) unusable(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	gen.report(g, s, op, "a setting can't be used for an operation, which is served without it", code, key, text, has)
+	if err := gen.report(s, op, code, key, text, has); err != nil {
+		g.log.Warn("a setting can't be used for an operation, which is served without it", "api", s.name, "method", op.Method, "path", op.Path, "error", err)
+	}
 }
 
 // formerly reports a setting that has an effect by a name that was given by the release before, as unusable does.
 func (gen *generation) formerly(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	gen.report(g, s, op, "a setting has a name that the next release will not know", code, key, text+"; the next release will not know the former name", has)
+	if err := gen.report(s, op, code, key, text+"; the next release will not know the former name", has); err != nil {
+		g.log.Warn("a setting has a name that the next release will not know", "api", s.name, "method", op.Method, "path", op.Path, "error", err)
+	}
 }
 
-func (gen *generation) report(g *Gateway, s *source, op *openapi.Operation, message, code, key, text string, has func(*config.Settings) bool) {
+// report adds a setting to the problems of the API, and returns it for the log; nil if that has enough of them.
+func (gen *generation) report(s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) error {
 	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: key + ": " + text}
 	logged, setting := errors.New(problem.Message), (*admin.Setting)(nil)
 	if rule := gen.config.RuleOf(has); rule != "" {
@@ -49,9 +54,10 @@ func (gen *generation) report(g *Gateway, s *source, op *openapi.Operation, mess
 	}
 	u.of[op] = append(u.of[op], len(u.problems))
 	u.problems, u.settings = append(u.problems, problem), append(u.settings, setting)
-	if len(u.problems) <= maxReasons {
-		g.log.Warn(message, "api", s.name, "method", op.Method, "path", op.Path, "error", logged)
+	if len(u.problems) > maxReasons {
+		return nil
 	}
+	return logged
 }
 
 // extensionOf returns the last extension of an operation that stands for a setting: earlier ones have no effect. It is nil if there is none.
