@@ -70,7 +70,13 @@ func (s *source) nameFor(title string) string {
 // the order of the configuration or of arrival. But while one of them can't be read the other has no suffix: that is
 // what it returns, in words.
 func (d *deployment) nameSources() (clashes []string) {
-	return d.nameByTitles(titleInUse, apiName)
+	names, clashes := d.nameByTitles(titleInUse, apiName)
+	for s, name := range names {
+		if s.name != name { // reports read it meanwhile
+			s.name = name
+		}
+	}
+	return clashes
 }
 
 // titleInUse returns the title of the document that is in use for a source; false: none is.
@@ -88,23 +94,13 @@ func (d *deployment) formerNames() map[*source]string {
 	}) {
 		return nil
 	}
-	d.nameByTitles(titleInUse, formerAPIName)
-	return d.takeNames()
-}
-
-// takeNames returns the names that the sources were given to see what they would be, and gives them their own.
-func (d *deployment) takeNames() map[*source]string {
-	names := make(map[*source]string, len(d.sources))
-	for _, s := range d.sources {
-		names[s] = s.name
-	}
-	d.nameSources()
+	names, _ := d.nameByTitles(titleInUse, formerAPIName)
 	return names
 }
 
 // namesWith returns the names that the sources have when a document with the title is in use for one of them.
 func (d *deployment) namesWith(changed *source, title string) map[*source]string {
-	d.nameByTitles(func(s *source) (string, bool) {
+	names, _ := d.nameByTitles(func(s *source) (string, bool) {
 		switch {
 		case s == changed:
 			return title, true
@@ -113,18 +109,19 @@ func (d *deployment) namesWith(changed *source, title string) map[*source]string
 		}
 		return s.loaded.title, true
 	}, apiName)
-	return d.takeNames()
+	return names
 }
 
-// nameByTitles names the sources by the titles of their documents, those that have one, of which nameOf makes names.
-func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf func(title string) string) (clashes []string) {
+// nameByTitles returns names of the sources by the titles of their documents, those that have one, of which nameOf makes names.
+func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf func(title string) string) (names map[*source]string, clashes []string) {
+	names = make(map[*source]string, len(d.sources))
 	members := map[string][]*source{}
 	for _, s := range d.sources {
 		name := s.label
 		if title, ok := titleOf(s); ok && title != "" && s.config.Name == "" {
 			name = nameOf(title)
 		}
-		s.name = name
+		names[s] = name
 		members[name] = append(members[name], s)
 	}
 	for name, sources := range members {
@@ -135,7 +132,7 @@ func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf f
 		for _, s := range sources {
 			if s.config.Name == "" {
 				sum := sha256.Sum256([]byte(s.config.Spec.String()))
-				s.name = name + "-" + hex.EncodeToString(sum[:4])
+				names[s] = name + "-" + hex.EncodeToString(sum[:4])
 				if _, ok := titleOf(s); ok {
 					specs = append(specs, display(s.config.Spec.String()))
 				}
@@ -147,7 +144,7 @@ func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf f
 		}
 	}
 	slices.Sort(clashes)
-	return clashes
+	return names, clashes
 }
 
 // clashesOf tells in words which names of tools depend on whether the documents of other APIs can be read.
