@@ -164,10 +164,10 @@ func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 	}
 }
 
-// isBytes tells whether a body of the media type is bytes of which nothing is known.
+// isBytes tells whether a body of the media type is bytes of which nothing is known. What is no media type isn't one of them.
 func isBytes(media string) bool {
 	kinds := bodyKinds()
-	return !slices.ContainsFunc(kinds[:len(kinds)-1], func(k bodyKind) bool { return k.matches(media) })
+	return strings.Contains(media, "/") && !slices.ContainsFunc(kinds[:len(kinds)-1], func(k bodyKind) bool { return k.matches(media) })
 }
 
 // sameSchema tells whether two schemas are one, or written alike.
