@@ -98,6 +98,11 @@ type Server struct {
 	// upstream call if its method is safe (RFC 9110), finish lets all calls end, as those revisions have it. Newer
 	// clients always cancel.
 	LegacyDisconnect Disconnect `yaml:"legacy_disconnect" default:"cancel"`
+	// Requests of a revision before 2026-07-28 without a session, as clients that keep none and people with curl send them:
+	// allow answers tools/list, tools/call and ping, by the revision of the MCP-Protocol-Version header, else 2025-03-26; a
+	// call that needs the user is handled as that of a client that can't be asked. refuse demands initialize first. Host,
+	// Origin, Content-Type and tokens are checked in either case.
+	Sessionless Sessionless `yaml:"sessionless,omitempty" absent:"allow without auth, public_url and trusted_proxies; else refuse"`
 	// Serves the transport of 2024-11-05, HTTP with SSE, for clients that have no other: at /sse and /messages, and to a GET of
 	// /mcp without a session. Such a client's session lives in one process, so replicas need a proxy that keeps it there.
 	OldTransport bool `yaml:"old_transport" default:"false"`
@@ -507,6 +512,15 @@ func (a *Admin) Hosts() []string {
 		hosts = append(hosts, a.Listen.URLHost())
 	}
 	return hosts
+}
+
+// AllowsSessionless reports whether requests of the legacy era are served without a session. Where nothing says so they are on
+// the machine of their own user alone: elsewhere a session is one thing more that whoever sends blindly does not have.
+func (c *Config) AllowsSessionless() bool {
+	if s := &c.Server; s.Sessionless == "" {
+		return c.Auth == nil && s.PublicURL == nil && len(s.TrustedProxies) == 0
+	}
+	return c.Server.Sessionless == SessionlessAllow
 }
 
 // Origins returns the values of the Origin header that are let in: the origin of public_url and server.allowed_origins.

@@ -16,6 +16,17 @@ const (
 
 func (Disconnect) values() []string { return []string{"cancel", "finish"} }
 
+// Sessionless is what becomes of a request of the legacy era that names no session.
+type Sessionless string
+
+// The values of [Sessionless].
+const (
+	SessionlessAllow  Sessionless = "allow"  // tools/list, tools/call and ping are answered
+	SessionlessRefuse Sessionless = "refuse" // it is refused, as the revisions have it
+)
+
+func (Sessionless) values() []string { return []string{"allow", "refuse"} }
+
 // Algorithm is a JWS signature algorithm (RFC 7518, RFC 8037); all of them are asymmetric.
 type Algorithm string
 

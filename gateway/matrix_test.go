@@ -18,18 +18,27 @@ import (
 const matrixFile = "testdata/matrix.txt"
 
 // TestAuthorizationMatrix is who may do what: every revision, a request alone and in a batch, every method of the protocol,
-// every state of a token. A cell is the HTTP status, and "+1" if the service was reached. The rules that must hold whatever
+// every state of a token, and requests without a session where server.sessionless refuses and allows them. A cell is the HTTP status, and "+1" if the service was reached. The rules that must hold whatever
 // the table says: without a good token nothing but 401 comes out, and without the scope the
 // answer is 403 and the service is never reached.
 func TestAuthorizationMatrix(t *testing.T) {
 	g, i, service := protected(t)
-	tokens := []struct{ name, token string }{
-		{"none", ""},
-		{"audience", i.token(t, map[string]any{"aud": "https://other.example.com/mcp"})},
-		{"issuer", i.token(t, map[string]any{"iss": "https://other.example.com"})},
-		{"expired", i.token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()})},
-		{"no scope", i.token(t, map[string]any{"scope": "profile"})},
-		{"good", i.token(t, nil)},
+	open := start(t, document("Shop", "list", "purge"), strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "server: {", "server: {sessionless: allow, ", 1), service.URL)
+	tokens := []struct {
+		name, token string
+		g           *Gateway
+		sessionless bool
+	}{
+		{"none", "", g, false},
+		{"audience", i.token(t, map[string]any{"aud": "https://other.example.com/mcp"}), g, false},
+		{"issuer", i.token(t, map[string]any{"iss": "https://other.example.com"}), g, false},
+		{"expired", i.token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}), g, false},
+		{"no scope", i.token(t, map[string]any{"scope": "profile"}), g, false},
+		{"good", i.token(t, nil), g, false},
+		{"refuse", i.token(t, nil), g, true}, // good, without a session
+		{"allow", i.token(t, nil), open, true},
+		{"none*", "", open, true}, // without a session, as allow
+		{"no scope*", i.token(t, map[string]any{"scope": "profile"}), open, true},
 	}
 	calls := []struct{ label, method, name, rest string }{
 		{"initialize", "initialize", "", `"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}`},
@@ -67,7 +76,10 @@ func TestAuthorizationMatrix(t *testing.T) {
 	for _, revision := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		sessions := map[string]string{}
 		for _, token := range tokens {
-			c := newClient(t, g.Handler(), revision, token.token)
+			if token.sessionless {
+				continue
+			}
+			c := newClient(t, token.g.Handler(), revision, token.token)
 			c.send("tools/list", "", "")
 			sessions[token.name] = c.session
 		}
@@ -79,7 +91,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 			for _, call := range calls {
 				cells := []string{revision, form, call.label}
 				for _, token := range tokens {
-					code := matrixCall(g.Handler(), revision, form, sessions[token.name], token.token, call.method, call.name, call.rest)
+					code := matrixCall(token.g.Handler(), revision, form, sessions[token.name], token.token, call.method, call.name, call.rest)
 					reached := len(service.taken())
 					cell := fmt.Sprint(code)
 					if reached > 0 {
@@ -87,14 +99,15 @@ func TestAuthorizationMatrix(t *testing.T) {
 					}
 					cells = append(cells, cell)
 					where := fmt.Sprintf("%s %s %s with %q: %s", revision, form, call.label, token.name, cell)
-					if slices.Contains([]string{"none", "audience", "issuer", "expired"}, token.name) && code != http.StatusUnauthorized {
+					if slices.Contains([]string{"none", "audience", "issuer", "expired", "none*"}, token.name) && code != http.StatusUnauthorized {
 						t.Error(where)
 					}
-					if token.name != "good" && reached > 0 || call.label == "tools/call purge" && reached > 0 {
+					without := revision != "2026-07-28" && token.name == "refuse"
+					if (token.token == "" || slices.Contains([]string{"audience", "issuer", "expired", "no scope", "no scope*"}, token.name) || without) && reached > 0 || call.label == "tools/call purge" && reached > 0 {
 						t.Errorf("%s: executed", where)
 					}
-					if token.name == "no scope" && strings.HasPrefix(call.label, "tools/call ") && call.label != "tools/call unknown" &&
-						code != http.StatusForbidden && !(form == "batch" && revision != "2025-03-26" && code == http.StatusBadRequest) {
+					if strings.HasPrefix(token.name, "no scope") && strings.HasPrefix(call.label, "tools/call ") && call.label != "tools/call unknown" &&
+						code != http.StatusForbidden && !(form == "batch" && (revision != "2025-03-26" || token.sessionless) && code == http.StatusBadRequest) {
 						t.Errorf("%s, want 403", where)
 					}
 				}

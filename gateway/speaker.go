@@ -70,13 +70,13 @@ func (s *speakers) tune(c *config.Config, keys [][]byte) {
 	defer s.mu.Unlock()
 	t := mcp.Tuning{
 		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: cmp.Or(time.Duration(c.Server.KeepAlive), -1), SealKeys: keys,
-		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge),
+		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
 	}
 	if s.g.o.Local {
 		t.KeepAlive = -1 // there is nobody between
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
-	s.options.MaxStreamAge = t.MaxStreamAge
+	s.options.MaxStreamAge, s.options.Sessionless = t.MaxStreamAge, t.Sessionless
 	s.waits.Bound(c.Limits.MaxCalls)
 	s.listeners.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	for _, speaker := range s.byName {

@@ -67,7 +67,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 		patience: readPatience,
 	}
 	h.buffers.size, h.lean.size = bufferSize, leanSize
-	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge}.withDefaults()
+	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.withDefaults()
 	h.tuning.Store(&t)
 	h.Introduce(o.Title, o.Instructions)
 	h.methods = h.table(methods)
@@ -329,11 +329,13 @@ func (x *exchange) legacy(e *envelope) *Error {
 			return err
 		}
 	}
-	ss, err := x.h.resume(r.Context(), r.Header, x.req.Principal)
-	if err != nil {
-		return err
+	if !x.sessionless(e) {
+		ss, err := x.h.resume(r.Context(), r.Header, x.req.Principal)
+		if err != nil {
+			return err
+		}
+		x.enter(ss)
 	}
-	x.enter(ss)
 	if e.id == nil {
 		x.cancels(e)
 		return x.notification(e)

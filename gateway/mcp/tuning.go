@@ -12,6 +12,8 @@ type Tuning struct {
 	KeepAlive time.Duration // see [Options]; streams that are open keep theirs
 	// MaxStreamAge: see [Options]; streams that are open keep theirs.
 	MaxStreamAge time.Duration
+	// Sessionless: see [Options].
+	Sessionless bool
 	// SealKeys are the keys from now on. What was sealed with a key that is still among them goes on to open. None: the
 	// keys stay as they are.
 	SealKeys [][]byte

@@ -101,6 +101,10 @@ type Options struct {
 	// [Hub.Drain]. One of a conversation over lines has no age: there nobody opens it again. 0: any age.
 	MaxStreamAge time.Duration
 
+	// Sessionless serves tools/list, tools/call and ping of the legacy revisions in requests without a session, too. What asks
+	// the client finds that it can't be asked.
+	Sessionless bool
+
 	// RequestID names the request of a context, in the header of an answer that is an error. nil: it has no name.
 	RequestID func(context.Context) string
 

@@ -1,0 +1,28 @@
+package mcp
+
+import "crypto/rand"
+
+// sessionless serves a legacy request that names no session, if it is one that needs none: clients without a memory, and
+// people with a command line, send it first. Nothing is known of the client, so it is one that can't be asked; the request
+// has a session of its own, which nothing else can name. The revision is that of the header, else the one that servers
+// assume without it (2025-06-18 transports, Protocol Version Header). A batch is not served that way.
+func (x *exchange) sessionless(e *envelope) bool {
+	if !x.h.tuning.Load().Sessionless || e.id == nil {
+		return false
+	}
+	switch string(e.method) {
+	case `"tools/list"`, `"tools/call"`, `"ping"`:
+	default:
+		return false
+	}
+	if id, _ := first(x.req.HTTP.Header, headerSession); id != "" {
+		return false
+	}
+	ss := session{revision: legacyIndex(revision20250326)}
+	if version, ok := first(x.req.HTTP.Header, headerVersion); ok {
+		ss.revision = legacyIndex(version) // it is one: checkLegacyVersion
+	}
+	rand.Read(ss.id[:]) // never fails (crypto/rand)
+	x.enter(ss)
+	return true
+}
