@@ -304,6 +304,10 @@ type API struct {
 	Breaker Breaker `yaml:"breaker" absent:"each key of it has its own"`
 	// How often a request is sent again that came to nothing; off for never. See resilience.md for which are.
 	Retries Retries `yaml:"retries" absent:"each key of it has its own"`
+	// Which redirects of the service are followed: none, or, with same_origin, 307 and 308 to the origin that was called, with the same method,
+	// body and credential. At most 5 in a call, below the base URL, and to no path that another operation of the document has, which
+	// may have rules of its own. The deadline is that of the call. A redirect that is not followed is told.
+	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off"`
 	// The most bytes of an answer, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
 	// How many calls the API gets from clients, whatever tools they are of.

@@ -27,6 +27,17 @@ const (
 
 func (Sessionless) values() []string { return []string{"allow", "refuse"} }
 
+// FollowRedirects says which redirects of a service are followed.
+type FollowRedirects string
+
+// The values of [FollowRedirects].
+const (
+	FollowOff        FollowRedirects = "off"         // none
+	FollowSameOrigin FollowRedirects = "same_origin" // 307 and 308 to the same origin, below the base URL
+)
+
+func (FollowRedirects) values() []string { return []string{"off", "same_origin"} }
+
 // Algorithm is a JWS signature algorithm (RFC 7518, RFC 8037); all of them are asymmetric.
 type Algorithm string
 

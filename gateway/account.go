@@ -15,15 +15,16 @@ import (
 
 // account is what the audit log will tell of a call; it is of the call's goroutine.
 type account struct {
-	start    time.Time
-	rpc      string // how the call came about; "": as the request says
-	outcome  outcome
-	status   int
-	tried    bool // to make a request
-	requests int
-	cache    string
-	sent     int64
-	received int64
+	start     time.Time
+	rpc       string // how the call came about; "": as the request says
+	outcome   outcome
+	status    int
+	tried     bool // to make a request
+	requests  int
+	redirects int
+	cache     string
+	sent      int64
+	received  int64
 }
 
 // outcomeInvalid is for calls that are refused before anything is known of them. It is in the audit log alone: such calls are
@@ -133,7 +134,7 @@ func (o outcome) decision() audit.Decision {
 func (g *Gateway) write(c *call, a *account) {
 	line := audit.Line{
 		Time: a.start, Request: visitFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
-		Cache: a.cache, Status: a.status, Requests: a.requests, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
+		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
 		line.RPC = a.rpc

@@ -60,7 +60,7 @@ func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounti
 	a.running = runWith(t, map[string]string{"a.yaml": accountedDocument, "drawbridge.yaml": fmt.Sprintf(`
 server: {public_url: %s, trusted_proxies: [192.0.2.1]}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
-apis: [{name: shop, spec: a.yaml, base_url: %q}]
+apis: [{name: shop, spec: a.yaml, base_url: %q, follow_redirects: same_origin}]
 rules:
   - {match: {operation: get}, set: {condition: 'args.id != 13', sensitive_fields: [pin]}}
   - {match: {operation: delete}, set: {confirm: true}}

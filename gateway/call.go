@@ -89,23 +89,24 @@ type call struct {
 	endpoint *endpoint
 	caller   *auth.Principal // nil: nobody was asked for a token
 	// answered tells that the result was begun: nothing can be said any more.
-	answered bool
-	start    time.Time      // of the request to the service
-	extra    http.Header    // of the request to the service; nil: none
-	parts    []openapi.Part // of an answer with several, until the last of them is there
-	args     json.RawMessage
-	target   *url.URL      // of the request, as it was built
-	location string        // the header of that name, as the service sent it; what is shown of it is its path
-	note     string        // what is said beside the answer; "": nothing
-	key      string        // names the call where a service calls back; "": it does not
-	notify   *url.URL      // is called when the job of the call has ended; nil: nobody is
-	hiding   []*sensitive  // of the operations whose answer about a job is read, besides what the plan hides
-	anew     bool          // the service is asked, whatever is kept of its answers
-	kept     *kept         // takes the result instead of the client; nil: the client does
-	account  *account      // for the audit log; nil: there is none
-	body     io.ReadCloser // of the service's last answer, as it came; nil: none did
-	received receivedBy    // it, until what came of it is counted; nil: it is
-	status   int           // of the service's last answer; 0: none came
+	answered   bool
+	start      time.Time      // of the request to the service
+	extra      http.Header    // of the request to the service; nil: none
+	parts      []openapi.Part // of an answer with several, until the last of them is there
+	args       json.RawMessage
+	target     *url.URL      // of the request, as it was built
+	location   string        // the header of that name, as the service sent it; what is shown of it is its path
+	unfollowed string        // why a redirect was not followed; "": none was to be
+	note       string        // what is said beside the answer; "": nothing
+	key        string        // names the call where a service calls back; "": it does not
+	notify     *url.URL      // is called when the job of the call has ended; nil: nobody is
+	hiding     []*sensitive  // of the operations whose answer about a job is read, besides what the plan hides
+	anew       bool          // the service is asked, whatever is kept of its answers
+	kept       *kept         // takes the result instead of the client; nil: the client does
+	account    *account      // for the audit log; nil: there is none
+	body       io.ReadCloser // of the service's last answer, as it came; nil: none did
+	received   receivedBy    // it, until what came of it is counted; nil: it is
+	status     int           // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
@@ -175,7 +176,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 		err = c.succeed(resp)
 	case c.plan.polled != nil && seesOther(resp.StatusCode):
 		err = c.seeOther(resp)
-	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects():
+	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects(resp.StatusCode):
 		err = c.redirected(resp)
 	default:
 		err = c.refused(resp)

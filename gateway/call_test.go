@@ -31,10 +31,11 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 //
 //	api.yaml       the document
 //	config.yaml    the configuration; $SPEC and $BASE stand for the document's path and the service's address
-//	answer         the service's answer as raw HTTP; its line ends are made CRLF up to the empty line. None: the
-//	               connection is closed without an answer. Its length is added
+//	answer         the service's answer as raw HTTP; its line ends are made CRLF up to the empty line, and $BASE is the service's address. None: the
+//	               connection is closed without an answer. Its length is added. Several: the answers to one request after the other
 //	call           {"revision": …, "name": …, "arguments": …}, or for another method than tools/call {"revision": …,
 //	               "method": …, "uri": …}
+//	call 2         the next call; its result is in "result 2"
 //	request        expected: the request line, headers and body that the service saw; nothing if it saw none
 //	result         expected: the HTTP status if it is not 200, and the JSON-RPC answer's result or error, indented
 func TestCalls(t *testing.T) {
@@ -60,14 +61,45 @@ func runCallCase(t *testing.T, file string) {
 		}
 		return nil
 	}
-	service := newRawService(t, section("answer"))
+	var answers [][]byte
+	for _, f := range archive.Files {
+		if f.Name == "answer" {
+			answers = append(answers, f.Data)
+		}
+	}
+	service := newRawService(t, answers...)
 	g := start(t, string(section("api.yaml")), string(section("config.yaml")), service.url)
 
+	type part struct{ name, got string }
+	var parts []part
+	for _, n := range []string{"", " 2"} {
+		if text := section("call" + n); text != nil {
+			parts = append(parts, part{"result" + n, hide(callCase(t, g, text), service.url)})
+		}
+	}
+	for _, part := range append(parts, part{"request", service.seen()}) {
+		if *accept {
+			set(archive, part.name, part.got)
+			continue
+		}
+		if diff := cmp.Diff(string(section(part.name)), part.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", part.name, diff)
+		}
+	}
+	if *accept {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// callCase makes the call of a case and returns the result as it stands there.
+func callCase(t *testing.T, g *Gateway, call []byte) string {
 	var in struct {
 		Revision, Method, Name, URI string
 		Arguments                   json.RawMessage
 	}
-	if err := json.Unmarshal(section("call"), &in); err != nil {
+	if err := json.Unmarshal(call, &in); err != nil {
 		t.Fatalf("call: %v", err)
 	}
 	method, params := "tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments))
@@ -93,20 +125,7 @@ func runCallCase(t *testing.T, file string) {
 		b.Write(result)
 	}
 	b.WriteByte('\n')
-	for _, part := range []struct{ name, got string }{{"request", service.seen()}, {"result", hide(b.String(), service.url)}} {
-		if *accept {
-			set(archive, part.name, part.got)
-			continue
-		}
-		if diff := cmp.Diff(string(section(part.name)), part.got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", part.name, diff)
-		}
-	}
-	if *accept {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return b.String()
 }
 
 func set(a *txtar.Archive, name, text string) {
@@ -215,23 +234,22 @@ func post(h http.Handler, header http.Header, body string) *httptest.ResponseRec
 	return w
 }
 
-// rawService answers every connection's first request with the same bytes, whatever they are.
+// rawService answers every connection's first request with the bytes that are next, whatever they are, and the last ones again and again.
 type rawService struct {
 	url string
 
-	mu      sync.Mutex
-	request string
+	mu       sync.Mutex
+	request  string
+	requests int
 }
 
-func newRawService(t *testing.T, answer []byte) *rawService {
+func newRawService(t *testing.T, answers ...[]byte) *rawService {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &rawService{url: "http://" + l.Addr().String()}
-	head, body, _ := bytes.Cut(answer, []byte("\n\n"))
-	body = bytes.TrimSuffix(body, []byte("\n"))
 	var conns sync.WaitGroup
 	conns.Go(func() {
 		for {
@@ -245,8 +263,10 @@ func newRawService(t *testing.T, answer []byte) *rawService {
 				if err != nil {
 					return
 				}
-				s.record(r)
-				if answer != nil {
+				if n := s.record(r); len(answers) > 0 {
+					answer := bytes.ReplaceAll(answers[min(n, len(answers)-1)], []byte("$BASE"), []byte(s.url))
+					head, body, _ := bytes.Cut(answer, []byte("\n\n"))
+					body = bytes.TrimSuffix(body, []byte("\n"))
 					_, _ = io.WriteString(c, strings.ReplaceAll(withLength(string(head), r.Method, len(body)), "\n", "\r\n")+"\r\n\r\n"+string(body))
 				}
 			})
@@ -270,7 +290,8 @@ func withLength(head, method string, length int) string {
 	return fmt.Sprintf("%s\nContent-Length: %d", head, length)
 }
 
-func (s *rawService) record(r *http.Request) {
+// record notes a request and returns how many came before.
+func (s *rawService) record(r *http.Request) (n int) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", r.Method, r.RequestURI)
 	var header bytes.Buffer
@@ -283,6 +304,8 @@ func (s *rawService) record(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.request += b.String()
+	s.requests++
+	return s.requests - 1
 }
 
 func (s *rawService) seen() string {

@@ -181,13 +181,6 @@ func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 	return true
 }
 
-// transmit sends the request to the service.
-func (c *call) transmit(req *http.Request) (*http.Response, error) {
-	resp, requests, err := c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
-	c.exchanged(req, resp, requests)
-	return resp, err
-}
-
 // changed makes kept answers stale after a call that may have changed something (RFC 9111 section 4.4): not if the service refused it,
 // or never saw it. resp is nil if there was no answer.
 func (c *call) changed(resp *http.Response, err error) {

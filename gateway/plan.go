@@ -57,6 +57,7 @@ type Plan struct {
 	inbound       bool               // headers of the caller's request go on to the service
 	dynamic       bool               // what is attached is in no configuration: tokens, identities
 	personal      bool               // what is attached depends on the caller
+	follow        bool               // redirects to the same origin that keep the method are followed
 	short         bool               // where an answer goes out as structuredContent, the text beside it is short
 	base          *url.URL           // nil: the operation has none, see Operation.BaseProblem
 	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
@@ -72,8 +73,8 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
 		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
-		short: s.config.Answers == config.AnswersStructured,
-		safe:  safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
+		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
+		safe: safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
 	p.maxAnswer = int64(s.config.MaxAnswer)
 	p.repeated, p.rates, p.clean = repeatedOf(t), ratesOf(&s.config, s.name, t, set), s.config.Clean

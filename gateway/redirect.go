@@ -7,7 +7,12 @@ import (
 	"strings"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
 )
+
+// maxRedirectLink is the most bytes of a URL that a redirect leads to and that is given as a link. Those that are signed for a download
+// have some 2,000.
+const maxRedirectLink = 8 << 10
 
 // isRedirect tells whether a status sends a client elsewhere (RFC 9110 section 15.4).
 func isRedirect(code int) bool {
@@ -18,18 +23,93 @@ func isRedirect(code int) bool {
 	return false
 }
 
-// redirected passes on a redirect that is all that the document promises: the call did what it is for. Where it leads is told by its
-// path alone, as everywhere (E9), and nobody goes there (E3).
+// redirected passes on a redirect that the document promises: the call did what it is for. The place that it leads to is given whole, since
+// the query is what makes the link of a download or of a login a good one. A redirect that is not promised is told by its path alone
+// (E9). Nobody goes there (E3).
 func (c *call) redirected(resp *http.Response) error {
 	defer resp.Body.Close()
+	link, why := c.redirectLink()
 	c.answered = true
 	c.done(outcomeOK, nil)
-	text := "The service answered " + statusText(resp.StatusCode) + redirectPath(resp) + "."
-	if said := c.plan.Operation.Meaning(resp.StatusCode); said != "" {
-		text += fmt.Sprintf(" The API's document says of %d: %s", resp.StatusCode, said)
+	text := "The service answered " + statusText(resp.StatusCode)
+	if link != "" {
+		text += ", which leads to " + link
+	} else {
+		text += redirectPath(resp) + "." + why
 	}
-	text += "\nThe gateway does not follow redirects."
-	return c.give(nil, mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: []byte(text), Escape: true}, mcp.Chunk{Bytes: textClose})
+	if said := c.plan.Operation.Meaning(resp.StatusCode); said != "" {
+		text += fmt.Sprintf("\nThe API's document says of %d: %s", resp.StatusCode, said)
+	}
+	text += "\nThe gateway has not followed this redirect."
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}}
+	if link != "" && c.req.Revision >= "2025-06-18" { // the first revision that has links
+		block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), link)
+		block = jsonscan.AppendString(append(block, `,"name":`...), c.plan.Tool.Name)
+		chunks = append(chunks, mcp.Chunk{Bytes: append(block, '}')})
+	}
+	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
+	if c.structured() {
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // which fits every output schema
+	}
+	return c.give(nil, chunks...)
+}
+
+// redirectLink returns the URL that the answer leads to, absolute and in visible ASCII; or why it is not given.
+func (c *call) redirectLink() (link, why string) {
+	if c.location == "" {
+		return "", " It does not say where to."
+	}
+	u, err := c.target.Parse(c.location) // which refuses control characters
+	switch {
+	case err == nil && u.Scheme != "http" && u.Scheme != "https":
+		return "", " It leads to a URL that is neither http nor https, which is not given."
+	case err != nil, u.Host == "", u.Opaque != "":
+		return "", " Its Location is no URL that can be given as a link."
+	case u.User != nil:
+		return "", " Its Location holds a user name, so it is not given."
+	}
+	link = visibleURL(u)
+	switch {
+	case len(link) > maxRedirectLink:
+		return "", fmt.Sprintf(" Its Location is longer than %d bytes, so it is not given.", maxRedirectLink)
+	case c.withholds(link):
+		return "", " Its Location holds what the gateway keeps to itself, such as its credential, so it is not given."
+	}
+	return link, ""
+}
+
+// withholds tells whether a text of a URL holds what the gateway attached to the request, or what is hidden of the answers, however many
+// times it was escaped.
+func (c *call) withholds(text string) bool {
+	for range 4 { // a URL may stand in a query of one that does
+		if c.unsent(c.hidden(text)) != text || c.plan.sensitive != nil && c.plan.sensitive.filter.Mentions([]byte(text)) {
+			return true
+		}
+		plain, err := url.PathUnescape(text)
+		spaced := strings.ReplaceAll(plain, "+", " ")
+		if err != nil || plain == text && spaced == text {
+			return false
+		}
+		if c.unsent(c.hidden(spaced)) != spaced {
+			return true
+		}
+		text = plain
+	}
+	return true
+}
+
+// visibleURL writes a URL in visible ASCII. [url.URL] leaves the query as it came, and services write letters of all scripts there.
+func visibleURL(u *url.URL) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, octet := range []byte(u.String()) {
+		if octet <= ' ' || octet > '~' || strings.IndexByte("\"<>\\^`{|}", octet) >= 0 {
+			b.Write([]byte{'%', hex[octet>>4], hex[octet&15]})
+		} else {
+			b.WriteByte(octet)
+		}
+	}
+	return b.String()
 }
 
 // hideLocation takes what the gateway attached to the request out of the path that an answer leads to, before any part of it
@@ -57,4 +137,16 @@ func redirectPath(resp *http.Response) string {
 		return ""
 	}
 	return " (this one points to " + cut(u.EscapedPath(), 200) + ")"
+}
+
+// redirectHint says what becomes of a redirect that is no answer; unfollowed is why it was not followed, if redirects are.
+func redirectHint(resp *http.Response, unfollowed string) string {
+	path := redirectPath(resp)
+	switch {
+	case unfollowed != "":
+		return "The gateway did not follow this redirect" + path + ": " + unfollowed + "."
+	case keepsMethod(resp.StatusCode):
+		return "The gateway does not follow redirects" + path + "; the operator can correct base_url, or set follow_redirects if this one leads to the same origin."
+	}
+	return "The gateway does not follow redirects" + path + "; the operator can correct base_url."
 }

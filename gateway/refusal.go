@@ -84,7 +84,11 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", resp.StatusCode, meaning)
 	}
 	b.WriteByte('\n')
-	b.WriteString(hint(resp, c.plan.safe, time.Now()))
+	if c.unfollowed != "" && resp.StatusCode < 400 {
+		b.WriteString(redirectHint(resp, c.unfollowed))
+	} else {
+		b.WriteString(hint(resp, c.plan.safe, time.Now()))
+	}
 	o := outcomeServerError
 	switch {
 	case resp.StatusCode < 400:
@@ -203,7 +207,7 @@ func hint(resp *http.Response, safe bool, now time.Time) string {
 	case code == http.StatusMultipleChoices:
 		return "The service has several versions of this; an argument may choose one."
 	case code < 400:
-		return "The gateway does not follow redirects" + redirectPath(resp) + "; the operator can correct base_url."
+		return redirectHint(resp, "")
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		if wait == "" {
 			wait = "Wait a while before the next call."

@@ -22,11 +22,15 @@ type meaning struct {
 	text string
 }
 
-// Redirects tells whether a redirect is what a call is for: the document lists one, and nothing of 2xx.
-func (o *Operation) Redirects() bool { return o.redirects }
+// Redirects tells whether the document promises a redirect of this status, by itself or as one of 3XX. What it says by "default" it says of
+// failures, as a rule.
+func (o *Operation) Redirects(status int) bool {
+	i := slices.Index(redirects[:], status)
+	return i >= 0 && o.redirects&(1<<i) != 0
+}
 
 // redirects are the statuses that send a client elsewhere (RFC 9110 section 15.4).
-var redirects = []string{"301", "302", "303", "307", "308", "3XX"}
+var redirects = [...]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 
 // Meaning returns what the document says of an answer with this status, in at most 200 bytes on one line, cleaned for
 // reading (S8). It is "" where the document says nothing, or no more than the name of the status. What it says by
@@ -44,14 +48,16 @@ func (o *Operation) Meaning(status int) string {
 	return text
 }
 
-func onlyRedirects(answers []answer) (only bool) {
+// redirectsOf returns the set of [redirects] that answers promise.
+func redirectsOf(answers []answer) (set uint8) {
 	for _, a := range answers {
-		if len(a.status) == 3 && a.status[0] == '2' {
-			return false
+		for i, status := range redirects {
+			if a.status == "3XX" || a.status == strconv.Itoa(status) {
+				set |= 1 << i
+			}
 		}
-		only = only || slices.Contains(redirects, a.status)
 	}
-	return only
+	return set
 }
 
 // meanings gathers them for an operation.

@@ -48,6 +48,8 @@ type Line struct {
 	Status int
 	// Requests is how many requests the service got.
 	Requests int
+	// Redirects is how many of them went where a redirect of the service led.
+	Redirects int
 	// Sent and Received are bytes of bodies, to the service and, decoded, from it.
 	Sent, Received int64
 	// Duration is the time of the whole call.
@@ -136,6 +138,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	}
 	if l.Requests > 0 {
 		dst = number(dst, "requests", int64(l.Requests))
+		if l.Redirects > 0 {
+			dst = number(dst, "redirects", int64(l.Redirects))
+		}
 		dst = number(dst, "bytes_sent", l.Sent)
 		dst = number(dst, "bytes_received", l.Received)
 	}

@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+)
+
+// FuzzRedirectLink: whatever a service writes into Location, a link is an absolute URL of http or https in visible ASCII, without a user, and
+// the credential of the gateway can't be read in it.
+func FuzzRedirectLink(f *testing.F) {
+	const secret = "s3cr/t+k=y"
+	for _, seed := range []string{"", "/x", "?a=b", "#f", "//host/x", "https://files.example/a?sig=%2B&b=c d", "javascript:alert(1)", "http:///x", "https://a@b/", "/\x00", "/ü\u202e?x=\u200b",
+		"/?next=" + url.QueryEscape("https://h/?key="+url.QueryEscape(secret)), "/" + secret, "HTTPS://host", "http://[::1", "http:opaque", "/%s3cr"} {
+		f.Add(seed)
+	}
+	target, err := url.Parse("https://api.example/v1/items/7")
+	if err != nil {
+		f.Fatal(err)
+	}
+	credential := &config.Credential{Type: config.CredentialBearer, Token: config.NewSecret(secret)}
+	p := &Plan{echoes: newEchoes(credential)}
+	p.redact, p.longestSecret = redactor(credential)
+	f.Fuzz(func(t *testing.T, location string) {
+		c := &call{plan: p, target: target, location: location}
+		link, why := c.redirectLink()
+		if (link == "") == (why == "") {
+			t.Fatalf("%q: %q, %q", location, link, why)
+		}
+		if link == "" {
+			return
+		}
+		u, err := url.Parse(link)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || len(link) > maxRedirectLink {
+			t.Fatalf("%q: %q %v", location, link, err)
+		}
+		if strings.ContainsFunc(link, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			t.Fatalf("%q: %q", location, link)
+		}
+		for text, n := link, 0; n < 3; n++ {
+			if strings.Contains(text, secret) {
+				t.Fatalf("%q: %q", location, link)
+			}
+			if text, err = url.PathUnescape(text); err != nil {
+				break
+			}
+		}
+	})
+}
