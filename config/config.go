@@ -282,6 +282,9 @@ type API struct {
 	Answers Answers `yaml:"answers" default:"both"`
 	// Gives large answers, or those that are no text, as links to resources that the client reads when it wants to.
 	Links *Links `yaml:"links,omitempty" absent:"all answers are given as they are"`
+	// Headers of answers that are passed on besides those that the document declares, ETag, Link, Location and Retry-After, at most 32: X-Total-Count.
+	// They stand in _meta and in words for the model. Cookies and other credentials, and what names servers, are never passed on.
+	AnswerHeaders []string `yaml:"answer_headers,omitempty" absent:"none besides"`
 	// How an HTML answer is passed on: raw as it came, text reduced to what a reader sees.
 	HTML HTML `yaml:"html" default:"raw"`
 	// Takes out of the answers what a person who looks at them does not see, but a model reads: control characters, escape

@@ -91,6 +91,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		a.calls, a.inbound = around(pass, a.calls), true
 		a.dynamic = a.dynamic || c.PassesCredential()
 	}
+	problem("answer_headers", errors.Join(checkAnswerHeaders(c.AnswerHeaders)...))
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
 			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: origin, Now: a.now})

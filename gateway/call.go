@@ -94,19 +94,22 @@ type call struct {
 	extra      http.Header    // of the request to the service; nil: none
 	parts      []openapi.Part // of an answer with several, until the last of them is there
 	args       json.RawMessage
-	target     *url.URL      // of the request, as it was built
-	location   string        // the header of that name, as the service sent it; what is shown of it is its path
-	unfollowed string        // why a redirect was not followed; "": none was to be
-	note       string        // what is said beside the answer; "": nothing
-	key        string        // names the call where a service calls back; "": it does not
-	notify     *url.URL      // is called when the job of the call has ended; nil: nobody is
-	hiding     []*sensitive  // of the operations whose answer about a job is read, besides what the plan hides
-	anew       bool          // the service is asked, whatever is kept of its answers
-	kept       *kept         // takes the result instead of the client; nil: the client does
-	account    *account      // for the audit log; nil: there is none
-	body       io.ReadCloser // of the service's last answer, as it came; nil: none did
-	received   receivedBy    // it, until what came of it is counted; nil: it is
-	status     int           // of the service's last answer; 0: none came
+	target     *url.URL       // of the request, as it was built
+	location   string         // the header of that name, as the service sent it; what is shown of it is its path
+	unfollowed string         // why a redirect was not followed; "": none was to be
+	locator    *http.Response // whose location it is
+	headMeta   []byte         // what _meta says of headers of the answer; nil: nothing
+	headText   string         // what is said of them in words
+	note       string         // what is said beside the answer; "": nothing
+	key        string         // names the call where a service calls back; "": it does not
+	notify     *url.URL       // is called when the job of the call has ended; nil: nobody is
+	hiding     []*sensitive   // of the operations whose answer about a job is read, besides what the plan hides
+	anew       bool           // the service is asked, whatever is kept of its answers
+	kept       *kept          // takes the result instead of the client; nil: the client does
+	account    *account       // for the audit log; nil: there is none
+	body       io.ReadCloser  // of the service's last answer, as it came; nil: none did
+	received   receivedBy     // it, until what came of it is counted; nil: it is
+	status     int            // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
@@ -169,6 +172,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 		return c.conclude(err)
 	}
 	defer c.observe()
+	c.readHeaders(resp)
 	switch {
 	case c.plan.mayBegin(resp.StatusCode):
 		err = c.accepted(args, resp)
@@ -218,7 +222,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 		return nil, err
 	}
 	c.placed(resp)
-	c.location = resp.Header.Get("Location")
+	c.location, c.locator = resp.Header.Get("Location"), resp
 	c.hideLocation(resp)
 	waited := c.took()
 	if waited > 0 {
@@ -418,6 +422,12 @@ func (c *call) fail(o outcome, cause error, text string) error {
 
 // give answers with a result, or keeps it. The arguments are those of [mcp.Reply.ResultMeta].
 func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
+	if c.headMeta != nil {
+		if len(meta) > 0 {
+			meta = append(meta, ',')
+		}
+		meta = append(meta, c.headMeta...)
+	}
 	if c.kept != nil {
 		c.kept.take(meta, chunks)
 		return nil

@@ -134,6 +134,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		plans[t.Name], byOperation[t.Operation] = p, p
 	}
+	gen.giveHeaders(byOperation)
 	gen.settleJobs(g, d, byOperation)
 	gen.keepAnswers(g, byOperation, settings)
 	gen.makeReadable(g, d, byOperation, settings)

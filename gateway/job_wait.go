@@ -281,6 +281,7 @@ func (c *call) deliver(parts []openapi.Part, resp *http.Response) error {
 	if isUnended(parts, resp) {
 		c.noteUnended()
 	}
+	c.readHeaders(resp)
 	switch len(parts) {
 	case 0:
 		return c.empty(resp)
@@ -291,10 +292,19 @@ func (c *call) deliver(parts []openapi.Part, resp *http.Response) error {
 	return c.manyParts()
 }
 
-// noted adds the call's note to the content of a result: text is what stands before its end.
+// noted adds what is said beside the answer to the content of a result: text is what stands before its end.
 func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
-	if c.note == "" {
+	text := c.beside()
+	if text == "" {
 		return chunks
 	}
-	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(c.note), Escape: true})
+	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(text), Escape: true})
+}
+
+// beside is what is said beside the answer: of its headers, and the call's note.
+func (c *call) beside() string {
+	if c.note == "" || c.headText == "" {
+		return c.headText + c.note
+	}
+	return c.headText + "\n" + c.note
 }

@@ -69,6 +69,9 @@ func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
 		what += " of " + first.MediaType
 	}
 	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", what, lasts)
+	if c.headText != "" {
+		text += "\n" + c.headText
+	}
 	block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), uri)
 	name := c.plan.Tool.Name
 	if first.File != "" {

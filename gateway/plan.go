@@ -30,16 +30,17 @@ type Plan struct {
 
 	condition *auth.Condition // nil: there is none
 	consent   consent
-	questions *questions  // nil: nothing is asked
-	sensitive *sensitive  // nil: nothing is hidden of answers
-	clean     bool        // what nobody sees goes out of answers
-	keeper    *keeper     // keeps answers; nil: nobody does
-	changes   bool        // the call may make kept answers stale
-	resource  *readable   // nil: it can't be read as one
-	links     *links      // nil: all answers are given as they are
-	progress  *eventRules // nil: the usual ones
-	job       *job        // what is known of the jobs that calls begin
-	polled    *job        // the rule's jobs of which calls tell the state or the result; nil: there are none
+	questions *questions   // nil: nothing is asked
+	sensitive *sensitive   // nil: nothing is hidden of answers
+	clean     bool         // what nobody sees goes out of answers
+	keeper    *keeper      // keeps answers; nil: nobody does
+	changes   bool         // the call may make kept answers stale
+	resource  *readable    // nil: it can't be read as one
+	links     *links       // nil: all answers are given as they are
+	heads     *answerHeads // nil: no headers of answers are passed on
+	progress  *eventRules  // nil: the usual ones
+	job       *job         // what is known of the jobs that calls begin
+	polled    *job         // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	repeated  []repeated // arguments that stand in headers too
 	maxAnswer int64      // bytes of an answer

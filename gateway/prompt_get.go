@@ -274,7 +274,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return err
 	}
 	if len(parts) == 0 {
-		b.text(m, []byte(emptyText(resp, c.hidden)))
+		b.text(m, []byte(c.emptyText(resp)))
 	}
 	for i, part := range parts {
 		n := 0

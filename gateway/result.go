@@ -85,7 +85,7 @@ func (c *call) noteUnended() {
 
 // empty writes the result for an answer without a body.
 func (c *call) empty(resp *http.Response) error {
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(emptyText(resp, c.hidden)), Escape: true}}
+	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(c.emptyText(resp)), Escape: true}}
 	chunks = append(c.noted(chunks, textNext), mcp.Chunk{Bytes: textClose})
 	if c.structured() {
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
@@ -94,16 +94,16 @@ func (c *call) empty(resp *http.Response) error {
 }
 
 // emptyText says what an answer without a body says: its status, where the thing is that was made, and, of an answer to
-// HEAD, which has nothing but headers, what was asked for. All other headers stay here (E9). hidden takes secrets out of those
-// that are shown.
-func emptyText(resp *http.Response, hidden func(string) string) string {
+// HEAD, which has nothing but headers, what was asked for. Of other headers [call.readHeaders] tells (E9). Secrets are taken out of those
+// that are shown. What [call.readHeaders] says is not said again.
+func (c *call) emptyText(resp *http.Response) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
-		if value := resp.Header.Get(name); value != "" {
-			text += " " + name + ": " + cut(strings.ToValidUTF8(hidden(value), "\uFFFD"), 200) + "."
+		if value := resp.Header.Get(name); value != "" && !strings.Contains(c.headText, name+": ") {
+			text += " " + name + ": " + cut(strings.ToValidUTF8(c.hidden(value), "\uFFFD"), 200) + "."
 		}
 	}
-	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" {
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(c.headText, " Location: ") {
 		text += " Location: " + cut(u.EscapedPath(), 200) + "."
 	}
 	if resp.Request != nil && resp.Request.Method == http.MethodHead {
@@ -124,7 +124,7 @@ func (c *call) structured() bool {
 func (c *call) part(p openapi.Part) error {
 	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
 		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}}
-		if c.note != "" {
+		if c.beside() != "" {
 			chunks = append(c.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: listClose})
@@ -199,7 +199,7 @@ func (c *call) manyParts() error {
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: blockClose})
 	}
-	if c.note != "" {
+	if c.beside() != "" {
 		chunks = append(c.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 	}
 	chunks = append(chunks, mcp.Chunk{Bytes: listClose})

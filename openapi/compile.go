@@ -257,6 +257,7 @@ type memory struct {
 	buffers *buffers
 	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
 	means   sync.Map // text of the document → what is shown of it
+	headers sync.Map // names of headers, joined → the same names, shared
 	texts   sync.Map // text of a meaning → the same, shared
 	xml     xmlPlans
 	// prepared holds the schemas of multipart bodies, see multipartSchema.

@@ -74,6 +74,7 @@ type Operation struct {
 	answer    answerPlan
 	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
 	meanings  []meaning
+	headers   []answerHeaders
 	redirects uint8 // set of the statuses that the document promises, see Redirects
 	validator func() (*schema.Validator, error)
 	buffers   *buffers
@@ -157,6 +158,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	}
 	c.output(op, m)
 	op.meanings, op.redirects = c.meanings(m.answers), redirectsOf(m.answers)
+	op.headers = c.answerHeaders(m.answers)
 	op.Extensions = c.extensions(m)
 	op.Links, op.Callbacks = c.links(m.answers), c.callbacks(m)
 	if c.options.Profile == ProfilePortable {

@@ -243,6 +243,9 @@ func (c *compiler) upgradeResponses(f found) *tree.Node {
 			}
 			r.Set("content", content)
 		}
+		if h := old.Get("headers"); h != nil {
+			r.Set("headers", h) // of which the names count
+		}
 		responses.Set(status, r)
 	}
 	return responses

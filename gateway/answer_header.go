@@ -1,0 +1,277 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Of the headers of an answer reach the caller: those that every client of HTTP needs, those that the document declares, and those that
+// the operator names. They stand in _meta. In words, for the model, stand those that the document or the operator names, and what another
+// operation of the API wants to be told of the answer.
+
+// Bounds of the headers that are passed on. What is longer is left out and not cut: the beginning of an ETag is another one.
+const (
+	maxHeaders     = 16
+	maxHeaderValue = 2 << 10 // bytes in _meta
+	maxHeadersSize = 8 << 10 // bytes of all values in _meta
+	maxSaidValue   = 512     // bytes in words
+	maxSaidHeaders = 1 << 10 // bytes of all of them
+)
+
+// usualHeaders are passed on whatever the document says: the version of what was answered, what is next to it, where it is, and when to
+// come again.
+var usualHeaders = [...]string{"Etag", "Link", "Location", "Retry-After"}
+
+// answerHeads says which headers of answers a plan passes on. It is immutable.
+type answerHeads struct {
+	named  []string // by the operator, canonical
+	needed []string // that arguments of the API's operations are about
+}
+
+// neededHeaders returns the headers of answers without which some operation of an API can't be called as it is meant: what has changed since
+// it was read is not to be overwritten (RFC 9110 section 13.1).
+func neededHeaders(operations []*openapi.Operation) (needed []string) {
+	for condition, header := range map[string]string{"If-Match": "Etag", "If-Unmodified-Since": "Last-Modified"} {
+		if slices.ContainsFunc(operations, func(op *openapi.Operation) bool {
+			_, _, ok := op.ArgumentFor("header", condition, "")
+			return ok
+		}) {
+			needed = append(needed, header)
+		}
+	}
+	slices.Sort(needed)
+	return needed
+}
+
+// giveHeaders tells the plans which headers of answers they pass on.
+func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
+	of := map[*source]*answerHeads{}
+	for _, p := range plans {
+		h := of[p.source]
+		if h == nil {
+			h = &answerHeads{needed: neededHeaders(p.siblings)}
+			for _, name := range p.source.config.AnswerHeaders {
+				h.named = append(h.named, http.CanonicalHeaderKey(name))
+			}
+			of[p.source] = h
+		}
+		p.heads = h
+	}
+}
+
+// readHeaders makes ready what the result says of the headers of an answer. An answer without such headers costs the looks for them.
+func (c *call) readHeaders(resp *http.Response) {
+	c.headMeta, c.headText = nil, ""
+	h := c.plan.heads
+	if h == nil {
+		return
+	}
+	declared := c.plan.Operation.AnswerHeaders(resp.StatusCode)
+	r := headReader{c: c, resp: resp}
+	for _, name := range declared {
+		r.read(name, true, true)
+	}
+	for _, name := range h.named {
+		r.read(name, true, slices.Contains(declared, name))
+	}
+	for _, name := range h.needed {
+		r.read(name, resp.StatusCode < 300, false)
+	}
+	for _, name := range usualHeaders {
+		r.read(name, false, false)
+	}
+	if r.meta != nil {
+		c.headMeta = append(r.meta, '}')
+	}
+	if r.text != nil {
+		c.headText = "Headers of the answer: " + string(r.text) + "."
+	}
+}
+
+// headReader reads the headers of one answer.
+type headReader struct {
+	c    *call
+	resp *http.Response
+	done []string
+	size int
+	meta []byte // nil: nothing yet
+	text []byte
+}
+
+// read passes a header on, if the answer has it and it is for callers; said: in words, too. declared: the document names it.
+func (r *headReader) read(name string, said, declared bool) {
+	values := r.resp.Header[name]
+	if len(values) == 0 || len(r.done) == maxHeaders || slices.Contains(r.done, name) || r.withholds(name) {
+		return
+	}
+	value := r.shown(name, strings.Join(values, ", "), declared)
+	if value == "" || len(value) > maxHeaderValue || r.size+len(value) > maxHeadersSize {
+		return
+	}
+	r.done, r.size = append(r.done, name), r.size+len(value)
+	if r.meta == nil {
+		r.meta = append(r.meta, `"drawbridge/headers":{`...)
+	} else {
+		r.meta = append(r.meta, ',')
+	}
+	r.meta = append(jsonscan.AppendString(r.meta, spelled(name)), ':')
+	r.meta = jsonscan.AppendString(r.meta, value)
+	if !said || isTraffic(name) || len(value) > maxSaidValue || len(r.text)+len(name)+len(value) > maxSaidHeaders {
+		return
+	}
+	if r.text != nil {
+		r.text = append(r.text, "; "...)
+	}
+	r.text = append(append(append(r.text, spelled(name)...), ": "...), value...)
+}
+
+// withholds tells whether a header is for nobody: not for callers at all, one of the connection, or hidden by the operator. The place of a
+// redirect is told by its own words.
+func (r *headReader) withholds(name string) bool {
+	if name == "Location" && isRedirect(r.resp.StatusCode) || isInternalHeader(name) {
+		return true
+	}
+	for _, connection := range r.resp.Header["Connection"] {
+		if slices.ContainsFunc(strings.Split(connection, ","), func(of string) bool { return strings.EqualFold(strings.TrimSpace(of), name) }) {
+			return true
+		}
+	}
+	if s := r.c.plan.sensitive; s != nil {
+		for hidden := range s.names {
+			if strings.EqualFold(hidden, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shown returns a value as callers may see it; "": they may not. What is unseen is no part of it, nor is a secret; and a place of the service
+// that answers is told from its root, as no host is told that the service has for itself.
+func (r *headReader) shown(name, value string, declared bool) string {
+	c := r.c
+	target := c.target
+	if r.resp.Request != nil {
+		target = r.resp.Request.URL
+	}
+	switch name {
+	case "Location":
+		value = locationOf(target, c.headLocation(r.resp), r.resp.Header.Get(name), declared)
+	case "Content-Location":
+		value = locationOf(target, value, value, declared)
+	default:
+		if target != nil {
+			value = strings.ReplaceAll(value, target.Scheme+"://"+target.Host+"/", "/")
+		}
+	}
+	value = strings.TrimSpace(strings.Map(func(char rune) rune {
+		if !unicode.IsPrint(char) || char == unicode.ReplacementChar {
+			return -1
+		}
+		return char
+	}, strings.ToValidUTF8(value, "")))
+	if r.resp.StatusCode >= 400 {
+		value = c.refusal([]byte(value), false)
+	} else {
+		value = c.hidden(value)
+	}
+	if s := c.plan.sensitive; s != nil && s.filter.Mentions([]byte(value)) {
+		return ""
+	}
+	return value
+}
+
+// headLocation is Location as the service sent it, where that is known: what stands in the answer is its path.
+func (c *call) headLocation(resp *http.Response) string {
+	if c.locator == resp {
+		return c.location
+	}
+	return ""
+}
+
+// locationOf tells a place by its path; and with its query if the document declares the header and the place is of the origin that was asked.
+func locationOf(target *url.URL, whole, shown string, declared bool) string {
+	u, err := url.Parse(shown)
+	if err != nil {
+		return ""
+	}
+	path := u.EscapedPath()
+	if !declared || whole == "" || target == nil {
+		return path
+	}
+	if w, err := target.Parse(whole); err == nil && w.RawQuery != "" && originOf(w) == originOf(target) {
+		return path + "?" + w.RawQuery
+	}
+	return path
+}
+
+// spelled is a name as its standard writes it.
+func spelled(name string) string {
+	if name == "Etag" {
+		return "ETag"
+	}
+	return name
+}
+
+// isTraffic tells whether a header is about the traffic and not about what was answered: the name of a request, or what is left of a rate.
+// A model has no use for it, and it is different each time.
+func isTraffic(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"request-id", "requestid", "correlation", "trace", "ratelimit", "rate-limit", "x-amzn-", "client-request"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInternalHeader tells whether a header is never passed on, whoever names it: cookies and other credentials, what is between the service and
+// the gateway alone, what names servers and their software, and what the result says in its own way.
+func isInternalHeader(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "content-length", "content-type", "content-encoding", "date", "vary",
+		"cache-control", "expires", "pragma", "age", "strict-transport-security", "x-frame-options", "x-content-type-options", "x-xss-protection",
+		"content-security-policy", "content-security-policy-report-only", "referrer-policy", "permissions-policy", "feature-policy", "expect-ct", "nel",
+		"report-to", "reporting-endpoints", "alt-svc", "clear-site-data", "refresh", "forwarded",
+		"server", "via", "server-timing", "x-powered-by", "x-generator", "x-runtime", "x-served-by", "x-server", "x-host", "x-hostname", "x-node", "x-pod",
+		"x-cache", "x-cache-hits", "x-timer", "x-varnish", "x-instance-id", "x-upstream", "cf-ray":
+		return true
+	}
+	for _, prefix := range []string{"proxy-", "mcp-", "access-control-", "cross-origin-", "sec-", "x-aspnet", "x-backend", "x-forwarded-", "x-envoy-", "x-amz-cf-", "x-kong-", "x-server-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	for _, word := range []string{"authorization", "authenticat", "auth-", "cookie", "session", "secret", "password", "passwd", "credential", "api-key", "apikey", "jwt", "csrf", "xsrf"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	if strings.Contains(name, "token") { // those of pages are no credentials
+		return !slices.ContainsFunc([]string{"next", "page", "continuation", "cursor", "sync", "delta"}, func(word string) bool { return strings.Contains(name, word) })
+	}
+	return false
+}
+
+// checkAnswerHeaders returns what is wrong with the headers that the operator names.
+func checkAnswerHeaders(names []string) (problems []error) {
+	for i, name := range names {
+		switch {
+		case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "":
+			problems = append(problems, fmt.Errorf("%q is not the name of a header", name))
+		case isInternalHeader(name):
+			problems = append(problems, fmt.Errorf("%s is never passed on: it holds a credential, names a server, or is for the connection alone", name))
+		case slices.ContainsFunc(names[:i], func(before string) bool { return strings.EqualFold(before, name) }):
+			problems = append(problems, fmt.Errorf("%s is there twice", name))
+		}
+	}
+	return problems
+}
