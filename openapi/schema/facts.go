@@ -157,6 +157,10 @@ func (e *emitter) refer(n *tree.Node, f *schemaFacts) {
 func (e *emitter) typeFacts(n *tree.Node, at place, f *schemaFacts) {
 	t := n.Get("type")
 	f.types, f.format = writtenTypes(t)
+	if f.types&(numberType|integerType) == numberType && formatNamed(n.Get("format").Text()) != nil {
+		// The format registry of OpenAPI has the integer formats for numbers, and services read such a number into an integer.
+		f.types = f.types&^numberType | integerType
+	}
 	if t != nil && f.types == 0 && t.Kind() != tree.Null && t.Text() != "any" {
 		e.warnf(t, CodeSchemaType, "%s is not a type; anything is accepted", excerpt(t))
 	}

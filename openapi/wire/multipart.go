@@ -107,6 +107,7 @@ func NewBoundary() string { return "drawbridge-" + rand.Text() }
 type multipartWriter struct {
 	e        *MultipartEncoder
 	dst      []byte
+	start    int // where the body begins in dst
 	boundary string
 	repeated repetition
 }
@@ -114,7 +115,7 @@ type multipartWriter struct {
 // Append appends a body of the members of an object, given by their names in the body. Undefined members are left out.
 // The error is a [*ValueError] with a pointer to the member.
 func (e *MultipartEncoder) Append(dst []byte, boundary string, members iter.Seq2[string, []byte]) ([]byte, error) {
-	w := multipartWriter{e: e, dst: dst, boundary: boundary}
+	w := multipartWriter{e: e, dst: dst, start: len(dst), boundary: boundary}
 	type member struct {
 		name  string
 		value []byte
@@ -149,7 +150,7 @@ func (e *MultipartEncoder) Append(dst []byte, boundary string, members iter.Seq2
 
 // AppendList appends a body whose parts are the elements of a list. The error is a [*ValueError].
 func (e *MultipartEncoder) AppendList(dst []byte, boundary string, list []byte) ([]byte, error) {
-	w := multipartWriter{e: e, dst: dst, boundary: boundary}
+	w := multipartWriter{e: e, dst: dst, start: len(dst), boundary: boundary}
 	i := 0
 	for v := range jsonscan.Elements(list) {
 		p := e.fallback
@@ -164,7 +165,16 @@ func (e *MultipartEncoder) AppendList(dst []byte, boundary string, list []byte) 
 	return w.close(), nil
 }
 
+// close ends the body. A body without parts gets an empty one: there is none without in RFC 2046 section 5.1.1, and many
+// servers refuse it. In a form it is a field without a name and without a value, which they pass over.
 func (w *multipartWriter) close() []byte {
+	if len(w.dst) == w.start {
+		w.dst = append(append(append(w.dst, "--"...), w.boundary...), "\r\n"...)
+		if w.e.named {
+			w.header("Content-Disposition", `form-data; name=""`)
+		}
+		w.dst = append(w.dst, "\r\n\r\n"...)
+	}
 	w.dst = append(w.dst, "--"...)
 	w.dst = append(w.dst, w.boundary...)
 	return append(w.dst, "--\r\n"...)
