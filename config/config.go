@@ -292,9 +292,9 @@ type API struct {
 	Clean bool `yaml:"clean" default:"false"`
 	// Values for the variables of the document's servers. A variable with an enum takes only values of it.
 	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults"`
-	// The path parameters whose values may hold slashes, such as a path in a repository; each slash is then sent as it
-	// is. Segments . and .. are refused all the same.
-	SlashParameters []string `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
+	// The path parameters whose values may hold slashes, such as a path in a repository. A name alone sends each
+	// slash as it is; a mapping of name and as says how. Segments . and .. are refused all the same.
+	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
 	// The time that a call may take in all, and so the head of its answer, whatever limits.first_byte_timeout says. A rule's timeout wins.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"limits.timeout"`
 	// The most calls at the same time.

@@ -186,6 +186,17 @@ const (
 
 func (HTML) values() []string { return []string{"raw", "text"} }
 
+// SlashForm says how a slash in the value of a path parameter is sent.
+type SlashForm string
+
+// The values of [SlashForm].
+const (
+	SlashRaw     SlashForm = "raw"     // as it is
+	SlashEncoded SlashForm = "encoded" // as %2F
+)
+
+func (SlashForm) values() []string { return []string{"raw", "encoded"} }
+
 // Prefix says whether tool names begin with the name of their API.
 type Prefix string
 

@@ -301,7 +301,7 @@ func schemaOf(t reflect.Type, f field) object {
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
 	case reflect.TypeFor[Value]():
 		return object{}
-	case reflect.TypeFor[PassedHeader]():
+	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():
 		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
@@ -429,7 +429,7 @@ func valueWords(t reflect.Type, f field) string {
 			of = "paths"
 		case reflect.TypeFor[Pointer]():
 			of = "JSON Pointers"
-		case reflect.TypeFor[PassedHeader]():
+		case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():
 			of = "strings or mappings"
 		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
 		default:

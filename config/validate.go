@@ -193,14 +193,6 @@ func (l *loader) apis(cfg *Config) {
 	}
 }
 
-func (l *loader) slashes(key string, names []string) {
-	for i, name := range names {
-		if k := fmt.Sprintf("%s[%d]", key, i); l.ok(k) && slices.Contains(names[:i], name) {
-			l.errorf(k, "%s is listed twice", quote(name))
-		}
-	}
-}
-
 var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)
 
 func (l *loader) name(key string, api *API, earlier []API) {

@@ -100,7 +100,7 @@ func (s *source) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *openapi.Pace) (*loaded, error) {
 	c := openapi.CompileOptions{
 		MaxOperations: s.limits.MaxOperations, MaxSchema: int(s.limits.MaxSchema), Reserved: reserved(s.config),
-		ServerVariables: s.config.ServerVariables, SlashParameters: s.config.SlashParameters,
+		ServerVariables: s.config.ServerVariables, SlashParameters: slashParameters(s.config.SlashParameters),
 		MaxDepth: s.limits.MaxDepth - argumentsDepth, Pace: pace,
 	}
 	if s.config.TrustExtensions {
@@ -134,4 +134,12 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		l.advice = doc.Report(ctx)
 	}
 	return l, nil
+}
+
+// slashParameters returns the path parameters that may hold slashes in the words of the compiler.
+func slashParameters(list []config.SlashParameter) (out []openapi.SlashParameter) {
+	for _, p := range list {
+		out = append(out, openapi.SlashParameter{Name: p.Name, Encoded: p.As == config.SlashEncoded})
+	}
+	return out
 }

@@ -206,12 +206,28 @@ func ignoredHeader(name string) bool {
 	return strings.EqualFold(name, "Accept") || strings.EqualFold(name, "Content-Type") || strings.EqualFold(name, "Authorization")
 }
 
+// slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the path does.
+func (c *compiler) slash(op *Operation, name string) wire.Slash {
+	for _, p := range c.options.SlashParameters {
+		if p.Name == name && p.Encoded {
+			return wire.SlashEncoded
+		}
+		if p.Name == name {
+			return wire.SlashRaw
+		}
+	}
+	if op.template.Reserved(slices.Index(op.template.Names(), name)) {
+		return wire.SlashRaw
+	}
+	return wire.SlashRefused
+}
+
 // encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
 // the location's own.
 func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
 	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
-		w.AllowSlash = op.template.Reserved(slices.Index(op.template.Names(), b.wire)) || slices.Contains(c.options.SlashParameters, b.wire)
+		w.Slash = c.slash(op, b.wire)
 	}
 	p := b.parameter
 	if p == nil {

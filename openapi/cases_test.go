@@ -121,7 +121,8 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 		case "html":
 			o.ReadableHTML = true
 		case "slash":
-			o.SlashParameters = append(o.SlashParameters, value)
+			name, as, _ := strings.Cut(value, " ")
+			o.SlashParameters = append(o.SlashParameters, SlashParameter{Name: name, Encoded: as == "encoded"})
 		case "variable":
 			name, text, _ := strings.Cut(value, " ")
 			if o.ServerVariables == nil {

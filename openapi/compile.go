@@ -37,6 +37,12 @@ const (
 // DefaultMaxOperations is the most operations of one document when CompileOptions.MaxOperations is zero (S3).
 const DefaultMaxOperations = 10_000
 
+// A SlashParameter is a path parameter whose values may hold slashes.
+type SlashParameter struct {
+	Name    string
+	Encoded bool // a slash is sent as "%2F"; else as it is
+}
+
 // CompileOptions is what the configuration says of one API.
 type CompileOptions struct {
 	// BaseURL is where calls go whatever the document says: http or https, absolute, without user, query and
@@ -58,8 +64,8 @@ type CompileOptions struct {
 	MaxSchema int
 	// ServerVariables are values for variables of the document's servers, by name (S7).
 	ServerVariables map[string]string
-	// SlashParameters names the path parameters whose values may hold slashes (R2).
-	SlashParameters []string
+	// SlashParameters are the path parameters whose values may hold slashes (R2).
+	SlashParameters []SlashParameter
 	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
 	Extensions []string
 	// ExtensionPrefix has Operation.Extensions tell of others whose names begin with it, behind those, without their values: for who

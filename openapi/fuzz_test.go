@@ -98,71 +98,86 @@ func FuzzNewRequest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	api, err := doc.Compile(f.Context(), CompileOptions{})
-	if err != nil || len(api.Operations) != 1 {
-		f.Fatal(err, api)
+	var ops []*Operation // without slashes, and with those of the first parameter encoded
+	for _, slashes := range [][]SlashParameter{nil, {{Name: "one", Encoded: true}}} {
+		api, err := doc.Compile(f.Context(), CompileOptions{SlashParameters: slashes})
+		if err != nil || len(api.Operations) != 1 {
+			f.Fatal(err, api)
+		}
+		ops = append(ops, api.Operations[0])
 	}
-	op := api.Operations[0]
 	base := &url.URL{Scheme: "https", Host: "api.example:8443", Path: "/base path/v1", RawPath: ""}
 	for _, seed := range []string{
 		`{"one":"x","two":"y","q":[1,2],"d":{"a":{"b":1}},"r":"a/b?c&d","X-H":"v","c":"v","body":{"x":1}}`,
 		`{"one":"..","two":"%2e%2e"}`, `{"one":"a/../..","two":"\\..\\"}`, `{"one":"a","two":"b","q":"&x=1#"}`,
 		`{"one":{"..":1},"two":[".",".."]}`, `{"one":"a","two":"b","X-H":"a\r\nB: c","c":"a;b=c"}`, `{"one":"a","two":"b","q":{"evil":1,"d":2}}`,
 		`{"one":"//evil.example/","two":"http://evil.example"}`, `{"one":"%","two":"%25%32%65"}`, `"{\"one\":1,\"two\":2}"`,
+		`{"one":"grp/prj","two":"b"}`, `{"one":"grp/../prj","two":"b"}`, `{"one":"grp%2f..","two":"b"}`, `{"one":"grp/%252e%252e/prj","two":"b"}`,
+		`{"one":"grp\\..\\prj","two":"b"}`, `{"one":["grp/prj","/.."],"two":"b"}`,
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		req, err := op.NewRequest(t.Context(), base, json.RawMessage(args))
-		if err != nil {
-			var m interface{ ToolMessage() string }
-			if !errors.As(err, &m) {
-				t.Fatalf("%q: %v", args, err)
-			}
-			if strings.Contains(m.ToolMessage(), "api.example") {
-				t.Fatalf("%q: the message names the host: %s", args, m.ToolMessage())
-			}
-			return
-		}
-		text := req.URL.String()
-		u, err := url.Parse(text)
-		if err != nil {
-			t.Fatalf("%q: %q: %v", args, text, err)
-		}
-		if u.Scheme != "https" || u.Host != "api.example:8443" || req.Host != u.Host || u.User != nil || u.Fragment != "" || req.Method != "POST" {
-			t.Fatalf("%q: goes to %q", args, text)
-		}
-		segments := strings.Split(u.EscapedPath(), "/")
-		if len(segments) != 7 || segments[1] != "base%20path" || segments[2] != "v1" || segments[3] != "a" || segments[5] != "b" ||
-			!strings.HasSuffix(segments[6], ".json") {
-			t.Fatalf("%q: path %q", args, u.EscapedPath())
-		}
-		for _, s := range segments[1:] {
-			for range 6 {
-				if head, _, _ := strings.Cut(s, ";"); head == "." || head == ".." || strings.ContainsAny(s, "\x00\r\n") {
-					t.Fatalf("%q: segment %q", args, s)
-				}
-				next, err := url.PathUnescape(s)
-				if err != nil {
-					break
-				}
-				s = next
-			}
-		}
-		if strings.ContainsAny(text, "\r\n \x00") {
-			t.Fatalf("%q: URL %q", args, text)
-		}
-		for key, values := range req.Header {
-			for _, v := range append(values, key) {
-				if strings.ContainsAny(v, "\r\n\x00") {
-					t.Fatalf("%q: header %q: %q", args, key, v)
-				}
-			}
-			switch key {
-			case "Accept", "Content-Type", "Cookie", "X-H":
-			default:
-				t.Fatalf("%q: header %q", args, key)
-			}
+		for _, op := range ops {
+			checkRequest(t, op, base, args)
 		}
 	})
+}
+
+// checkRequest holds what must be true of every request of the operation of fuzzSpec.
+func checkRequest(t *testing.T, op *Operation, base *url.URL, args string) {
+	t.Helper()
+	req, err := op.NewRequest(t.Context(), base, json.RawMessage(args))
+	if err != nil {
+		var m interface{ ToolMessage() string }
+		if !errors.As(err, &m) {
+			t.Fatalf("%q: %v", args, err)
+		}
+		if strings.Contains(m.ToolMessage(), "api.example") {
+			t.Fatalf("%q: the message names the host: %s", args, m.ToolMessage())
+		}
+		return
+	}
+	text := req.URL.String()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatalf("%q: %q: %v", args, text, err)
+	}
+	if u.Scheme != "https" || u.Host != "api.example:8443" || req.Host != u.Host || u.User != nil || u.Fragment != "" || req.Method != "POST" {
+		t.Fatalf("%q: goes to %q", args, text)
+	}
+	segments := strings.Split(u.EscapedPath(), "/")
+	if len(segments) != 7 || segments[1] != "base%20path" || segments[2] != "v1" || segments[3] != "a" || segments[5] != "b" ||
+		!strings.HasSuffix(segments[6], ".json") {
+		t.Fatalf("%q: path %q", args, u.EscapedPath())
+	}
+	for _, s := range segments[1:] {
+		for range 6 {
+			for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") { // as it is once the server has decoded it
+				if head, _, _ := strings.Cut(part, ";"); head == "." || head == ".." || strings.ContainsAny(s, "\x00\r\n") {
+					t.Fatalf("%q: segment %q", args, s)
+				}
+			}
+			next, err := url.PathUnescape(s)
+			if err != nil {
+				break
+			}
+			s = next
+		}
+	}
+	if strings.ContainsAny(text, "\r\n \x00") {
+		t.Fatalf("%q: URL %q", args, text)
+	}
+	for key, values := range req.Header {
+		for _, v := range append(values, key) {
+			if strings.ContainsAny(v, "\r\n\x00") {
+				t.Fatalf("%q: header %q: %q", args, key, v)
+			}
+		}
+		switch key {
+		case "Accept", "Content-Type", "Cookie", "X-H":
+		default:
+			t.Fatalf("%q: header %q", args, key)
+		}
+	}
 }

@@ -81,6 +81,8 @@ func TestWider(t *testing.T) {
 		{"another API in its place", "{spec: a.yaml, name: a,", "{spec: b.yaml, name: b,", "it comes in the place of another"},
 		{"another document", "{spec: a.yaml,", "{spec: a.yam,", "the document is another"},
 		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
+		{"slashes in a path parameter", "name: a,", "name: a, slash_parameters: [x],", "slash_parameters"},
+		{"encoded slashes in a path parameter", "name: a,", "name: a, slash_parameters: [{name: x, as: encoded}],", "slash_parameters"},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
 		{"files beside the document's folder", "name: a,", "name: a, root: .,", "root lets the document take parts from other files"},
 		{"an endpoint", "tools: {c", "endpoints: [{name: a}]\ntools: {c", `tokens for the endpoint "a"`},

@@ -219,6 +219,17 @@ func passedHeaders(headers []config.PassedHeader) (names []string) {
 	return names
 }
 
+func slashes(parameters []config.SlashParameter) (names []string) {
+	for _, p := range parameters {
+		name := p.Name
+		if p.As != config.SlashRaw {
+			name += " " + string(p.As)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 func apiOf(c *config.Config, api *config.API) API {
 	entry := api.Spec.String()
 	if api.FromDirectory() {
@@ -226,7 +237,7 @@ func apiOf(c *config.Config, api *config.API) API {
 	}
 	a := API{
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
-		Trusted: api.TrustExtensions, Slashes: api.SlashParameters, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
+		Trusted: api.TrustExtensions, Slashes: slashes(api.SlashParameters), Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
 		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}

@@ -23,7 +23,7 @@ func TestExact(t *testing.T) {
 		{Parameter{Name: "a", In: Path, ContentType: "application/json"}, "", `null`, "null"},
 		{Parameter{Name: "a", In: Path, AllowEmptyValue: true}, "", `null`, ""},
 		{Parameter{Name: "a", In: Path}, "", `null`, "✗ must not be empty: it is a part of the path"},
-		{Parameter{Name: "a", In: Path, AllowSlash: true}, "", `"a\u0007/b"`, "✗ must not contain control characters: it is a part of the path"},
+		{Parameter{Name: "a", In: Path, Slash: SlashRaw}, "", `"a\u0007/b"`, "✗ must not contain control characters: it is a part of the path"},
 		{Parameter{Name: "a", In: Query, Style: Form, AllowReserved: true}, "", `"%9A%FF%aF%39"`, "a=%9A%FF%aF%39"},
 		{Parameter{Name: "a", In: Query, Style: Form, AllowReserved: true}, "", `"%4:%4G%4g%4/"`, "a=%254:%254G%254g%254/"},
 		{Parameter{Name: "a", In: Query, Style: Form, Explode: true}, "", ` 5 `, "a=5"},
@@ -95,7 +95,7 @@ func TestSegmentErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = template.Append([]byte("https://h/.."), func(i int, dst []byte) ([]byte, error) {
-			return appendSegment(dst, []byte(c.values[i]), unreserved, 0, false)
+			return appendSegment(dst, []byte(c.values[i]), unreserved, 0, SlashRefused)
 		})
 		var e *SegmentError
 		switch {

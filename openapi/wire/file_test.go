@@ -64,10 +64,10 @@ func TestParts(t *testing.T) {
 		part        Part
 		value, want string
 	}{
-		{Part{}, `null`, ""},
-		{Part{}, `[]`, ""},
+		{Part{}, `null`, plain("", "")},
+		{Part{}, `[]`, plain("", "")},
 		{Part{}, `"x"`, plain("a", "x")},
-		{Part{Types: []string{"application/json"}}, `null`, ""},
+		{Part{Types: []string{"application/json"}}, `null`, plain("", "")},
 		{Part{Types: []string{"application/json"}}, `[]`, typed("a", "application/json", "[]")},
 		{Part{Types: []string{"application/json"}}, `"x"`, typed("a", "application/json", `"x"`)},
 		{Part{Types: []string{"application/json"}}, `"5"`, typed("a", "application/json", `"5"`)},

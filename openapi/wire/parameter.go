@@ -82,6 +82,16 @@ func (s Style) String() string {
 // Explode returns the value of explode for parameters that don't give one (OAS Parameter Object, explode).
 func (s Style) Explode() bool { return s == Form || s == CookieStyle }
 
+// A Slash says what becomes of a slash in the value of a path parameter.
+type Slash uint8
+
+// The ways.
+const (
+	SlashRefused Slash = iota
+	SlashRaw           // it is sent as it is, so that a value may span several segments
+	SlashEncoded       // it is sent as "%2F", so that a value stays one segment
+)
+
 // A Parameter is what a document says of one parameter, with the defaults of the standard filled in by the caller (see
 // [Location.Style] and [Style.Explode]).
 type Parameter struct {
@@ -91,8 +101,8 @@ type Parameter struct {
 
 	Explode         bool
 	AllowReserved   bool
-	AllowEmptyValue bool // Query: undefined values are sent as "name="; Path: an empty segment is allowed
-	AllowSlash      bool // Path: a value may span several segments (R2)
+	AllowEmptyValue bool  // Query: undefined values are sent as "name="; Path: an empty segment is allowed
+	Slash           Slash // Path: what becomes of a slash in a value (R2)
 
 	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is written
 	// in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as plain text.

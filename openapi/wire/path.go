@@ -5,22 +5,25 @@ import "bytes"
 // maxDecodings is how often a server and what stands before it are assumed to percent-decode a path at most (R2).
 const maxDecodings = 5
 
-// appendSegment appends text as a part of a path segment, or as several segments if slashes are allowed.
+// appendSegment appends text as a part of a path segment, or as several segments if slashes are sent as they are.
 //
 // A value is refused rather than escaped when some server could read it as another path (R2): escaping is undone once by
 // every server, and more often by chains of them.
-func appendSegment(dst, text []byte, keep, not class, slashes bool) ([]byte, error) {
-	if !slashes {
-		if bytes.IndexByte(text, '/') >= 0 {
-			return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters)")
-		}
-		if err := checkSegments(text, true); err != nil {
-			return dst, err
-		}
-		return appendEscaped(dst, text, keep, not), nil
+func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, error) {
+	if slash == SlashRefused && bytes.IndexByte(text, '/') >= 0 {
+		return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters)")
 	}
 	if err := checkSegments(text, true); err != nil {
 		return dst, err
+	}
+	switch slash {
+	case SlashRefused:
+		return appendEscaped(dst, text, keep, not), nil
+	case SlashEncoded:
+		if err := checkEncoded(text); err != nil {
+			return dst, err
+		}
+		return appendEscaped(dst, text, keep, not), nil // no class of a path has the slash
 	}
 	for i := 0; ; i++ {
 		segment, rest, more := bytes.Cut(text, []byte("/"))
@@ -28,7 +31,7 @@ func appendSegment(dst, text []byte, keep, not class, slashes bool) ([]byte, err
 			dst = append(dst, '/')
 		}
 		if len(segment) == 0 && (more || i > 0) {
-			return dst, refuse("must not begin or end with \"/\" or contain \"//\"")
+			return dst, emptySegment()
 		}
 		dst = appendEscaped(dst, segment, keep, not)
 		if !more {
@@ -36,6 +39,26 @@ func appendSegment(dst, text []byte, keep, not class, slashes bool) ([]byte, err
 		}
 		text = rest
 	}
+}
+
+func emptySegment() error { return refuse("must not begin or end with \"/\" or contain \"//\"") }
+
+// checkEncoded refuses what must not stand in a value whose slashes are sent as "%2F". The server decodes it into a path of
+// its own, so it may hold no empty segment, no backslash, which some servers take for a slash, and no triple that
+// another decoding would make a delimiter or a dot of.
+func checkEncoded(text []byte) error {
+	if bytes.HasPrefix(text, []byte("/")) || bytes.HasSuffix(text, []byte("/")) || bytes.Contains(text, []byte("//")) {
+		return emptySegment()
+	}
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return refuse("must not contain a backslash: some servers take it for \"/\"")
+	}
+	for i := range text {
+		if b, ok := triple(text, i); ok && bytes.IndexByte([]byte(`/\.%;`), b) >= 0 {
+			return refuse("must not be percent-encoded: the gateway does that")
+		}
+	}
+	return nil
 }
 
 // checkSegments refuses what has a dot segment, or strictly a control character, at any depth of percent-encoding.

@@ -13,7 +13,7 @@ import (
 func (e *Encoder) AppendPlan(dst []byte) []byte {
 	p := e.p
 	dst = fmt.Appendf(dst, "%s %q %s %q", p.In, p.Name, p.Style, p.ContentType)
-	dst = fmt.Appendf(dst, " %t %t %t %t %q", p.Explode, p.AllowReserved, p.AllowEmptyValue, p.AllowSlash, p.Nested)
+	dst = fmt.Appendf(dst, " %t %t %t %d %q", p.Explode, p.AllowReserved, p.AllowEmptyValue, p.Slash, p.Nested)
 	if e.form != nil {
 		dst = e.form.AppendPlan(append(dst, ' '))
 	}

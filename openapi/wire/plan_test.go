@@ -28,7 +28,7 @@ func TestPlans(t *testing.T) {
 		{Name: "a", In: Path, Explode: true},
 		{Name: "a", In: Path, AllowReserved: true},
 		{Name: "a", In: Path, AllowEmptyValue: true},
-		{Name: "a", In: Path, AllowSlash: true},
+		{Name: "a", In: Path, Slash: SlashRaw},
 		{Name: "a", In: Path, Nested: []byte(",")},
 		{Name: "a", In: Query, ContentType: "application/x-www-form-urlencoded"},
 	} {

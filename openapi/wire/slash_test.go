@@ -13,13 +13,16 @@ import (
 func TestSlashesStayBelowTheBase(t *testing.T) {
 	dots := []string{"..", ".", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "%25252e.", "..;x=y", "..;", "%2e%2e;a", "%c0%ae%c0%ae", "\xc0\xae.", "%25c0%25ae.", "..%00", "..\x00", "..%0d%0a", "..\t"}
 	separators := []string{"/", `\`, "%2f", "%5c", "%252f", "%255c", "%2F", "%25252f", "//", "/./", "%c0%af"}
-	for _, allowReserved := range []bool{false, true} {
+	for _, mode := range []struct {
+		slash         Slash
+		allowReserved bool
+	}{{SlashRaw, false}, {SlashRaw, true}, {SlashEncoded, false}, {SlashEncoded, true}} {
 		for _, path := range []string{"/v/{a}", "/v/{a}{b}", "/v/{a}/x/{b}", "/v/x{a}", "/v/{a}.json"} {
 			template, err := ParseTemplate(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := NewEncoder(Parameter{Name: "a", In: Path, Style: Simple, AllowSlash: true, AllowReserved: allowReserved})
+			e, err := NewEncoder(Parameter{Name: "a", In: Path, Style: Simple, Slash: mode.slash, AllowReserved: mode.allowReserved})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,6 +33,9 @@ func TestSlashesStayBelowTheBase(t *testing.T) {
 				})
 				if err != nil {
 					return
+				}
+				if mode.slash == SlashEncoded && (strings.Count(string(out), "/") != strings.Count(path, "/") || strings.Contains(strings.ToUpper(string(out)), "%5C")) {
+					t.Fatalf("%s of %q and %q is sent as %s, which are other segments", path, a, b, out)
 				}
 				for text, n := string(out), 0; n <= maxDecodings; n++ {
 					text = strings.ReplaceAll(text, `\`, "/")

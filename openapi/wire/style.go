@@ -457,7 +457,7 @@ func (w *writer) escaped(t []byte, keep, not class) error {
 	var err error
 	switch {
 	case p.In == Path:
-		w.dst, err = appendSegment(w.dst, t, keep, not, p.AllowSlash)
+		w.dst, err = appendSegment(w.dst, t, keep, not, p.Slash)
 	case p.In == Header:
 		w.dst, err = appendHeaderText(w.dst, t)
 	case p.Style == CookieStyle:

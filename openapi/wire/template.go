@@ -52,7 +52,7 @@ func ParseTemplate(template string) (*Template, error) {
 func (t *Template) Names() []string { return t.names }
 
 // Reserved reports whether variable i is written "{+name}" (RFC 6570 section 3.2.3): its value may hold slashes, so its
-// [Parameter] wants AllowSlash.
+// [Parameter] wants SlashRaw.
 func (t *Template) Reserved(i int) bool { return t.reserved[i] }
 
 // Query returns the fixed query of the template, escaped and without "?"; "" when there is none.

@@ -87,6 +87,14 @@ func section(t *testing.T, a *txtar.Archive, name string) []byte {
 	return nil
 }
 
+// slashOf is what a template says of the slashes in a variable.
+func slashOf(reserved bool) Slash {
+	if reserved {
+		return SlashRaw
+	}
+	return SlashRefused
+}
+
 // parameter reads a Parameter from JSON in the words of the standard.
 func parameter(t *testing.T, data []byte) Parameter {
 	t.Helper()
@@ -94,6 +102,7 @@ func parameter(t *testing.T, data []byte) Parameter {
 		Name, In, Style, ContentType               string
 		Explode                                    *bool
 		AllowReserved, AllowEmptyValue, AllowSlash bool
+		EncodeSlash                                bool
 		Taken                                      []string
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -101,7 +110,12 @@ func parameter(t *testing.T, data []byte) Parameter {
 	}
 	p := Parameter{
 		Name: in.Name, ContentType: in.ContentType, AllowReserved: in.AllowReserved, AllowEmptyValue: in.AllowEmptyValue,
-		AllowSlash: in.AllowSlash,
+	}
+	switch {
+	case in.EncodeSlash:
+		p.Slash = SlashEncoded
+	case in.AllowSlash:
+		p.Slash = SlashRaw
 	}
 	if in.Taken != nil {
 		taken := make(map[string]struct{})
@@ -190,7 +204,7 @@ func TestTemplates(t *testing.T) {
 				return "", err
 			}
 			out, err := tpl.Append([]byte("https://h"), func(i int, dst []byte) ([]byte, error) {
-				e, err := NewEncoder(Parameter{Name: tpl.Names()[i], In: Path, AllowSlash: tpl.Reserved(i)})
+				e, err := NewEncoder(Parameter{Name: tpl.Names()[i], In: Path, Slash: slashOf(tpl.Reserved(i))})
 				if err != nil {
 					return nil, err
 				}
@@ -296,7 +310,7 @@ func TestAllocations(t *testing.T) {
 	values := [][]byte{[]byte(`"a b/c"`), []byte(`12345678901234567890`), []byte(`true`), []byte(`["a","b"]`)}
 	for _, p := range []Parameter{
 		{Name: "a", In: Query, Style: Form, Explode: true},
-		{Name: "a", In: Path, AllowSlash: true},
+		{Name: "a", In: Path, Slash: SlashRaw},
 		{Name: "a", In: Cookie, Style: Form},
 	} {
 		e, err := NewEncoder(p)

@@ -1,0 +1,52 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// SlashParameter is a path parameter whose values may hold slashes. A name alone sends each slash as it is.
+type SlashParameter struct {
+	// The name of the path parameter, as the document has it.
+	Name string `yaml:"name" need:"true"`
+	// How a slash is sent: raw as "/", so that the value makes several segments; encoded as "%2F", so that it stays one
+	// segment, as GitLab wants of group%2Fproject.
+	As SlashForm `yaml:"as" default:"raw"`
+}
+
+// MarshalYAML writes it as it may be written.
+func (p SlashParameter) MarshalYAML() (any, error) {
+	type plain SlashParameter
+	if p.As == SlashRaw {
+		return p.Name, nil
+	}
+	return plain(p), nil
+}
+
+// read reads a name, or a mapping of name and as.
+func (p *SlashParameter) read(l *loader, n *yaml.Node, key string) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		l.structure(n, reflect.ValueOf(p).Elem(), key)
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
+		l.scalar(n, reflect.ValueOf(&p.Name).Elem(), key, field{})
+		p.As = SlashRaw
+	default:
+		l.errorf(key, "expected the name of a path parameter, or a mapping with name and as, got %s", described(n))
+	}
+}
+
+func (l *loader) slashes(key string, list []SlashParameter) {
+	for i, p := range list {
+		k := fmt.Sprintf("%s[%d]", key, i)
+		if !l.ok(k, k+".name") {
+			continue
+		}
+		if slices.ContainsFunc(list[:i], func(other SlashParameter) bool { return other.Name == p.Name }) {
+			l.errorf(k, "%s is listed twice", quote(p.Name))
+		}
+	}
+}
