@@ -165,7 +165,11 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		// What OAS 3.1.1 "Encoding Object" says of contentEncoding: the text is sent as it is, and this tells so.
 		p.Headers = append(p.Headers, wire.PartHeader{Name: "Content-Transfer-Encoding", Value: strings.Clone(encoded.Text())})
 	}
-	if media := value.Get("contentMediaType").Text(); media != "" && len(p.Types) == 0 && !p.Styled {
+	media := value.Get("contentMediaType").Text()
+	if p.File && isGeneric(mediaType(media)) {
+		media = "" // it says that there are bytes: which ones is seen by each file (FastAPI writes so of all uploads)
+	}
+	if media != "" && len(p.Types) == 0 && !p.Styled {
 		p.Types = []string{strings.Clone(media)}
 	}
 	for header, node := range encoding.Get("headers").Members() {

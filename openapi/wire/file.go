@@ -2,7 +2,6 @@ package wire
 
 import (
 	"mime"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ const (
 	FileText      = "text"       // the content as plain text
 	FileData      = "data"       // the content as base64 or as a data URL, "data:image/png;name=a.png;base64,…"
 	FileName      = "filename"   // without it: that of the data URL, else the name of the part
-	FileMediaType = "media_type" // without it: that of the data URL, else what the document says, else by the content
+	FileMediaType = "media_type" // without it: that of the data URL, else what the document says, else by the content and the extension of the name
 )
 
 // A file is a file as it is sent.
@@ -98,7 +97,7 @@ func readFile(v []byte, types []string) (f file, err error) {
 			mediaType = u.mediaType
 		}
 	}
-	if f.mediaType, err = fileType(mediaType, types, text, &f); err != nil {
+	if f.mediaType, err = fileType(mediaType, types, &f); err != nil {
 		return f, within(FileMediaType, err)
 	}
 	return f, nil
@@ -141,6 +140,8 @@ func readDataURL(text string) (u dataURL, err error) {
 			}
 		case p != "" && u.mediaType != "":
 			u.mediaType += ";" + p
+		case len(key) == len("charset") && strings.EqualFold(key, "charset"):
+			u.mediaType = plainText + ";" + p // RFC 2397 section 2: text/plain may be left out
 		}
 	}
 	if encoded {
@@ -155,9 +156,9 @@ func readDataURL(text string) (u dataURL, err error) {
 	return u, nil
 }
 
-// fileType decides about the Content-Type of a file.
-func fileType(given string, types []string, text bool, f *file) (string, error) {
-	const unknown = "application/octet-stream"
+// fileType decides about the Content-Type of a file: the one that is given, else the only one that the document has, else
+// by the content and by the name.
+func fileType(given string, types []string, f *file) (string, error) {
 	if len(given) > maxMediaType {
 		return "", refuse("must be a media type of at most %d characters", maxMediaType)
 	}
@@ -166,7 +167,7 @@ func fileType(given string, types []string, text bool, f *file) (string, error) 
 		if err != nil || !strings.Contains(base, "/") {
 			return "", refuse("must be a media type such as image/png, got %q", given)
 		}
-		if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return covers(t, base) || bare(t) == unknown }) {
+		if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return covers(t, base) || bare(t) == unknownType }) {
 			return "", refuse("must be one of %s, got %q", strings.Join(types, ", "), given)
 		}
 		if formatted := mime.FormatMediaType(base, parameters); formatted != "" {
@@ -174,29 +175,36 @@ func fileType(given string, types []string, text bool, f *file) (string, error) 
 		}
 		return base, nil
 	}
-	switch concrete := slices.IndexFunc(types, func(t string) bool { return !strings.Contains(t, "*") }); {
-	case len(types) == 1 && concrete == 0:
+	concrete := slices.IndexFunc(types, func(t string) bool { return !strings.Contains(t, "*") })
+	if len(types) == 1 && concrete == 0 {
 		return types[0], nil
-	case len(types) > 0:
-		content := http.DetectContentType(f.content)
-		for _, t := range types {
-			if covers(t, bare(content)) && bare(content) != unknown {
-				return content, nil
-			}
-		}
-		extension := strings.ToLower(f.name[strings.LastIndexByte(f.name, '.')+1:])
-		for _, t := range types {
-			if _, subtype, _ := strings.Cut(bare(t), "/"); subtype == extension {
-				return t, nil
-			}
-		}
-		if concrete >= 0 {
-			return types[concrete], nil
-		}
-	case text:
-		return "text/plain; charset=utf-8", nil
 	}
-	return unknown, nil
+	for _, name := range [...]string{f.name, ""} { // by the content alone where the document doesn't have the type of the name
+		detected := detectType(f.content, name)
+		if len(types) == 0 {
+			return detected, nil
+		}
+		if bare(detected) == unknownType {
+			continue
+		}
+		for _, t := range types {
+			if bare(t) == bare(detected) {
+				return t, nil // with the parameters of the document
+			}
+			if covers(t, bare(detected)) {
+				return detected, nil
+			}
+		}
+	}
+	for _, t := range types {
+		if _, subtype, _ := strings.Cut(bare(t), "/"); subtype == extension(f.name) {
+			return t, nil
+		}
+	}
+	if concrete >= 0 {
+		return types[concrete], nil
+	}
+	return unknownType, nil
 }
 
 // covers tells whether a media type, or range, of a document takes in another one.

@@ -14,9 +14,10 @@ func TestFiles(t *testing.T) {
 		want  string
 	}{
 		{`"data:image/png;base64,aGk="`, nil, `"hi" "" image/png`},
-		{`"aGk="`, nil, `"hi" "" application/octet-stream`},
+		{`"aGk="`, nil, `"hi" "" text/plain; charset=utf-8`},
+		{`"AAE="`, nil, `"\x00\x01" "" application/octet-stream`},
 		{`"data:text/plain;charset=latin1;name=a%20b.txt,h%20i"`, nil, `"h i" "a b.txt" text/plain; charset=latin1`},
-		{`"data:;charset=latin1,hi"`, nil, `"hi" "" application/octet-stream`},
+		{`"data:;charset=latin1,hi"`, nil, `"hi" "" text/plain; charset=latin1`},
 		{`"data:text/plain;base64,!!"`, nil, `✗ /data: expected bytes encoded as base64`},
 		{`"data:text/plain,%zz"`, nil, `✗ /data: must be percent-encoded behind the comma, or base64 behind ";base64,"`},
 		{`"data:text/plain"`, nil, `✗ /data: must be a data URL with a comma before the content, or base64 alone`},
