@@ -238,9 +238,6 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
 	if p.media != "" {
 		w.ContentType = mediaType(p.media)
-		if isWildcard(w.ContentType) && w.ContentType != "text/*" { // as of bodies
-			w.ContentType = "application/json"
-		}
 		if isForm(w.ContentType) {
 			form, err := c.formEncoder(&content{media: p.media, node: p.mediaNode, schema: p.schema}, taken)
 			if err != nil {

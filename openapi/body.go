@@ -76,8 +76,35 @@ func bodyKinds() []bodyKind {
 		{name: "xml", matches: isXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
 		{name: "text", matches: func(m string) bool { return isText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "raw", matches: func(m string) bool { return !isBytes(m) }, codec: rawCodec, hint: rawHint},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
+}
+
+const rawHint = "A string is sent as it is, one that is a data URL (data:image/png;base64,…) as its bytes, anything else as JSON."
+
+// kindOf returns the place in the table of the kind of a media type. For a media type that stands for others, or of which
+// nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
+// nobody says.
+func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
+	media := mediaType(ct.media)
+	named := func(name string) int { return slices.IndexFunc(kinds, func(k bodyKind) bool { return k.name == name }) }
+	r := slices.IndexFunc(kinds, func(k bodyKind) bool { return k.matches(media) })
+	value := c.follow(ct.schema)
+	switch bytes := c.isFile(value, nil) || value.Get("format").Text() == "byte"; {
+	case kinds[r].name == "json" && isWildcard(media) && !isJSON(media):
+		switch {
+		case isOpaqueRange(media) || bytes:
+			return named("binary")
+		case c.schema.TakesString(ct.schema):
+			return named("raw")
+		}
+	case kinds[r].name == "raw" && bytes:
+		return named("binary")
+	case kinds[r].name == "text" && c.isFile(value, nil):
+		return named("raw") // bytes that are called text: a data URL can give all of them
+	}
+	return r
 }
 
 func isNDJSON(media string) bool {
@@ -109,9 +136,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 			c.problems.at(m.body.node, codeBodyEmpty, "request body is left out: it has no content")
 			return nil, nil
 		}
-		// The standard wants content; a body without it is JSON everywhere it was seen.
-		c.problems.at(m.body.node, codeBodyEmpty, "request body has no content; JSON is sent")
-		m.body.contents = []content{{media: "application/json", node: m.body.node}}
+		// The standard wants content; a body without it is JSON everywhere it was seen, or a string.
+		c.problems.at(m.body.node, codeBodyEmpty, "request body has no content; a string is sent as it is, anything else as JSON")
+		m.body.contents = []content{{media: "*/*", node: m.body.node}}
 	}
 	var best *content
 	var kind *bodyKind
@@ -120,12 +147,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	parts := slices.ContainsFunc(m.body.contents, func(ct content) bool { return isMultipart(mediaType(ct.media)) })
 	for i := range m.body.contents {
 		ct := &m.body.contents[i]
-		r := slices.IndexFunc(kinds, func(k bodyKind) bool { return k.matches(mediaType(ct.media)) })
+		r := c.kindOf(kinds, ct)
 		if parts && kinds[r].members && !isMultipart(mediaType(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
 			continue // a file goes into a part of its own: JSON and forms have no way to hold it
-		}
-		if kinds[r].name == "json" && isWildcard(ct.media) && (isOpaqueRange(mediaType(ct.media)) || c.isFile(c.follow(ct.schema), nil)) {
-			r = len(kinds) - 1 // any bytes
 		}
 		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
 			best, kind, rank = ct, &kinds[r], r
@@ -154,7 +178,7 @@ func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 		other := &m.body.contents[i]
 		switch {
 		case other == sent:
-		case other.schema == nil && kind.name != "binary" && isBytes(mediaType(other.media)),
+		case other.schema == nil && kind.name != "binary" && isSentAsBytes(mediaType(other.media)),
 			other.schema != nil && sent.schema != nil && !c.sameSchema(other.schema, sent.schema):
 			others = append(others, strconv.Quote(other.media))
 		}
@@ -164,8 +188,9 @@ func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 	}
 }
 
-// isBytes tells whether a body of the media type is bytes of which nothing is known. What is no media type isn't one of them.
-func isBytes(media string) bool {
+// isSentAsBytes tells whether a body of the media type is sent as bytes of which nothing is known. A text that is no media type isn't
+// one of them.
+func isSentAsBytes(media string) bool {
 	kinds := bodyKinds()
 	return strings.Contains(media, "/") && !slices.ContainsFunc(kinds[:len(kinds)-1], func(k bodyKind) bool { return k.matches(media) })
 }
@@ -338,6 +363,15 @@ func textCodec(*compiler, *content) codec {
 	}}
 }
 
+// rawCodec sends the text or the bytes of a string; anything else as JSON.
+func rawCodec(_ *compiler, ct *content) codec {
+	media := ct.sends()
+	if isWildcard(ct.media) {
+		media = mediaType(ct.media)
+	}
+	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+}
+
 // textSchema keeps the document's schema unless it says nothing.
 func textSchema(ct *content) *tree.Node {
 	if ct.schema.Len() > 0 {
@@ -357,8 +391,8 @@ func stringSchema(at *tree.Node, format string) *tree.Node {
 	return s
 }
 
-// binaryCodec decodes base64 in any of its spellings, since models use them all. Where the document says that the body
-// is base64 on the wire (format byte, contentEncoding), the text goes out as it is.
+// binaryCodec decodes base64 in any of its spellings, since models use them all. Where the body is base64 on the wire, the
+// text goes out as it is.
 func binaryCodec(c *compiler, ct *content) codec {
 	if c.sentAsBase64(ct) {
 		return textCodec(c, ct)
@@ -372,8 +406,12 @@ func binaryCodec(c *compiler, ct *content) codec {
 }
 
 // sentAsBase64 tells whether a body of bytes is transferred as base64 text (OAS 3.0.4 and 3.1.1 "Considerations for File
-// Uploads").
+// Uploads"). application/octet-stream with format byte is not: documents that have it mean bytes, as the media type says, since
+// generators write format byte for the byte arrays of programming languages.
 func (c *compiler) sentAsBase64(ct *content) bool {
-	s := c.follow(ct.schema)
-	return s.Get("format").Text() == "byte" || strings.EqualFold(s.Get("contentEncoding").Text(), "base64")
+	media, s := mediaType(ct.media), c.follow(ct.schema)
+	if isWildcard(media) {
+		return false
+	}
+	return s.Get("format").Text() == "byte" && !isGeneric(media) || strings.EqualFold(s.Get("contentEncoding").Text(), "base64")
 }

@@ -49,6 +49,35 @@ func isOpaqueRange(media string) bool {
 	return false
 }
 
+// isBytes tells whether a media type is known to be no text.
+func isBytes(media string) bool {
+	kind, subtype, _ := strings.Cut(media, "/")
+	switch kind {
+	case "image", "audio", "video", "font", "model", "":
+		return true
+	}
+	if i := strings.LastIndexByte(subtype, '+'); i >= 0 {
+		switch subtype[i+1:] { // RFC 6839 and the registry of structured suffixes
+		case "zip", "gzip", "zstd", "cbor", "cbor-seq", "cose", "ber", "der", "wbxml", "fastinfoset", "sqlite3", "protobuf", "proto", "msgpack":
+			return true
+		}
+	}
+	for _, prefix := range []string{"vnd.ms-", "vnd.openxmlformats-", "vnd.oasis.", "vnd.apache.", "vnd.google.protobuf", "pkcs", "pkix-", "grpc"} {
+		if strings.HasPrefix(subtype, prefix) {
+			return true
+		}
+	}
+	switch strings.TrimPrefix(strings.TrimPrefix(subtype, "x-"), "vnd.") {
+	case "octet-stream", "pdf", "zip", "zip-compressed", "gzip", "gtar", "tar", "compress", "compressed", "bzip", "bzip2", "xz", "zstd", "lz4", "snappy", "7z-compressed",
+		"rar", "rar-compressed", "java-archive", "android.package-archive", "debian.binary-package", "rpm", "msdownload", "dosexec", "executable",
+		"msword", "protobuf", "protobuffer", "protocol-buffers", "thrift", "msgpack", "messagepack", "cbor", "bson", "avro", "avro-binary", "parquet", "wasm",
+		"sqlite3", "pkcs7-certificates", "pkcs12", "x509-ca-cert", "x509-user-cert", "ocsp-request", "timestamp-query", "bittorrent", "shockwave-flash",
+		"iso9660-image", "apple-diskimage", "hdf5", "netcdf", "grib", "dicom", "las", "binary":
+		return true
+	}
+	return false
+}
+
 func isXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml")
 }

@@ -42,7 +42,7 @@ func (c *compiler) upgrade(f found) found {
 		fallthrough
 	case body != nil:
 		if len(consumes) == 0 {
-			consumes = []string{"application/json"}
+			consumes = []string{"*/*"} // nothing is said
 		}
 		op.Set("requestBody", upgradeBody(body, consumes))
 	case len(form) > 0:

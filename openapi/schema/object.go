@@ -365,6 +365,12 @@ func (c *Converter) Void(schema *tree.Node) bool {
 	return more.Kind() == tree.Bool && !more.Bool()
 }
 
+// TakesString tells whether a schema takes strings, as far as is plain to see: it does if it says nothing.
+func (c *Converter) TakesString(schema *tree.Node) bool {
+	set := c.typesOf(schema)
+	return set == 0 || set&stringType != 0
+}
+
 // IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.
 func (c *Converter) IsObject(schema *tree.Node) bool {
 	return c.typesOf(schema)&^nullType == objectType

@@ -28,7 +28,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	}
 	switch {
 	case p.ContentType != "":
-		e.json = isJSON(p.ContentType)
+		e.json = isJSON(p.ContentType) && !strings.HasSuffix(bare(p.ContentType), "*") // of a range a string is sent as it is
 		e.p.Style, e.p.Explode, e.p.AllowReserved = p.In.Style(), false, false
 		if bare(p.ContentType) == "application/x-www-form-urlencoded" {
 			if e.form = p.Form; e.form == nil {

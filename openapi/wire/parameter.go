@@ -105,7 +105,8 @@ type Parameter struct {
 	Slash           Slash // Path: what becomes of a slash in a value (R2)
 
 	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is written
-	// in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as plain text.
+	// in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as plain text, and lists and objects as JSON
+	// if it is a range that takes in JSON.
 	// Style is then not used. A QueryString must have one.
 	ContentType string
 	// Form writes the values of a form, by name; nil: each property by its type.

@@ -310,7 +310,7 @@ func (w *writer) content(v []byte) error {
 	switch {
 	case w.e.form != nil && kind != jsonscan.Object:
 		return refuse("must be an object: it is sent as %s", w.e.p.ContentType)
-	case !w.e.json && w.e.form == nil && (kind == jsonscan.Array || kind == jsonscan.Object):
+	case !w.e.json && w.e.form == nil && (kind == jsonscan.Array || kind == jsonscan.Object) && !covers(w.e.p.ContentType, "application/json"):
 		return refuse("must not be an %s: it is sent as %s", kind, w.e.p.ContentType)
 	}
 	if w.e.form != nil && w.e.p.In == QueryString {

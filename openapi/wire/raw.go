@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// AppendRaw appends a body whose media type says nothing of JSON: a string as it is, or the bytes of a data URL that it is, and
+// any other value as JSON. It returns the Content-Type: the media type of the document, or of a range what the value is. The
+// error is a [*ValueError].
+func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err error) {
+	isRange := strings.Contains(media, "*")
+	// first returns the first media type that the document's takes in.
+	first := func(types ...string) string {
+		if !isRange {
+			return media
+		}
+		if i := slices.IndexFunc(types, func(t string) bool { return covers(media, bare(t)) }); i >= 0 {
+			return types[i]
+		}
+		return unknownType
+	}
+	if jsonscan.KindOf(v) != jsonscan.String {
+		return append(dst, v...), first("application/json"), nil
+	}
+	text := jsonscan.Unquote(v)
+	switch {
+	case isDataURL(string(text)) && isRange:
+		return AppendFile(dst, v, []string{media})
+	case isDataURL(string(text)): // its media type can't be another than the document's
+		u, err := readDataURL(string(text))
+		if err != nil {
+			return dst, "", err
+		}
+		return append(dst, u.content...), media, nil
+	case isJSONDocument(text): // what a caller gives who writes JSON into a string
+		return append(dst, text...), first("application/json", plainText+"; charset=utf-8"), nil
+	default:
+		return append(dst, text...), first(plainText + "; charset=utf-8"), nil
+	}
+}
+
+// isDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
+// event stream: it has a media type or base64, and no space before the comma.
+func isDataURL(text string) bool {
+	rest, found := strings.CutPrefix(text, "data:")
+	if !found {
+		return false
+	}
+	head, _, found := strings.Cut(rest[:min(len(rest), maxFileHead)], ",")
+	if !found || strings.ContainsAny(head, " \t\r\n") {
+		return false
+	}
+	media, _, _ := strings.Cut(head, ";")
+	kind, subtype, _ := strings.Cut(media, "/")
+	return isToken(kind) && isToken(subtype) || media == "" && strings.HasSuffix(head, ";base64")
+}
