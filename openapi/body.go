@@ -45,8 +45,7 @@ type codec struct {
 	begin func() (codec, string)
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
-	files bool // some members are files
-	bytes int  // what it keeps, about; see Operation.size
+	bytes int // what it keeps, about; see Operation.size
 	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
 	plan func(dst []byte) ([]byte, bool)
 	err  error // why there is no such codec: the operation is skipped

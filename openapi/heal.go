@@ -8,7 +8,6 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
-	"drawbridge/openapi/wire"
 )
 
 // maxHealing is how often arguments are healed: what a string holds may hold strings again, and a validator names only
@@ -20,7 +19,7 @@ const (
 )
 
 // heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
-// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). A data URL in the place of a file becomes that file. It returns nil
+// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). It returns nil
 // unless all faults are gone then, and those of faults that are not: what could be healed needs no correction.
 func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) (json.RawMessage, []schema.Fault) {
 	work, first := 0, faults
@@ -29,7 +28,7 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 			break
 		}
 		work += len(args)
-		h := healer{scanning: o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)), files: o.body != nil && o.body.codec.files}
+		h := healer{scanning: o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults))}
 		for _, f := range faults {
 			h.at[f.Pointer] = true
 			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
@@ -80,7 +79,6 @@ type healer struct {
 	scanning jsonscan.Options
 	at       map[string]bool // pointers of faults
 	above    map[string]bool // those and all that lead to them
-	files    bool            // some arguments are files
 	changed  bool
 }
 
@@ -118,10 +116,6 @@ func (h *healer) append(dst, value []byte, pointer string) []byte {
 // held returns what a string holds, the string itself if that is nothing.
 func (h *healer) held(value []byte) []byte {
 	text := bytes.TrimSpace(jsonscan.Unquote(value))
-	if h.files && bytes.HasPrefix(text, []byte("data:")) {
-		h.changed = true
-		return append(append([]byte(`{"`+wire.FileData+`":`), value...), '}')
-	}
 	if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String {
 		h.changed = true
 		return text

@@ -54,9 +54,9 @@ func multipartCodec(c *compiler, ct *content) codec {
 	if err != nil {
 		c.problems.at(ct.node, codeStyle, "encoding is ignored: %v", err)
 		for name, p := range plan.Parts {
-			plan.Parts[name] = wire.Part{File: p.File}
+			plan.Parts[name] = wire.Part{File: p.File, Base64: p.Base64}
 		}
-		plan.Fallback = wire.Part{File: plan.Fallback.File}
+		plan.Fallback = wire.Part{File: plan.Fallback.File, Base64: plan.Fallback.Base64}
 		plan.Prefix = nil
 		if encoder, err = wire.NewMultipartEncoder(plan); err != nil {
 			panic(err) // nothing of the document is left in it
@@ -70,11 +70,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 			media += `; type="application/json"`
 		}
 	}
-	files := plan.Fallback.File
-	for _, p := range plan.Parts {
-		files = files || p.File
-	}
-	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	return codec{plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
@@ -136,6 +132,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		c.problems.at(encoding, codeStyle, "contentType %q of part %q is left out: parts within parts are not written", written, name)
 	}
 	p.File = c.holdsFile(s, p.Types)
+	p.Base64 = p.File && !c.textBeside(s, p.Types)
 	if style := encoding.Get("style"); !p.File && (style != nil || encoding.Get("explode") != nil) {
 		p.Styled = true
 		var known bool

@@ -205,8 +205,8 @@ func (p published) phrase() string {
 	switch t := p.member("type").schema; jsonscan.KindOf(t) {
 	case jsonscan.String:
 		name := p.word()
-		if items := p.member("items").follow(); name == "array" && items.word() != "" {
-			return "array of " + items.word()
+		if items := p.member("items").types(0); name == "array" && len(items) > 0 {
+			return "array of " + strings.Join(items, " or ")
 		}
 		return name
 	case jsonscan.Array:

@@ -142,7 +142,7 @@ func (c *compiler) fileSchema(s *tree.Node, types []string, example bool) (*tree
 	if !c.holdsFile(s, types) {
 		return nil, false
 	}
-	f := filer{c: c, types: types, example: example, left: maxFileSteps}
+	f := filer{c: c, types: types, example: example, text: c.textBeside(s, types), left: maxFileSteps}
 	return f.schema(s, 0)
 }
 
@@ -151,6 +151,7 @@ type filer struct {
 	c       *compiler
 	types   []string
 	example bool // it has one
+	text    bool // a string is text, so that it can't be a file
 	left    int  // schemas that may still be looked at
 }
 
@@ -174,6 +175,31 @@ func (c *compiler) holdsFileAt(s *tree.Node, types []string, depth int, left *in
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, part := range n.Get(key).Items() {
 			if (key != "allOf" || n.Get(key).Len() == 1) && c.holdsFileAt(part, types, depth+1, left) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// textBeside tells whether the schema of a file has an alternative that takes a string, which is sent as it is then: the
+// identifier or the URL of a file that the service knows.
+func (c *compiler) textBeside(s *tree.Node, types []string) bool {
+	left := maxFileSteps
+	return c.textBesideAt(s, types, 0, &left)
+}
+
+func (c *compiler) textBesideAt(s *tree.Node, types []string, depth int, left *int) bool {
+	n := c.follow(s)
+	if *left--; n.Kind() != tree.Object || depth > maxFileDepth || *left < 0 || c.isFile(n, types) {
+		return false
+	}
+	if items := n.Get("items"); items != nil && n.Get("properties") == nil {
+		return c.textBesideAt(items, types, depth+1, left)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, part := range n.Get(key).Items() {
+			if c.holdsFile(part, types) && c.textBesideAt(part, types, depth+1, left) || !c.holdsFile(part, types) && c.schema.TakesString(part) {
 				return true
 			}
 		}
@@ -320,18 +346,30 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 	}
 	object := tree.NewObject(s)
 	object.Set("type", tree.NewString(s, "object"))
+	file := object
+	if !f.text {
+		file = tree.NewObject(s)
+	}
 	for _, key := range []string{"description", "title", "deprecated", "readOnly"} {
 		for _, from := range []*tree.Node{s, n} {
 			if m := from.Get(key); m != nil {
-				object.Set(key, m)
+				file.Set(key, m)
 				break
 			}
 		}
 	}
 	object.Set("properties", properties)
 	object.Set("additionalProperties", tree.NewBool(s, false))
-	if f.example {
-		object.Set("example", example)
+	if !f.text {
+		alone := text("The content in base64, or a data URL.")
+		alone.Set("minLength", tree.NewNumber(s, "1"))
+		either := tree.NewArray(s)
+		either.Append(object)
+		either.Append(alone)
+		file.Set("anyOf", either)
 	}
-	return object
+	if f.example {
+		file.Set("example", example)
+	}
+	return file
 }

@@ -7,6 +7,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
+// maxPhrase is the longest description that stands behind the name of an alternative, in bytes.
+const maxPhrase = 60
+
 // alternatives merges the alternatives that have the type of the first one; the others are named.
 func (w *portableWriter) alternatives(o *outline, list []byte, within []string) {
 	var same []*outline
@@ -24,7 +27,11 @@ func (w *portableWriter) alternatives(o *outline, list []byte, within []string) 
 		if sub.types == 0 || sub.types&o.lead != 0 {
 			same = append(same, sub)
 		} else {
-			others = append(others, sub.phrase())
+			phrase := sub.phrase()
+			if sub.about != "" && len(sub.about) <= maxPhrase {
+				phrase += ": " + strings.TrimSuffix(sub.about, ".")
+			}
+			others = append(others, phrase)
 		}
 	}
 	if len(same) == 0 {

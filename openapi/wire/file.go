@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"bytes"
 	"mime"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -23,19 +25,54 @@ type file struct {
 	content         []byte
 }
 
-// isFile tells whether a value is an object of the members of a file.
-func isFile(v []byte) bool {
+// isFile tells whether a value is an object of the members of a file. One without members is if it can be nothing else.
+func isFile(v []byte, only bool) bool {
 	if jsonscan.KindOf(v) != jsonscan.Object {
 		return false
 	}
+	members := 0
 	for name := range jsonscan.Members(v) {
 		switch string(name) {
 		case FileText, FileData, FileName, FileMediaType:
+			members++
 		default:
 			return false
 		}
 	}
-	return true
+	return only || members > 0
+}
+
+// maxDoubtful is the longest base64 that may be a text as well, in bytes: a word, a name, a hash.
+const maxDoubtful = 128
+
+// readText reads a file from a string alone, which is its content in base64, or a data URL, or its object as JSON text. Text
+// is refused, and so is what may be text that happens to be base64: what was meant is not to be guessed.
+func readText(v []byte, types []string) (f file, err error) {
+	text := bytes.TrimSpace(jsonscan.Unquote(v))
+	switch {
+	case bytes.HasPrefix(text, []byte("data:")):
+		if f, err = readFile(v, types); err != nil {
+			err = refuse("%s", reason(err)) // the pointer is one into an object
+		}
+		return f, err
+	case bytes.HasPrefix(text, []byte("{")):
+		if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err == nil && isFile(text, true) {
+			return readFile(text, types)
+		}
+	}
+	const forms = `text is given as {"text": "…"}`
+	if len(text) == 0 || bytes.ContainsAny(text, " \t") {
+		return f, refuse("must be base64 or a data URL; " + forms)
+	}
+	if f.content, err = AppendBytes(nil, string(text)); err != nil {
+		return f, refuse("must be base64 or a data URL; " + forms)
+	}
+	plain := !bytes.ContainsAny(text, "+/=")
+	if plain && (len(text) <= maxDoubtful || bytes.ContainsAny(text, "\r\n")) && (!utf8.Valid(f.content) || detectType(f.content, "") == unknownType) {
+		return f, refuse(`may be text or base64; bytes are given as {"data": "…"}, ` + forms)
+	}
+	f.mediaType, err = fileType("", types, &f)
+	return f, err
 }
 
 // AppendFile appends the content of a file that is a string, base64 or a data URL, and returns the media type that it

@@ -61,6 +61,9 @@ func TestParts(t *testing.T) {
 	typed := func(name, media, content string) string {
 		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\nContent-Type: " + media + "\r\n\r\n" + content + "\r\n"
 	}
+	file := func(name, media, content string) string {
+		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"; filename=\"" + name + "\"\r\nContent-Type: " + media + "\r\n\r\n" + content + "\r\n"
+	}
 	for _, c := range []struct {
 		part        Part
 		value, want string
@@ -80,6 +83,12 @@ func TestParts(t *testing.T) {
 		{Part{File: true}, `"data:text/csv,x"`, "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"a\"\r\nContent-Type: text/csv\r\n\r\nx\r\n"},
 		{Part{File: true}, `"x"`, plain("a", "x")},
 		{Part{File: true}, `5`, plain("a", "5")},
+		{Part{File: true}, `{}`, typed("a", "application/json", "{}")},
+		{Part{File: true, Base64: true}, `"x"`, "✗ /a: must be base64 or a data URL; text is given as {\"text\": \"…\"}"},
+		{Part{File: true, Base64: true}, `"` + strings.Repeat("word", 32) + `"`, "✗ /a: may be text or base64; bytes are given as {\"data\": \"…\"}, text is given as {\"text\": \"…\"}"},
+		{Part{File: true, Base64: true}, `"` + strings.Repeat("word", 33) + `"`, file("a", "text/plain", strings.Repeat("\xc2\x8a\xdd", 33))},
+		{Part{File: true, Base64: true}, `"` + strings.Repeat("word", 32) + `\nword"`, "✗ /a: may be text or base64; bytes are given as {\"data\": \"…\"}, text is given as {\"text\": \"…\"}"},
+		{Part{File: true, Base64: true}, `"AAEC/w=="`, file("a", "application/octet-stream", "\x00\x01\x02\xff")},
 		{Part{Styled: true, Style: Form, Explode: true}, `{"k":1,"l":null,"m":2}`, plain("k", "1") + plain("m", "2")},
 		{Part{Styled: true, Style: Form, Explode: true}, `{"b":1}`, "✗ /a/b: is the name of another part"},
 		{Part{Styled: true, Style: Form, Explode: true}, `{"a":1}`, plain("a", "1")},
@@ -116,7 +125,7 @@ func TestParts(t *testing.T) {
 	if _, err := e.Append(nil, "B", jsonMembers([]byte(`{"":1}`))); err == nil || err.Error() != "must not have a member without a name" {
 		t.Error(err)
 	}
-	files, err := NewMultipartEncoder(Multipart{Fallback: Part{File: true}})
+	files, err := NewMultipartEncoder(Multipart{Fallback: Part{File: true, Base64: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"iter"
@@ -19,8 +20,9 @@ type Part struct {
 	// Headers are sent with each part, in this order. Content-Disposition and Content-Type are not among them.
 	Headers []PartHeader
 	// File says that objects with the members of a file ([FileData] and its like), and strings that are data URLs, are
-	// files.
-	File bool
+	// files. Other strings are text, unless Base64 says that they are the content of a file.
+	File   bool
+	Base64 bool
 	// Styled says that the document gives a style, or explode: the value is then laid out by Style and Explode as in a
 	// query, without percent-encoding (OAS 3.2 "Encoding multipart Media Types"), and Types are not used.
 	Styled  bool
@@ -207,11 +209,11 @@ func (w *multipartWriter) value(p *Part, name string, v []byte) error {
 // one appends a value as one part.
 func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	kind := jsonscan.KindOf(v)
-	if p.File && (isFile(v) || kind == jsonscan.String && strings.HasPrefix(string(jsonscan.Unquote(v)), "data:")) {
-		f, err := readFile(v, p.Types)
-		if err != nil {
-			return err
-		}
+	f, given, err := p.file(v)
+	if err != nil {
+		return err
+	}
+	if given {
 		if err := w.open(name, f.fileName(name), f.mediaType, p.Headers); err != nil {
 			return err
 		}
@@ -242,6 +244,21 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	}
 	w.dst = append(w.dst, "\r\n"...)
 	return nil
+}
+
+// file reads a file, if a value is one.
+func (p *Part) file(v []byte) (f file, given bool, err error) {
+	switch kind := jsonscan.KindOf(v); {
+	case !p.File:
+		return f, false, nil
+	case kind == jsonscan.String && p.Base64:
+		f, err = readText(v, p.Types)
+	case isFile(v, p.Base64), kind == jsonscan.String && bytes.HasPrefix(jsonscan.Unquote(v), []byte("data:")):
+		f, err = readFile(v, p.Types)
+	default:
+		return f, false, nil
+	}
+	return f, true, err
 }
 
 // holdsJSON tells whether a value is a string that holds an object or a list: what a caller gives who was asked for a

@@ -32,7 +32,7 @@ func (f *FormEncoder) AppendPlan(dst []byte) []byte {
 func (e *MultipartEncoder) AppendPlan(dst []byte) (_ []byte, whole bool) {
 	left := maxXMLPlan
 	part := func(name string, p *Part) {
-		dst = fmt.Appendf(dst, "%q %d %q %q %t %t %s %t", name, e.order[name], p.Types, p.Headers, p.File, p.Styled, p.Style, p.Explode)
+		dst = fmt.Appendf(dst, "%q %d %q %q %t %t %t %s %t", name, e.order[name], p.Types, p.Headers, p.File, p.Base64, p.Styled, p.Style, p.Explode)
 		if p.XML != nil && left >= 0 {
 			dst, left = p.XML.appendPlan(append(dst, ' '), left)
 		}
