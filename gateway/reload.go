@@ -289,6 +289,9 @@ func (r *runner) take(u update) bool {
 	}
 	if s.loaded == nil && u.base != nil {
 		s.loaded, s.confirmed = u.base, u.base.at
+		if r.current.has(s) {
+			r.current.nameSources()
+		}
 		if u.early || u.err != nil {
 			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.name,
 				"spec", display(s.config.Spec.String()), "read_at", u.base.at)

@@ -212,7 +212,7 @@ func (d *deployment) escaped(sel *config.Selection, c change) (operations []stri
 		if s == c.source {
 			before, later = c.before, c.next
 		}
-		if before == nil || later == before && c.names[s] == c.namesBefore[s] || !d.reaches(sel, s) {
+		if before == nil || later == before && c.names[s] == c.namesBefore[s] || !sel.Reaches(c.namesBefore[s], d.selectors.entries[s]) {
 			continue
 		}
 		matched := map[string]bool{}

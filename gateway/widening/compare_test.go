@@ -82,6 +82,8 @@ func TestWider(t *testing.T) {
 		{"another document", "{spec: a.yaml,", "{spec: a.yam,", "the document is another"},
 		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
 		{"slashes in a path parameter", "name: a,", "name: a, slash_parameters: [x],", "slash_parameters"},
+		{"more headers of answers", "name: a,", "name: a, answer_headers: [X-Total-Count],", "answer_headers"},
+		{"redirects that are followed", "name: a,", "name: a, follow_redirects: same_origin,", "follow_redirects"},
 		{"encoded slashes in a path parameter", "name: a,", "name: a, slash_parameters: [{name: x, as: encoded}],", "slash_parameters"},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
 		{"files beside the document's folder", "name: a,", "name: a, root: .,", "root lets the document take parts from other files"},

@@ -82,6 +82,8 @@ apis:
     scope_map: {d: [read]}
     server_variables: {v: x}
     slash_parameters: [p]
+    answer_headers: [X-Total-Count]
+    follow_redirects: same_origin
     ca_file: tls.crt
     allow_servers: ["https://b.example.com"]
     trust_extensions: true
@@ -138,6 +140,7 @@ var uncompared = map[string]string{
 	"Server.SealKeys": "keys are rotated", "Server.SealKeyFile": "keys are rotated",
 	"Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
+	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
 	"Server.StateDir": "it holds documents and the record itself", "Server.Ready": "when the gateway serves, not whom", "Server.StrictSecrets": "a check of the file",
 

@@ -112,6 +112,8 @@ type API struct {
 	Refs           []string       `json:"refs,omitempty"`
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
 	PassHeaders    []string       `json:"pass_headers,omitempty"`
+	AnswerHeaders  []string       `json:"answer_headers,omitempty"`
+	Redirected     bool           `json:"redirected,omitempty"` // requests follow redirects of the service
 	Rules          []Rule         `json:"rules,omitempty"`
 	// Identities are what tells the service who calls; nil: that is not known, and neither is what rules say of jobs.
 	Identities map[string]string `json:"identities"`
@@ -239,6 +241,7 @@ func apiOf(c *config.Config, api *config.API) API {
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
 		Trusted: api.TrustExtensions, Slashes: slashes(api.SlashParameters), Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
+		AnswerHeaders: api.AnswerHeaders, Redirected: api.FollowRedirects == config.FollowSameOrigin,
 		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}
 	if api.BaseURL != nil {
