@@ -267,7 +267,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 			return nil, err
 		}
 	}
-	if args, err = p.given().Check(args); err != nil {
+	if args, _, err = p.given().Check(args); err != nil {
 		return nil, c.unbuilt(err)
 	}
 	c.args = args

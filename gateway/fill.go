@@ -79,7 +79,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	if q.broken {
 		return nil, &failure{outcome: outcomeUnanswered, text: notAskedAtAll}
 	}
-	args, err := q.shown.Check(args)
+	args, _, err := q.shown.Check(args)
 	if err != nil {
 		return nil, c.unbuilt(err)
 	}
@@ -87,7 +87,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 		asker: c.reply, of: c.plan.title() + " of " + c.plan.Tool.API, given: args, revision: c.req.Revision, legacy: c.req.Era == mcp.Legacy,
 		known: func(name string) bool { return jsonscan.Lookup(args, name) != nil },
 		fits: func(values map[string]json.RawMessage) error {
-			_, err := q.open.Check(filled(args, values))
+			_, _, err := q.open.Check(filled(args, values))
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {
 				return errors.New(faultsOf(bad))

@@ -108,7 +108,7 @@ func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 	case p.condition == nil:
 		return nil
 	}
-	args, err := p.Operation.Check(one.args)
+	args, _, err := p.Operation.Check(one.args)
 	if err == nil {
 		caller := c.caller
 		if caller == nil && c.g.o.Local {

@@ -233,7 +233,7 @@ func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong f
 		return
 	}
 	var faulty *openapi.ArgumentError
-	if _, err := op.Check(append(constants, '}')); !errors.As(err, &faulty) {
+	if _, _, err := op.Check(append(constants, '}')); !errors.As(err, &faulty) {
 		return // or the schema can't be used, which is told elsewhere
 	}
 	for _, fault := range faulty.Faults {

@@ -226,7 +226,7 @@ func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri strin
 	case p.consent.needed && (e.guard == nil || len(p.consent.exempt) == 0 || !e.guard.Allows(caller, p.consent.exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
 	}
-	args, err := p.Operation.Check(args)
+	args, _, err := p.Operation.Check(args)
 	if err != nil {
 		var bad *openapi.ArgumentError
 		if errors.As(err, &bad) {

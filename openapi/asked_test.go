@@ -74,13 +74,13 @@ func TestAsked(t *testing.T) {
 				t.Errorf("input\n%s\nwant\n%s", asked.Input, tt.input)
 			}
 			for _, args := range tt.good {
-				if _, err := asked.Check(json.RawMessage(args)); err != nil {
+				if _, _, err := asked.Check(json.RawMessage(args)); err != nil {
 					t.Errorf("%s: %v\n%s", args, err, asked.Input)
 				}
 			}
 			for _, args := range tt.bad {
 				var wrong *ArgumentError
-				if _, err := asked.Check(json.RawMessage(args)); !errors.As(err, &wrong) {
+				if _, _, err := asked.Check(json.RawMessage(args)); !errors.As(err, &wrong) {
 					t.Errorf("%s: %v\n%s", args, err, asked.Input)
 				} else if len(tt.withheld) > 0 && strings.Contains(wrong.ToolMessage(), "a (string") {
 					t.Errorf("%s: offers what is withheld: %s", args, wrong.ToolMessage())

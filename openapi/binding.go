@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
 )
@@ -166,6 +167,34 @@ func (b *binding) sends(value []byte) (given []byte, ok bool) {
 		_, err = b.encoder.AppendQuery(nil, value)
 	}
 	return value, err == nil
+}
+
+// demands returns what a value must meet to be sent that the document does not say, found by asking the encoder.
+func (b *binding) demands() (d schema.Demands) {
+	path := func(value string) bool {
+		_, err := b.encoder.AppendPath(nil, []byte(value))
+		return err != nil
+	}
+	left := func(value string) bool { return b.required && b.encoder.Undefined([]byte(value)) }
+	switch b.location {
+	case wire.Path:
+		d = schema.Demands{NotNull: path("null"), MinLength: path(`""`), MinItems: path("[]"), MinProperties: path("{}")}
+		switch {
+		case path(`""`) && path(`"."`) && path(`"a/b"`):
+			d.Pattern = schema.PatternSegment
+		case path(`"a/b"`):
+			d.Pattern = schema.PatternNoSlash
+		}
+		return d
+	case wire.Header:
+		if b.parameter == nil || b.parameter.media == "" {
+			d.Pattern = schema.PatternASCII
+		}
+	case wire.Query, wire.QueryString, wire.Cookie:
+	}
+	d.NotNull, d.MinItems = left("null"), left("[]")
+	d.MinProperties = left("{}") && !places[b.location].takesNothing([]byte("{}"))
+	return d
 }
 
 // unescaped returns an example as it is before it is written into a URL. Some are given as they stand there ("Doxy%20artist",

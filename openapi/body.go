@@ -45,7 +45,8 @@ type codec struct {
 	begin func() (codec, string)
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
-	bytes int // what it keeps, about; see Operation.size
+	files bool // some parts are files
+	bytes int  // what it keeps, about; see Operation.size
 	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
 	plan func(dst []byte) ([]byte, bool)
 	err  error // why there is no such codec: the operation is skipped

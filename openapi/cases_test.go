@@ -191,7 +191,10 @@ func TestRequests(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "> %s %s\n", name, args)
 			op := find(t, api, name)
-			req, err := op.NewRequest(t.Context(), nil, json.RawMessage(args))
+			req, dropped, err := op.NewRequestDropping(t.Context(), nil, json.RawMessage(args))
+			if len(dropped) > 0 {
+				fmt.Fprintf(&b, "dropped: %s\n", strings.Join(dropped, ", "))
+			}
 			var m interface{ ToolMessage() string }
 			switch {
 			case errors.As(err, &m):

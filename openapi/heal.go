@@ -14,39 +14,95 @@ import (
 // so many faults at once. Large ones are healed no further once maxHealed bytes were gone through: each time costs as much
 // as all other checks together.
 const (
+	// maxHealing is how often values are replaced: a text may hold objects with texts that hold objects.
 	maxHealing = 8
-	maxHealed  = 1 << 20
+	// maxHealed is how many bytes of arguments are validated for one call to be healed, in the end.
+	maxHealed = 1 << 20
+	// maxHealedFaults is how many faults are looked at each time: clients that fill in every argument give hundreds of nulls.
+	maxHealedFaults = 500
 )
 
+// healed is what became of arguments that were refused.
+type healed struct {
+	args    json.RawMessage // nil: some faults are left
+	dropped []string        // pointers of members that count as absent
+	left    []schema.Fault
+}
+
 // heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
-// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). It returns nil
-// unless all faults are gone then, and those of faults that are not: what could be healed needs no correction.
-func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) (json.RawMessage, []schema.Fault) {
-	work, first := 0, faults
-	for range maxHealing {
-		if work > maxHealed/2 {
-			break
-		}
-		work += len(args)
-		h := healer{scanning: o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults))}
-		for _, f := range faults {
-			h.at[f.Pointer] = true
-			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
-				h.above[p] = true
-			}
-		}
-		args = h.append(make([]byte, 0, len(args)), args, "")
-		if !h.changed {
-			break
-		}
-		if _, err := jsonscan.Scan(args, o.scanning()); err != nil {
-			return nil, first // too deep, all put together
-		}
-		if faults = v.Validate(decode(args)); len(faults) == 0 {
-			return args, nil
+// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). Members that are at fault and stand for nothing count as absent, see
+// isAbsent. Without arguments in the result some faults are left, and it has those of the faults that are not gone: what could be
+// healed needs no correction.
+func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) healed {
+	all := faults
+	if len(faults) > schema.MaxFaults {
+		all = v.ValidateUpTo(decode(args), maxHealedFaults)
+	}
+	h := healing{o: o, v: v, empties: SafeMethod(o.Method)}
+	result := h.run(args, all)
+	if result.args != nil {
+		return result
+	}
+	result.left = unhealed(faults, result.left)
+	if !h.empties {
+		h.empties = true
+		sayOptional(args, result.left, h.run(args, all))
+	}
+	return result
+}
+
+// healing is the work on the arguments of one call.
+type healing struct {
+	o       *Operation
+	v       *schema.Validator
+	empties bool            // not only null stands for nothing
+	kept    map[string]bool // pointers of members that are not dropped, since they are required
+	work    int             // bytes so far
+}
+
+// run heals, and keeps what is missed when it is dropped. All faults that are left are in the result.
+func (h *healing) run(args json.RawMessage, faults []schema.Fault) healed {
+	h.kept = make(map[string]bool)
+	for {
+		result := h.once(args, faults)
+		if result.args != nil || !h.keep(result) {
+			return result
 		}
 	}
-	return nil, unhealed(first, faults)
+}
+
+// once heals without dropping what is to be kept.
+func (h *healing) once(args json.RawMessage, faults []schema.Fault) healed {
+	first := faults
+	var dropped []string
+	for range maxHealing {
+		if h.work > maxHealed/2 {
+			break
+		}
+		h.work += len(args)
+		pass := healer{
+			scanning: h.o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)),
+			empties: h.empties, kept: h.kept, dropped: dropped,
+		}
+		for _, f := range faults {
+			pass.at[f.Pointer] = true
+			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
+				pass.above[p] = true
+			}
+		}
+		args = pass.append(nil, args, "")
+		if !pass.changed {
+			break
+		}
+		if _, err := jsonscan.Scan(args, h.o.scanning()); err != nil {
+			return healed{left: first} // too deep, all put together
+		}
+		dropped = pass.dropped
+		if faults = h.v.ValidateUpTo(decode(args), maxHealedFaults); len(faults) == 0 {
+			return healed{args: args, dropped: dropped}
+		}
+	}
+	return healed{dropped: dropped, left: faults}
 }
 
 // unhealed returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
@@ -79,6 +135,9 @@ type healer struct {
 	scanning jsonscan.Options
 	at       map[string]bool // pointers of faults
 	above    map[string]bool // those and all that lead to them
+	empties  bool            // not only null stands for nothing
+	kept     map[string]bool // pointers of members that are not dropped
+	dropped  []string        // pointers of those that were
 	changed  bool
 }
 
@@ -91,11 +150,16 @@ func (h *healer) append(dst, value []byte, pointer string) []byte {
 	case kind == jsonscan.Object:
 		dst = append(dst, '{')
 		for name, member := range jsonscan.Members(value) {
+			below := pointer + pointerTo(string(name))
+			if h.at[below] && !h.kept[below] && isAbsent(member, h.empties) {
+				h.dropped, h.changed = append(h.dropped, below), true
+				continue
+			}
 			if dst[len(dst)-1] != '{' {
 				dst = append(dst, ',')
 			}
 			dst = append(jsonscan.AppendString(dst, name), ':')
-			dst = h.append(dst, member, pointer+pointerTo(string(name)))
+			dst = h.append(dst, member, below)
 		}
 		return append(dst, '}')
 	case kind == jsonscan.Array:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -29,6 +30,12 @@ const (
 	inBody         // the argument is the whole body
 	inMember       // the argument is a member of the body
 )
+
+// takesNothing tells whether a required value of which nothing is sent counts as given. Frameworks declare the object that
+// holds the parameters of a page as required, and none of its members (springdoc's Pageable).
+func (p place) takesNothing(value []byte) bool {
+	return p == inQuery && jsonscan.KindOf(value) == jsonscan.Object
+}
 
 // String returns the word for a place in a request.
 func (p place) String() string {
@@ -94,7 +101,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	for i, b := range bound {
 		p := schema.Property{
 			Name: names[i].name, Schema: b.schema, Required: b.required, Description: b.says,
-			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, WireName: b.wire, In: b.location.String(),
+			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, Demands: b.demands(), WireName: b.wire, In: b.location.String(),
 		}
 		properties = append(properties, p)
 		op.arguments = append(op.arguments, argument{

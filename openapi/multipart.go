@@ -70,7 +70,11 @@ func multipartCodec(c *compiler, ct *content) codec {
 			media += `; type="application/json"`
 		}
 	}
-	return codec{plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	files := plan.Fallback.File
+	for _, p := range plan.Parts {
+		files = files || p.File
+	}
+	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {

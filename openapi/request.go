@@ -22,15 +22,20 @@ import (
 // arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base when nil; it
 // must be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
 func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {
+	req, _, err := o.NewRequestDropping(ctx, base, args)
+	return req, err
+}
+
+// NewRequestDropping is NewRequest, and returns what [Operation.Check] has dropped of args.
+func (o *Operation) NewRequestDropping(ctx context.Context, base *url.URL, args json.RawMessage) (req *http.Request, dropped []string, err error) {
 	if base == nil {
 		base = o.Base
 	}
 	if base == nil {
-		return nil, &BaseError{Problem: o.BaseProblem}
+		return nil, nil, &BaseError{Problem: o.BaseProblem}
 	}
-	args, err := o.Check(args)
-	if err != nil {
-		return nil, err
+	if args, dropped, err = o.Check(args); err != nil {
+		return nil, nil, err
 	}
 	b := buildings.Get().(*building) //nolint:errcheck // nothing else is in it
 	defer b.release()
@@ -40,7 +45,7 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return nil, &ArgumentError{Faults: b.faults, operation: o}
+		return nil, nil, &ArgumentError{Faults: b.faults, operation: o}
 	}
 	var reader io.Reader
 	if media != "" {
@@ -48,19 +53,20 @@ func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.Raw
 		reader = bytes.NewReader(text) // sets ContentLength and GetBody too
 	}
 	// The URL goes in as it is, so that it isn't parsed again and no argument is ever read as part of one.
-	req, err := http.NewRequestWithContext(ctx, o.Method, "", reader)
-	if err != nil {
-		return nil, fmt.Errorf("build request: %w", err)
+	if req, err = http.NewRequestWithContext(ctx, o.Method, "", reader); err != nil {
+		return nil, nil, fmt.Errorf("build request: %w", err)
 	}
 	*req.URL, req.Host, req.Header = u, u.Host, header
-	return req, nil
+	return req, dropped, nil
 }
 
 // Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
-// its place, that. What it returns it accepts again, unchanged. Wrong arguments give an *ArgumentError with all faults.
-func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
-	refuse := func(message string) (json.RawMessage, error) {
-		return nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
+// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, and
+// for safe methods empty values; their pointers are returned. The checked arguments are accepted again, unchanged. Wrong arguments
+// give an *ArgumentError with all faults.
+func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
+	refuse := func(message string) (json.RawMessage, []string, error) {
+		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
 	}
 	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
 		args = json.RawMessage("{}")
@@ -86,19 +92,19 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 	}
 	v, err := o.validator()
 	if err != nil {
-		return nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
+		return nil, nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
 	}
 	faults := v.Validate(decode(args))
 	spelled := o.otherwiseSpelled(args)
 	if len(spelled) == 0 {
 		if len(faults) == 0 {
-			return args, nil
+			return args, nil, nil
 		}
-		healed, left := o.heal(v, args, faults)
-		if healed != nil {
-			return healed, nil
+		healed := o.heal(v, args, faults)
+		if healed.args != nil {
+			return healed.args, healed.dropped, nil
 		}
-		faults = left
+		faults = healed.left
 	}
 	e := &ArgumentError{operation: o, Faults: spelled}
 	for _, f := range faults {
@@ -110,6 +116,7 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 		}) {
 			continue // of a base schema and of what is made from it
 		}
+		f.Message = o.reworded(args, f)
 		if name, ok := topLevel(f.Pointer); ok && strings.HasPrefix(f.Message, "unknown argument") {
 			if text := o.misplaced(name); text != "" {
 				f.Message = text
@@ -117,7 +124,8 @@ func (o *Operation) Check(args json.RawMessage) (json.RawMessage, error) {
 		}
 		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
 	}
-	return nil, e
+	e.Faults = o.unsendable(args, e.Faults)
+	return nil, nil, e
 }
 
 // scanning is how arguments are read, and texts that hold some.
@@ -205,7 +213,7 @@ func (b *building) given(i int) ([]byte, bool) {
 		return nil, false
 	}
 	if a.encoder != nil && a.encoder.Undefined(value) {
-		if a.required {
+		if a.required && !a.place.takesNothing(value) {
 			b.fault(a, &wire.ValueError{Reason: "must have a value"})
 		}
 		return nil, false
@@ -214,13 +222,21 @@ func (b *building) given(i int) ([]byte, bool) {
 }
 
 func (b *building) fault(a *argument, err error) {
-	f := Fault{Pointer: pointerTo(a.name), Message: err.Error()}
+	f := Fault{Pointer: pointerTo(a.name), Message: reasonOf(err)}
 	var v *wire.ValueError
 	if errors.As(err, &v) {
-		f.Message = v.Reason
 		f.Pointer += v.Pointer
 	}
 	b.faults = append(b.faults, f)
+}
+
+// reasonOf returns what an encoder says of a value, without the place.
+func reasonOf(err error) string {
+	var v *wire.ValueError
+	if errors.As(err, &v) {
+		return v.Reason
+	}
+	return err.Error()
 }
 
 // memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name that one of

@@ -117,7 +117,7 @@ func TestRequestFails(t *testing.T) {
 	}
 	broken := *op
 	broken.validator = func() (*schema.Validator, error) { return nil, errors.New("broken") }
-	if args, err := broken.Check(json.RawMessage(`{"p":"p"}`)); errorText(err) != "the schema of the arguments can't be used: broken" {
+	if args, _, err := broken.Check(json.RawMessage(`{"p":"p"}`)); errorText(err) != "the schema of the arguments can't be used: broken" {
 		t.Errorf("without a schema: %s, %v", args, err)
 	}
 }

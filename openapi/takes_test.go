@@ -67,7 +67,7 @@ func TestListedArguments(t *testing.T) {
 		document = document[:strings.Index(document, "        - {name: q,")] + "      responses: {\"200\": {description: OK}}\n"
 		op := find(t, compiled(t, strings.Replace(document, "/x/{p}", "/x", 1)), "limits")
 		last := fmt.Sprintf("p%d", n-1)
-		_, err := op.NewRequest(t.Context(), nil, json.RawMessage(`{"`+last+`":[]}`))
+		_, err := op.NewRequest(t.Context(), nil, json.RawMessage(`{"`+last+`":true}`))
 		m, ok := err.(interface{ ToolMessage() string })
 		if !ok {
 			t.Fatal(err)

@@ -313,7 +313,9 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 	}
 	properties := tree.NewObject(s)
 	properties.Set(wire.FileText, text("The content, if it is text."))
-	properties.Set(wire.FileData, text("The content in base64, if it is not text."))
+	data := text("The content in base64, if it is not text.")
+	data.Set("format", tree.NewString(s, "byte"))
+	properties.Set(wire.FileData, data)
 	properties.Set(wire.FileName, text("Name of the file."))
 	example := tree.NewObject(s)
 	example.Set(wire.FileName, tree.NewString(s, "notes.txt"))
@@ -333,6 +335,7 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 		if len(types) > 0 && !isGeneric(mediaType(types[0])) {
 			media = text("Media type of the file: " + strings.Join(types, ", ") + ".")
 		}
+		media.Set("pattern", tree.NewString(s, wire.MediaTypePattern))
 		properties.Set(wire.FileMediaType, media)
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || isGeneric(mediaType(t)) }) {
@@ -359,9 +362,11 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 		}
 	}
 	object.Set("properties", properties)
+	object.Set("oneOf", oneRequired(s, wire.FileText, wire.FileData))
 	object.Set("additionalProperties", tree.NewBool(s, false))
 	if !f.text {
 		alone := text("The content in base64, or a data URL.")
+		alone.Set("format", tree.NewString(s, "byte"))
 		alone.Set("minLength", tree.NewNumber(s, "1"))
 		either := tree.NewArray(s)
 		either.Append(object)
@@ -372,4 +377,16 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 		file.Set("example", example)
 	}
 	return file
+}
+
+// oneRequired returns the alternatives of an object that has exactly one of some members.
+func oneRequired(at *tree.Node, members ...string) *tree.Node {
+	either := tree.NewArray(at)
+	for _, name := range members {
+		required, part := tree.NewArray(at), tree.NewObject(at)
+		required.Append(tree.NewString(at, name))
+		part.Set("required", required)
+		either.Append(part)
+	}
+	return either
 }

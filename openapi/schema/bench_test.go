@@ -34,7 +34,7 @@ func BenchmarkValidate(b *testing.B) {
 	b.Run("library", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if v.explain(value) != nil {
+			if v.explain(value, MaxFaults) != nil {
 				b.Fatal("faults")
 			}
 		}

@@ -50,6 +50,7 @@ type extra struct {
 	closing     string                      // keyword that is false, "" for none
 	dialect     bool                        // $schema is said
 	undeclared  []string                    // what the root requires and nothing in it declares
+	demands     Demands                     // on top of what the schema says
 }
 
 // nodeWarning is a warning that is reported once, however many tools have the schema.
@@ -152,7 +153,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 
 // silent tells whether the owner says nothing.
 func (x *extra) silent() bool {
-	return x == nil || x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.values == nil && !x.object && x.closing == "" && !x.dialect
+	return x == nil || x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.values == nil && !x.object && x.closing == "" && !x.dialect && x.demands == (Demands{})
 }
 
 // own returns the owner's example, which wins over that of the schema (OAS 3.0.4 "Parameter Object" and "Media Type Object",
@@ -199,6 +200,9 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 	if at.extra != nil && at.extra.object {
 		set = objectType
 	}
+	if at.extra.refusesNull() {
+		set &^= nullType
+	}
 	if set != 0 {
 		e.typeKeyword(set)
 	}
@@ -206,8 +210,15 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 		e.member("items")
 		e.raw("{}") // some clients refuse an array that does not say of what
 	}
+	if set&objectType != 0 {
+		e.member("properties")
+		e.raw("{}") // and an object without properties
+	}
 	if e.depth <= int(e.cut.text) {
 		e.description(n, n.Get("description").Text(), at)
+	}
+	if at.extra != nil {
+		e.demands(nil, at.extra.demands, set, set != 0)
 	}
 	e.raw("}")
 }
@@ -289,6 +300,9 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 	described, exampled := false, false
 	for name, v := range n.Members() {
 		r := ruleOf(name, e.c.dialect)
+		if at.extra.overrides(name, v) {
+			continue
+		}
 		if r == dropped || r.annotation() && !texts && r != formatRule || r.annotation() && !annotations ||
 			!r.annotation() && !assertions {
 			continue
@@ -327,12 +341,16 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 		e.items(n, nil, f) // some clients refuse an array that does not say of what
 	}
 	if assertions && n.Get("properties").Kind() != tree.Object {
-		if names := e.undeclared(n, at, f); len(names) > 0 {
-			e.member("properties")
+		object := at.extra != nil && at.extra.object || f.types&objectType != 0 && !f.dropType
+		if names := e.undeclared(n, at, f); len(names) > 0 || object && n.Kind() == tree.Object {
+			e.member("properties") // some clients refuse an object without them, and every other tool of the list with it
 			e.raw("{")
 			e.anything(n, names, at)
 			e.raw("}")
 		}
+	}
+	if x := at.extra; x != nil && assertions {
+		e.demands(n, x.demands, f.types, f.types != 0 && !f.dropType)
 	}
 	if x := at.extra; x != nil && assertions && x.closing != "" {
 		e.member(x.closing)

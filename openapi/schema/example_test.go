@@ -60,7 +60,7 @@ func TestExampleFits(t *testing.T) {
 			continue
 		}
 		found++
-		if faults := v.explain(decoded(t, text)); len(faults) > 0 {
+		if faults := v.explain(decoded(t, text), MaxFaults); len(faults) > 0 {
 			t.Errorf("%s\nis no example of\n%s\n%v", text, s, faults)
 		}
 	}

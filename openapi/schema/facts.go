@@ -25,6 +25,7 @@ type schemaFacts struct {
 
 	addNull  bool // null becomes one of the values of enum
 	wrapNull bool // null is an alternative to all that the schema asserts
+	noNull   bool // null is none of the values, whatever the schema says
 
 	hidden            map[string]bool // properties that required must not name
 	misplaced         *tree.Node      // enum of an array that is meant for its items
@@ -35,7 +36,7 @@ type schemaFacts struct {
 func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	f := &schemaFacts{hidden: at.hidden}
 	e.refer(n, f)
-	nullable := e.c.marksNull(n) && !(at.extra != nil && at.extra.object)
+	nullable := e.c.marksNull(n) && !(at.extra != nil && at.extra.object) && !at.extra.refusesNull()
 	e.typeFacts(n, at, f)
 
 	f.alone, f.annotated = f.target != nil, f.target != nil
@@ -71,6 +72,9 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		if v.Kind() == tree.Null && f.types != 0 && !f.inferred {
 			f.types |= nullType
 		}
+	}
+	if f.noNull = at.extra.refusesNull(); f.noNull {
+		f.types &^= nullType
 	}
 	if f.types&^nullType == arrayType && n.Get("enum").Len() > 0 {
 		f.misplaced = n.Get("enum")

@@ -20,10 +20,13 @@ import (
 type Fault struct {
 	Pointer string // RFC 6901 pointer into the value, "" for the value as a whole
 	Message string // what was expected and what was given: `expected integer, got string "x"`
+	Keyword string // that is not met: "required", "minLength", "pattern"; "": another, or none in particular
+	Missing string // the member that is required and not there
 }
 
 const (
-	maxFaults  = 20
+	// MaxFaults is the most faults that [Validator.Validate] returns, besides one that says how many there are more.
+	MaxFaults  = 20
 	maxShown   = 60 // characters of a given value
 	maxAllowed = 10 // values or names that are listed
 )
@@ -32,16 +35,18 @@ const (
 type explainer struct {
 	source json.RawMessage // the schema
 	value  any
+	most   int // faults
 	faults []Fault
 	later  []Fault // told only if there is nothing else, because they may be consequences of what is told
 	branch string  // ends messages about one of several alternatives
 }
 
-func (e *explainer) add(location []string, format string, args ...any) {
+func (e *explainer) add(location []string, format string, args ...any) *Fault {
 	e.faults = append(e.faults, Fault{Pointer: pointerOf(location), Message: fmt.Sprintf(format, args...) + e.branch})
+	return &e.faults[len(e.faults)-1]
 }
 
-// sorted returns the faults by pointer, each once, and no more than maxFaults.
+// sorted returns the faults by pointer, each once, and no more than there may be.
 func (e *explainer) sorted() []Fault {
 	out := e.faults
 	if len(out) == 0 {
@@ -51,8 +56,8 @@ func (e *explainer) sorted() []Fault {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
 	})
 	out = slices.Compact(out)
-	if more := len(out) - maxFaults; more > 0 {
-		out = append(out[:maxFaults:maxFaults], Fault{Message: fmt.Sprintf("and %d more", more)})
+	if more := len(out) - e.most; more > 0 {
+		out = append(out[:e.most:e.most], Fault{Message: fmt.Sprintf("and %d more", more)})
 	}
 	return out
 }
@@ -79,7 +84,7 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 		e.add(err.InstanceLocation, "fits more than one of the alternatives (number %d and number %d), and must fit exactly one",
 			k.Subschemas[0]+1, k.Subschemas[1]+1)
 	case *kind.PropertyNames:
-		inner := explainer{source: e.source, value: k.Property}
+		inner := explainer{source: e.source, value: k.Property, most: e.most}
 		for _, cause := range err.Causes {
 			inner.walk(cause)
 		}
@@ -136,7 +141,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.MultipleOf:
 		e.add(at, "expected a multiple of %s, got %s", e.bound(err, "multipleOf", k.Want), showPlain(value))
 	case *kind.MinLength:
-		e.add(at, "expected at least %s, got %d: %s", count(k.Want, "character"), k.Got, showPlain(value))
+		e.add(at, "expected at least %s, got %d: %s", count(k.Want, "character"), k.Got, showPlain(value)).Keyword = "minLength"
 	case *kind.MaxLength:
 		e.add(at, "expected at most %s, got %d: %s", count(k.Want, "character"), k.Got, showPlain(value))
 	case *kind.MinItems:
@@ -150,7 +155,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.UniqueItems:
 		e.add(at, "items %d and %d are the same; each may be there once", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Pattern:
-		e.add(at, "expected text that matches %s, got %s", shorten(k.Want, 200), showPlain(value))
+		e.add(at, "expected text that matches %s, got %s", shorten(k.Want, 200), showPlain(value)).Keyword = "pattern"
 	case *kind.Format:
 		low, high := formatNamed(k.Want).bounds() // no others are checked
 		e.add(at, "expected an integer from %s to %s (%s), got %s", low, high, k.Want, showPlain(value))
@@ -215,7 +220,8 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 		if near := nearest(name, strangers); near != "" {
 			hint = fmt.Sprintf("; is %q meant to be it?", near)
 		}
-		e.add(at, "missing required %s %q%s%s", word(at), name, why, hint)
+		f := e.add(at, "missing required %s %q%s%s", word(at), name, why, hint)
+		f.Keyword, f.Missing = "required", name
 	}
 }
 

@@ -47,7 +47,7 @@ func FuzzConvert(f *testing.F) {
 			checkSchema(t, s)
 			checkPortable(t, Portable(s, 0))
 			if text, ok := Example(s, ExampleOptions{Documented: true}); ok {
-				if v, err := Compile(s); err != nil || len(v.explain(decoded(t, text))) > 0 {
+				if v, err := Compile(s); err != nil || len(v.explain(decoded(t, text), MaxFaults)) > 0 {
 					t.Errorf("%s is no example of %s", text, s)
 				}
 			}
@@ -111,8 +111,8 @@ func FuzzValidate(f *testing.F) {
 		a := &acceptor{steps: maxSteps}
 		switch verdict := a.accept(v.program, given); {
 		case a.steps < 0 || verdict == unsure:
-		case (verdict == valid) != (len(v.explain(given)) == 0):
-			t.Errorf("quick check says %d, the library finds %v", verdict, v.explain(given))
+		case (verdict == valid) != (len(v.explain(given, MaxFaults)) == 0):
+			t.Errorf("quick check says %d, the library finds %v", verdict, v.explain(given, MaxFaults))
 		}
 	})
 }

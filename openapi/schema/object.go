@@ -12,7 +12,7 @@ import (
 // says that two have the same name, or that the schema can't be made small enough.
 func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 	if len(props) == 0 {
-		return json.RawMessage(`{"type":"object","additionalProperties":false}`), nil
+		return json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), nil
 	}
 	seen := make(map[string]bool, len(props))
 	for _, p := range props {
@@ -26,14 +26,14 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 		e.depth = 1
 		var required []string
 		for _, p := range props {
-			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example, sends: p.Sends}
+			x := &extra{description: p.Description, deprecated: p.Deprecated, example: p.Example, sends: p.Sends, demands: p.Demands}
 			if p.WireName != "" && p.WireName != p.Name {
 				x.note, x.wire = sentAs(p.WireName, p.In), p.WireName
 			}
 			if (place{name: p.Name, extra: x}).said(x.description) == "" {
 				x.description = ""
 			}
-			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.sends == nil {
+			if x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.sends == nil && x.demands == (Demands{}) {
 				x = nil
 			}
 			e.textMember(p.Name)
@@ -84,7 +84,7 @@ func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 	in := c.scopeOf(schema)
 	return c.fit(rename, root.Get("$defs"), func(e *emitter) {
 		if root.Kind() != tree.Object {
-			e.raw(`{"type":"object"`)
+			e.raw(`{"type":"object","properties":{}`)
 			return
 		}
 		e.in = in

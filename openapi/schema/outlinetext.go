@@ -145,7 +145,7 @@ func keywordNote(name string, value []byte) string {
 	case "multipleOf":
 		return "A multiple of " + string(value) + "."
 	case "pattern":
-		if text := string(jsonscan.Unquote(value)); len(text) <= 2*most {
+		if text := string(jsonscan.Unquote(value)); len(text) <= 2*most && ownPatterns[text] == nil {
 			return "Matches `" + text + "`."
 		}
 	case "default":

@@ -46,13 +46,16 @@ func (c *Converter) output(n *tree.Node) *Output {
 			break
 		}
 		o := &Output{Shape: shape, Wrapped: shape.Kinds != jsonscan.Of(jsonscan.Object)}
-		schema := c.written(func(dst []byte) []byte {
-			if !o.Wrapped {
-				return appendShape(dst, shape)
-			}
+		if o.Wrapped {
 			shape.Kinds |= jsonscan.Of(jsonscan.Null)
-			return append(appendShape(append(dst, `{"type":"object","properties":{"result":`...), shape), "}}"...)
-		})
+		}
+		write := func(nested bool) []byte {
+			return c.written(func(dst []byte) []byte { return o.append(dst, nested) })
+		}
+		schema := write(true)
+		if len(schema) > c.limits.MaxOutput {
+			schema = write(false) // a level more says more
+		}
 		if len(schema) > c.limits.MaxOutput {
 			break
 		}
@@ -302,8 +305,23 @@ func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
 	return out
 }
 
-// appendShape writes a shape as a JSON Schema that says exactly what jsonscan checks.
-func appendShape(dst []byte, s *jsonscan.Shape) []byte {
+// append writes the schema of an output. Some clients refuse an object without properties, so the root always has them, and with
+// nested every object within.
+func (o *Output) append(dst []byte, nested bool) []byte {
+	switch {
+	case o.Wrapped:
+		dst = append(appendShape(append(dst, `{"type":"object","properties":{"result":`...), o.Shape, nested), "}}"...)
+	case len(o.Shape.Properties) == 0 && !nested:
+		dst = append(dst, `{"type":"object","properties":{}}`...)
+	default:
+		dst = appendShape(dst, o.Shape, nested)
+	}
+	return dst
+}
+
+// appendShape writes a shape as a JSON Schema that says exactly what jsonscan checks. With empty, objects of which no
+// properties are known have none.
+func appendShape(dst []byte, s *jsonscan.Shape, empty bool) []byte {
 	if s == nil {
 		return append(dst, "{}"...)
 	}
@@ -340,22 +358,21 @@ func appendShape(dst []byte, s *jsonscan.Shape) []byte {
 		member("type")
 		dst = append(append(append(dst, `["`...), strings.Join(names, `","`)...), `"]`...)
 	}
-	if len(s.Properties) > 0 {
+	if len(s.Properties) > 0 || empty && s.Kinds.Has(jsonscan.Object) {
 		member("properties")
+		dst = append(dst, '{')
 		for i, p := range s.Properties {
-			if i == 0 {
-				dst = append(dst, '{')
-			} else {
+			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = append(jsonscan.AppendString(dst, p.Name), ':')
-			dst = appendShape(dst, p.Shape)
+			dst = appendShape(dst, p.Shape, empty)
 		}
 		dst = append(dst, '}')
 	}
 	if s.Items != nil {
 		member("items")
-		dst = appendShape(dst, s.Items)
+		dst = appendShape(dst, s.Items, empty)
 	}
 	return append(dst, '}')
 }

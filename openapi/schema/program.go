@@ -73,6 +73,9 @@ type lazyPattern struct {
 
 func (p *lazyPattern) match(s string) bool {
 	p.once.Do(func() {
+		if p.re = ownPatterns[p.source]; p.re != nil {
+			return
+		}
 		if parsed, err := parsePattern(p.source); err == nil && parsed.re2 != "" {
 			p.re, _ = regexp.Compile(parsed.re2)
 		}

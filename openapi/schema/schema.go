@@ -132,6 +132,7 @@ type Property struct {
 	// Sends tells whether a value can be sent, as JSON. Examples and defaults that can't are left out. It returns the value
 	// that is shown as an example in its place. nil: all can be sent, and are shown as they are.
 	Sends    func(value []byte) (shown []byte, ok bool)
+	Demands  Demands
 	WireName string // the name in the request; mentioned in the description when it differs from Name
 	In       string // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
 }

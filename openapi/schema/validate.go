@@ -180,8 +180,11 @@ func (c nameCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
 }
 
 // Validate returns the faults of a value, none if it is valid. Numbers in the value are json.Number. There is one
-// fault for each problem, in the order of their pointers, and no more than maxFaults.
-func (v *Validator) Validate(value any) []Fault {
+// fault for each problem, in the order of their pointers, and no more than [MaxFaults].
+func (v *Validator) Validate(value any) []Fault { return v.ValidateUpTo(value, MaxFaults) }
+
+// ValidateUpTo is Validate with another number of faults, at least one.
+func (v *Validator) ValidateUpTo(value any, most int) []Fault {
 	a := &acceptor{steps: maxSteps}
 	found := a.accept(v.program, value)
 	if a.steps < 0 {
@@ -195,7 +198,7 @@ func (v *Validator) Validate(value any) []Fault {
 	}
 	left := maxExplained
 	start := beginning(value, &left)
-	faults := v.explain(start)
+	faults := v.explain(start, most)
 	if left > 0 || len(faults) > 0 {
 		return faults
 	}
@@ -242,7 +245,7 @@ func beginning(value any, left *int) any {
 var tooComplex = Fault{Message: "the value is too deep or too large to be checked against the schema; give a smaller one"}
 
 // explain runs the library.
-func (v *Validator) explain(value any) (faults []Fault) {
+func (v *Validator) explain(value any, most int) (faults []Fault) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	defer func() {
@@ -270,7 +273,7 @@ func (v *Validator) explain(value any) (faults []Fault) {
 	if !ok {
 		return []Fault{{Message: err.Error()}}
 	}
-	e := explainer{source: v.source, value: value}
+	e := explainer{source: v.source, value: value, most: most}
 	e.walk(found)
 	return e.sorted()
 }
@@ -280,7 +283,7 @@ func wildNumber(value any, pointer string) (Fault, bool) {
 	switch value := value.(type) {
 	case json.Number:
 		if len(value) > maxDigits || !saneNumber(string(value)) {
-			return Fault{pointer, fmt.Sprintf("the number %s has too many digits or too large an exponent", shorten(string(value), maxShown))}, true
+			return Fault{Pointer: pointer, Message: fmt.Sprintf("the number %s has too many digits or too large an exponent", shorten(string(value), maxShown))}, true
 		}
 	case []any:
 		for i, item := range value {

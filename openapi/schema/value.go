@@ -306,6 +306,7 @@ type enumKey struct {
 	node *tree.Node
 	set  types
 	null bool
+	none bool // null is left out
 }
 
 // values writes enum, every value once.
@@ -320,7 +321,7 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 	}
 	start := len(e.out)
 	e.member("enum")
-	from, key := len(e.out), enumKey{v, set, f.addNull}
+	from, key := len(e.out), enumKey{v, set, f.addNull, f.noNull}
 	if v.Len() > longEnum {
 		if known, ok := e.c.enums.Load(key); ok {
 			if text, ok := known.([]byte); ok {
@@ -349,6 +350,9 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 		}
 		if !presentable(item, maxValueText) {
 			e.warnf(item, CodeSchemaText, "the value holds hidden characters or is too long; it is left out of enum")
+			continue
+		}
+		if f.noNull && item.Kind() == tree.Null {
 			continue
 		}
 		null = null || item.Kind() == tree.Null

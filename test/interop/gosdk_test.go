@@ -219,7 +219,7 @@ func failures(ctx context.Context, t *testing.T, w *world, session *mcp.ClientSe
 		}
 	})
 	t.Run("bad arguments", func(t *testing.T) {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "listOrders", Arguments: json.RawMessage(`{"status":["lost"],"page_size":0,"colour":"red"}`)})
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "listOrders", Arguments: json.RawMessage(`{"status":["lost"],"page_size": -1,"colour":"red"}`)})
 		if err != nil {
 			t.Fatal(err)
 		}

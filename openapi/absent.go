@@ -1,0 +1,69 @@
+package openapi
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+)
+
+// Clients that give every argument that a schema declares fill in null for those that they have no value for, and models "", 0,
+// [] or {} (pains rows 120 and 127). Where such a value is allowed it is sent. Where the call would be refused for it, null counts as
+// absent, and so do the others if the method is safe: without a filter a safe method answers too much, while another one may change
+// too much.
+
+// SafeMethod tells whether a method is safe (RFC 9110 section 9.2.1; QUERY: RFC 10008 section 2): it changes nothing.
+func SafeMethod(method string) bool {
+	switch strings.ToUpper(method) {
+	case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY":
+		return true
+	}
+	return false
+}
+
+// isAbsent tells whether a value stands for nothing: null, with empties also what isEmpty.
+func isAbsent(value []byte, empties bool) bool {
+	return jsonscan.KindOf(value) == jsonscan.Null || empties && isEmpty(value)
+}
+
+// isEmpty tells whether a value is the empty text, list or object, or zero. False is not empty: it is one of two.
+func isEmpty(value []byte) bool {
+	value = bytes.TrimSpace(value)
+	switch jsonscan.KindOf(value) {
+	case jsonscan.String:
+		return len(value) == len(`""`)
+	case jsonscan.Number:
+		return len(bytes.Trim(value, "-0.")) == 0
+	case jsonscan.Array, jsonscan.Object:
+		return len(bytes.TrimSpace(value[1:len(value)-1])) == 0
+	default:
+		return false
+	}
+}
+
+// keep notes which of the dropped members are required, and tells whether any is.
+func (h *healing) keep(result healed) (found bool) {
+	for _, f := range result.left {
+		pointer := f.Pointer + pointerTo(f.Missing)
+		if f.Missing != "" && !h.kept[pointer] && slices.Contains(result.dropped, pointer) {
+			h.kept[pointer], found = true, true
+		}
+	}
+	return found
+}
+
+// sayOptional says of the faults that are left which would be gone without the member. without is what became of the arguments when
+// empty values were dropped.
+func sayOptional(args []byte, left []schema.Fault, without healed) {
+	for i := range left {
+		f := &left[i]
+		if slices.Contains(without.dropped, f.Pointer) && isEmpty(at(args, f.Pointer)) && !strings.HasPrefix(f.Message, "unknown ") {
+			f.Message += mayBeLeftOut
+		}
+	}
+}
+
+// mayBeLeftOut ends what is said of a value that stands for nothing, where it is not for the gateway to decide that.
+const mayBeLeftOut = "; without a value, leave it out"

@@ -1,0 +1,101 @@
+package openapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/wire"
+)
+
+// A value that can't be sent is refused by the schema, so that clients know before the call. The schema has patterns and
+// alternatives for it; the encoders have better words.
+
+// reworded returns the message of a fault in the words of what would encode the value.
+func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
+	if name, ok := topLevel(f.Pointer); ok && (f.Keyword == "pattern" || f.Keyword == "minLength") {
+		if i, ok := o.index[name]; ok {
+			if err := o.arguments[i].refuses(jsonscan.Lookup(args, name)); err != nil {
+				return reasonOf(err)
+			}
+		}
+	}
+	if o.body != nil && o.body.codec.files {
+		pointer := strings.TrimSuffix(f.Pointer, "/"+wire.FileMediaType)
+		if reason := wire.FileFault(at(args, pointer)); reason != "" {
+			return reason
+		}
+	}
+	return f.Message
+}
+
+// unsendable adds to the faults that the schema has found those of values that are refused where they are encoded: a call is
+// corrected once.
+func (o *Operation) unsendable(args json.RawMessage, faults []Fault) []Fault {
+	known := len(faults)
+	for i := range o.arguments {
+		a := &o.arguments[i]
+		if slices.ContainsFunc(faults, func(f Fault) bool { _, ok := below(f.Pointer, a.name); return ok }) {
+			continue
+		}
+		if err := a.refuses(jsonscan.Lookup(args, a.name)); err != nil {
+			faults = append(faults, Fault{Pointer: pointerTo(a.name), Message: reasonOf(err)})
+		}
+	}
+	if len(faults) > known {
+		slices.SortStableFunc(faults, func(a, b Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+	}
+	return faults
+}
+
+// refuses returns why a text can't be the value of a path or header parameter, nil if it can; value may be nil.
+func (a *argument) refuses(value []byte) (err error) {
+	if jsonscan.KindOf(value) != jsonscan.String {
+		return nil
+	}
+	switch a.place {
+	case inPath:
+		_, err = a.encoder.AppendPath(nil, value)
+	case inHeader:
+		_, err = a.encoder.HeaderValue(value)
+	case inQuery, inCookie, inBody, inMember:
+	}
+	return err
+}
+
+// at returns the value that a pointer leads to, nil if there is none.
+func at(value []byte, pointer string) []byte {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" {
+			break
+		}
+		switch jsonscan.KindOf(value) {
+		case jsonscan.Object:
+			value = jsonscan.Lookup(value, strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~"))
+		case jsonscan.Array:
+			value = element(value, token)
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// element returns the element of an array at an index, nil if there is none.
+func element(array []byte, index string) []byte {
+	wanted, err := strconv.Atoi(index)
+	if err != nil {
+		return nil
+	}
+	i := 0
+	for item := range jsonscan.Elements(array) {
+		if i == wanted {
+			return item
+		}
+		i++
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"regexp"
+	"slices"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/tree"
+)
+
+// Demands are what a value must meet to be sent, beyond what the document says of it. They are published, so that a value
+// that fits the schema is not refused afterwards.
+type Demands struct {
+	NotNull       bool   // null is none of the values
+	MinLength     bool   // a text has at least one character
+	MinItems      bool   // an array has at least one element
+	MinProperties bool   // an object has at least one member
+	Pattern       string // of texts that have no pattern, enum or narrow format; "": any
+}
+
+// The patterns of Demands. They are compiled once: thousands of tools have them.
+const (
+	PatternSegment = `^([^/]*[^/.][^/]*|\.{3,})$` // of a text that is one segment of a path: not empty, and none of "." and ".."
+	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one
+	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
+)
+
+var ownPatterns = map[string]*regexp.Regexp{
+	PatternSegment: regexp.MustCompile(PatternSegment),
+	PatternNoSlash: regexp.MustCompile(PatternNoSlash),
+	PatternASCII:   regexp.MustCompile(PatternASCII),
+}
+
+// anyType is what a schema without a type takes.
+const anyType = stringType | numberType | booleanType | objectType | arrayType | nullType
+
+// overrides tells whether a keyword of the document asks for less than the owner's demands, which are written in its place.
+func (x *extra) overrides(keyword string, v *tree.Node) bool {
+	if x == nil {
+		return false
+	}
+	switch keyword {
+	case "minLength":
+		return x.demands.MinLength && v.Text() == "0"
+	case "minItems":
+		return x.demands.MinItems && v.Text() == "0"
+	case "minProperties":
+		return x.demands.MinProperties && v.Text() == "0"
+	}
+	return false
+}
+
+// refusesNull tells whether the owner of a schema takes null from its values.
+func (x *extra) refusesNull() bool { return x != nil && x.demands.NotNull }
+
+// demands writes what the owner of a schema demands of its values. typed tells that the type is written.
+func (e *emitter) demands(n *tree.Node, d Demands, set types, typed bool) {
+	if d == (Demands{}) {
+		return
+	}
+	if set == 0 {
+		if set = e.c.typesOf(n); set == 0 {
+			set = anyType
+		}
+	}
+	if d.NotNull && !typed && set&nullType != 0 {
+		e.member("type")
+		set &^= nullType
+		if names := set.names(); len(names) == 1 {
+			e.raw(`"` + names[0] + `"`)
+		} else {
+			e.names(names)
+		}
+	}
+	target := e.c.resolve(n)
+	said := func(keyword string) *tree.Node {
+		if own := n.Get(keyword); own != nil {
+			return own
+		}
+		return target.Get(keyword)
+	}
+	least := func(demanded bool, of types, keyword string) {
+		if own := said(keyword); demanded && set&of != 0 && (own == nil || own.Text() == "0") {
+			e.member(keyword)
+			e.raw("1")
+		}
+	}
+	listed := said("enum") != nil || said("const") != nil
+	narrow := slices.Contains([]string{"uuid", "date", "date-time"}, said("format").Text())
+	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow && said("pattern") == nil
+	least(d.MinLength && !listed && !(patterned && d.Pattern == PatternSegment), stringType, "minLength")
+	least(d.MinItems, arrayType, "minItems")
+	least(d.MinProperties, objectType, "minProperties")
+	if patterned {
+		e.member("pattern")
+		e.out = jsonscan.AppendString(e.out, d.Pattern)
+	}
+}
