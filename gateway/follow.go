@@ -68,7 +68,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 		var requests int
 		var err error
 		req = next
-		resp, requests, err = c.plan.client.Send(req, c.plan.repeat, c.plan.patience) //nolint:bodyclose // who reads it does
+		resp, requests, err = c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
 		c.exchanged(req, resp, requests)
 		if c.plan.changes {
 			c.g.answers.Changed(c.ctx, c.plan.source.group, u)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
 )
@@ -335,7 +336,7 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 		if len(types) > 0 && !isGeneric(mediaType(types[0])) {
 			media = text("Media type of the file: " + strings.Join(types, ", ") + ".")
 		}
-		media.Set("pattern", tree.NewString(s, wire.MediaTypePattern))
+		media.Set("pattern", tree.NewString(s, schema.PatternMediaType))
 		properties.Set(wire.FileMediaType, media)
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || isGeneric(mediaType(t)) }) {

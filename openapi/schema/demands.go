@@ -18,17 +18,21 @@ type Demands struct {
 	Pattern       string // of texts that have no pattern, enum or narrow format; "": any
 }
 
-// The patterns of Demands. They are compiled once: thousands of tools have them.
+// The gateway's own patterns, those of Demands among them. They are compiled once, since thousands of tools have them, and no words are
+// made of them: a message says what is wrong.
 const (
 	PatternSegment = `^([^/]*[^/.][^/]*|\.{3,})$` // of a text that is one segment of a path: not empty, and none of "." and ".."
 	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one
 	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
+
+	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *;.*)?)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{
-	PatternSegment: regexp.MustCompile(PatternSegment),
-	PatternNoSlash: regexp.MustCompile(PatternNoSlash),
-	PatternASCII:   regexp.MustCompile(PatternASCII),
+	PatternSegment:   regexp.MustCompile(PatternSegment),
+	PatternNoSlash:   regexp.MustCompile(PatternNoSlash),
+	PatternASCII:     regexp.MustCompile(PatternASCII),
+	PatternMediaType: regexp.MustCompile(PatternMediaType),
 }
 
 // anyType is what a schema without a type takes.

@@ -19,9 +19,6 @@ const (
 	FileMediaType = "media_type" // without it: that of the data URL, else what the document says, else by the content and the extension of the name
 )
 
-// MediaTypePattern is what a media type that a caller gives looks like, "" among them.
-const MediaTypePattern = `^([\w.+-]+/[\w.+-]+( *;.*)?)?$`
-
 // FileFault says what is wrong with the object of a file, such as that it has two contents or none. It is "" for one that can be
 // sent, and for every other value.
 func FileFault(v []byte) string {

@@ -24,6 +24,7 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 			return dst, err
 		}
 		return appendEscaped(dst, text, keep, not), nil // no class of a path has the slash
+	case SlashRaw:
 	}
 	for i := 0; ; i++ {
 		segment, rest, more := bytes.Cut(text, []byte("/"))
