@@ -25,7 +25,7 @@ const (
 	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one
 	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
 
-	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *;.*)?)?$` // of the media type of a file, "" among them
+	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+=.+)?)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{
@@ -34,6 +34,12 @@ var ownPatterns = map[string]*regexp.Regexp{
 	PatternASCII:     regexp.MustCompile(PatternASCII),
 	PatternMediaType: regexp.MustCompile(PatternMediaType),
 }
+
+// The formats whose texts fit the patterns: narrowFormats each of them, asciiFormats PatternASCII.
+var (
+	narrowFormats = []string{"uuid", "date", "date-time", "ipv4"}
+	asciiFormats  = []string{"byte", "base64", "base64url", "email", "hostname", "ipv6", "uri", "url", "uri-reference", "time", "duration", "json-pointer"}
+)
 
 // anyType is what a schema without a type takes.
 const anyType = stringType | numberType | booleanType | objectType | arrayType | nullType
@@ -90,7 +96,7 @@ func (e *emitter) demands(n *tree.Node, d Demands, set types, typed bool) {
 		}
 	}
 	listed := said("enum") != nil || said("const") != nil
-	narrow := slices.Contains([]string{"uuid", "date", "date-time"}, said("format").Text())
+	narrow := slices.Contains(narrowFormats, said("format").Text()) || d.Pattern == PatternASCII && slices.Contains(asciiFormats, said("format").Text())
 	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow && said("pattern") == nil
 	least(d.MinLength && !listed && !(patterned && d.Pattern == PatternSegment), stringType, "minLength")
 	least(d.MinItems, arrayType, "minItems")

@@ -74,11 +74,7 @@ func (m *maker) text(p parts) (any, error) {
 		}
 	}
 	if encoded {
-		raw := make([]byte, max(least*3/4+3, 3)+m.r.IntN(8))
-		for i := range raw {
-			raw[i] = byte(m.r.IntN(256))
-		}
-		if text := base64.StdEncoding.EncodeToString(raw); len(text) <= most {
+		if text := m.base64(least); len(text) <= most {
 			return text, nil
 		}
 	}
@@ -100,6 +96,15 @@ func (m *maker) text(p parts) (any, error) {
 	return text, nil
 }
 
+// base64 encodes bytes, as at least so many characters.
+func (m *maker) base64(least int) string {
+	raw := make([]byte, max(least*3/4+3, 3)+m.r.IntN(8))
+	for i := range raw {
+		raw[i] = byte(m.r.IntN(256))
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
 // formattedAndMatching makes a text of the format that a schema has beside a pattern, if it fits the pattern too: a date is
 // more than digits with dashes.
 func (m *maker) formattedAndMatching(p parts, pattern string, least, most int) (string, bool) {
@@ -111,6 +116,9 @@ func (m *maker) formattedAndMatching(p parts, pattern string, least, most int) (
 		format, _ := format.(string)
 		for range 8 {
 			text := m.formatted(format)
+			if format == "byte" || format == "base64" {
+				text = m.base64(least)
+			}
 			if n := utf8.RuneCountInString(text); text != "" && n >= least && n <= most && re.MatchString(text) {
 				return text, true
 			}

@@ -121,6 +121,12 @@ var rules = []rule{
 		},
 	},
 	{
+		name:      "reserved characters in a part",
+		clause:    "OAS 3.0.4 \"Encoding Object\", allowReserved: it is for application/x-www-form-urlencoded alone; Prism wants it for the content of every part that has an encoding with a style",
+		violation: regexp.MustCompile(`^(request\.)?body\.[^:]*: Reserved characters used in request body`),
+		applies:   func(f finding) bool { return strings.Contains(f.request, "multipart/form-data") },
+	},
+	{
 		name:      "required, and only read",
 		clause:    "OAS 3.0.4 \"Schema Object\", readOnly: required takes effect on the answer only; Prism forgets such members at the root of a body, not within alternatives",
 		violation: regexp.MustCompile(`^(request\.)?body`),

@@ -69,6 +69,8 @@ func TestExplain(t *testing.T) {
 		"an empty header": {finding{reason: "request.header: Request header must have required property 'x-by' (required)",
 			headers: http.Header{"X-By": {""}}}, "an empty text in a header"},
 		"a missing header":    {finding{reason: "request.header: Request header must have required property 'x-by' (required)"}, ""},
+		"brackets in a part":  {finding{reason: "body.f: Reserved characters used in request body (<nil>)", request: `POST /x multipart/form-data; boundary=b "--b"`}, "reserved characters in a part"},
+		"brackets in a form":  {finding{reason: "body.f: Reserved characters used in request body (<nil>)", request: `POST /x application/x-www-form-urlencoded "f=["`}, ""},
 		"lookaround":          {finding{reason: `request.body.p: Request body property p must match pattern "^(?=.*[0-9]).{8,}$" (pattern)`}, "a pattern that looks around"},
 		"a plain pattern":     {finding{reason: `request.body.p: Request body property p must match pattern "^(?:a|b)$" (pattern)`}, ""},
 		"the end of int64":    {finding{reason: "request.body.n: Request body property n must be <= 9007199254740991 (maximum)"}, "the ends of int64"},
