@@ -58,3 +58,16 @@ func TestArguments(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestNames holds that an argument counts as declared wherever a schema does so, and not where it is about a member (pains row 121).
+func TestNames(t *testing.T) {
+	o := &Operation{Input: []byte(`{
+		"properties": {"a": {"properties": {"no": {}}}}, "required": ["b"], "$ref": "#/$defs/one", "if": {"properties": {"c": {}}}, "then": {"required": ["d"]},
+		"else": {"properties": {"e": {}}}, "dependentSchemas": {"no": {"properties": {"f": {}}}}, "patternProperties": {"no": {}}, "additionalProperties": true,
+		"anyOf": [{"allOf": [{"oneOf": [{"allOf": [{"anyOf": [{"$ref": "#/$defs/two"}]}]}]}]}], "not": {"required": ["no"]},
+		"$defs": {"one": {"properties": {"g": {}}, "allOf": [{"$ref": "#/$defs/one"}]}, "two": {"properties": {"h\u0069": {}}}, "no": {"properties": {"no": {}}}}}`)}
+	want := map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": true, "g": true, "hi": true}
+	if diff := cmp.Diff(want, o.Names()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
