@@ -295,6 +295,9 @@ type API struct {
 	// The path parameters whose values may hold slashes, such as a path in a repository. A name alone sends each
 	// slash as it is; a mapping of name and as says how. Segments . and .. are refused all the same.
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
+	// Arguments that clients add to calls of their own accord, instead of those of tools.drop_arguments; [] drops none. The names follow the same
+	// rules.
+	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"tools.drop_arguments"`
 	// The time that a call may take in all, and so the head of its answer, whatever limits.first_byte_timeout says. A rule's timeout wins.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"limits.timeout"`
 	// The most calls at the same time.
@@ -360,6 +363,10 @@ type Tools struct {
 	// Allows inputs of the kinds sample and roots, which the protocol has deprecated (SEP-2577): for clients that have
 	// nothing else.
 	DeprecatedInputs bool `yaml:"deprecated_inputs" default:"false"`
+	// Arguments that clients add to calls of their own accord, such as toolCallId and sessionId: they are taken out of the arguments of
+	// tools/call before these are checked, and are not sent to the service. An argument that the tool declares is kept. Exact names, at most 64 of
+	// 128 bytes each.
+	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"none"`
 	// The origins that the gateway calls when a job has ended, where the call has asked for it with a URL in its _meta under
 	// drawbridge/callbackUrl. https, or http for a loopback host. They may stand on private addresses.
 	CallbackURLs []Origin `yaml:"callback_urls,omitempty" absent:"nobody is called"`

@@ -171,6 +171,7 @@ func (l *loader) apis(cfg *Config) {
 		l.rootDirectory(key, api)
 		l.credentials(cfg, key, api)
 		l.slashes(key+".slash_parameters", api.SlashParameters)
+		l.dropArguments(key+".drop_arguments", api.DropArguments)
 		l.documentScopes(cfg, key, api)
 		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {
 			l.errorf(key+".output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")

@@ -30,6 +30,7 @@ func (l *loader) rules(cfg *Config) {
 
 func (l *loader) tools(cfg *Config) {
 	l.callbacks(cfg)
+	l.dropArguments("tools.drop_arguments", cfg.Tools.DropArguments)
 	const key = "tools.unconfirmed_scopes"
 	l.scopes(key, cfg.Tools.UnconfirmedScopes)
 	switch {

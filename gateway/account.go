@@ -148,7 +148,7 @@ func (g *Gateway) write(c *call, a *account) {
 	if id := trace.SpanContextFromContext(c.ctx).TraceID(); id.IsValid() {
 		line.Trace = id.String()
 	}
-	line.Arguments = c.args
+	line.Arguments, line.Dropped = c.args, c.dropped
 	if line.Arguments == nil {
 		line.Arguments = c.req.Arguments
 	}

@@ -43,6 +43,7 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		}
 	}
 	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	c.dropArguments()
 	c.enter()
 	defer func() { c.leave(err) }()
 	if err = c.allowed(); err != nil {
@@ -94,6 +95,7 @@ type call struct {
 	extra      http.Header    // of the request to the service; nil: none
 	parts      []openapi.Part // of an answer with several, until the last of them is there
 	args       json.RawMessage
+	dropped    []string       // JSON Pointers of arguments that were dropped
 	target     *url.URL       // of the request, as it was built
 	location   string         // the header of that name, as the service sent it; what is shown of it is its path
 	unfollowed string         // why a redirect was not followed; "": none was to be
@@ -428,6 +430,7 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 		}
 		meta = append(meta, c.headMeta...)
 	}
+	meta = c.withDropped(meta)
 	if c.kept != nil {
 		c.kept.take(meta, chunks)
 		return nil

@@ -169,7 +169,7 @@ func compiledBy(c config.API) config.API {
 	}
 	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
 	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links, c.Rate = nil, 0, nil, nil, nil
-	c.MaxLoss = 0
+	c.MaxLoss, c.DropArguments = 0, nil
 	c.MaxInFlight, c.MaxQueued, c.QueueTimeout, c.Breaker, c.Retries = 0, 0, 0, config.Breaker{}, config.Retries{}
 	return c
 }

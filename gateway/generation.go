@@ -125,6 +125,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
 		p.questions, p.job, p.key = asked[t.Operation], jobs[t.Operation], keys[t.Operation]
+		p.drop = gen.droppedOf(g, sources[t.API], t, p.shown())
 		p.repeat = repeatOf(settings[t.Operation], p.key)
 		p.metrics = g.metrics.call(t.API, label)
 		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)

@@ -42,7 +42,8 @@ type Plan struct {
 	job       *job         // what is known of the jobs that calls begin
 	polled    *job         // the rule's jobs of which calls tell the state or the result; nil: there are none
 
-	repeated  []repeated // arguments that stand in headers too
+	drop      []string   // arguments that are dropped
+	repeated  []repeated // that stand in headers too
 	maxAnswer int64      // bytes of an answer
 	rates     []*rate    // that its calls count against; nil: there are none
 
@@ -97,6 +98,7 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	if base == nil {
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
+	args, _ = p.Drop(args)
 	if cb := p.job.callback; cb != nil {
 		args = cb.with(args, p.source.g.base()+callbackPath+"TOKEN")
 	}

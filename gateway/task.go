@@ -142,7 +142,9 @@ func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 	c.follow(t)
 	c.done(outcomeJob, nil)
 	c.answered = true
-	return true, c.reply.Task(t.of(rec))
+	begins := t.of(rec)
+	begins.Meta = c.withDropped(nil)
+	return true, c.reply.Task(begins)
 }
 
 // newTask makes a task of a job; nil: its place is too long for an id.

@@ -21,7 +21,16 @@ type unusable struct {
 // unusable reports a setting of an operation that can't be used: to the log, with its place, and among the problems of the
 // API. key is that of the setting in a rule; has finds the rule that said it, and where none did a document's extension has.
 func (gen *generation) unusable(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	if err := gen.report(s, op, code, key, text, has); err != nil {
+	g.warnUnusable(s, op, gen.report(s, op, code, key, text, has))
+}
+
+// unusableAt is unusable for a setting of the configuration with its whole key path.
+func (gen *generation) unusableAt(g *Gateway, s *source, op *openapi.Operation, code, key, text string) {
+	g.warnUnusable(s, op, gen.reportAt(s, op, code, key, text))
+}
+
+func (g *Gateway) warnUnusable(s *source, op *openapi.Operation, err error) {
+	if err != nil {
 		g.log.Warn("a setting can't be used for an operation, which is served without it", "api", s.name, "method", op.Method, "path", op.Path, "error", err)
 	}
 }
@@ -35,18 +44,27 @@ func (gen *generation) formerly(g *Gateway, s *source, op *openapi.Operation, co
 
 // report adds a setting to the problems of the API, and returns it for the log; nil if that has enough of them.
 func (gen *generation) report(s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) error {
-	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: key + ": " + text}
-	logged, setting := errors.New(problem.Message), (*admin.Setting)(nil)
 	if rule := gen.config.RuleOf(has); rule != "" {
-		at := gen.config.At(rule + "." + key)
-		setting = &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
-		problem.Message = at.Key + ": " + text
-		logged = gen.config.Wrong(at.Key, errors.New(text))
-	} else if e := extensionOf(op, key); e != nil {
+		return gen.reportAt(s, op, code, rule+"."+key, text)
+	}
+	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: key + ": " + text}
+	if e := extensionOf(op, key); e != nil {
 		problem.Position, problem.Pointer = e.Position, e.Pointer
 		problem.Message = e.Name + strings.TrimPrefix(key, config.ExtensionKey(e.Name)) + ": " + text
-		logged = errors.New(problem.Message)
 	}
+	return gen.addUnusable(s, op, problem, nil, errors.New(problem.Message))
+}
+
+// reportAt is report for a setting of the configuration with its whole key path.
+func (gen *generation) reportAt(s *source, op *openapi.Operation, code, key, text string) error {
+	at := gen.config.At(key)
+	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: at.Key + ": " + text}
+	setting := &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
+	return gen.addUnusable(s, op, problem, setting, gen.config.Wrong(at.Key, errors.New(text)))
+}
+
+// addUnusable adds a problem to those of the API, and returns logged; nil if that has enough of them.
+func (gen *generation) addUnusable(s *source, op *openapi.Operation, problem openapi.Problem, setting *admin.Setting, logged error) error {
 	u := gen.unusables[s.name]
 	if u == nil {
 		u = &unusable{of: map[*openapi.Operation][]int{}}

@@ -74,6 +74,9 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			for _, line := range g.Access(plan).Lines() {
 				fmt.Fprintln(p.stderr, line)
 			}
+			if _, dropped := plan.Drop(arguments); len(dropped) > 0 {
+				fmt.Fprintln(p.stderr, "dropped arguments: "+strings.Join(dropped, " "))
+			}
 			return p.printRequest(c, plan, arguments)
 		}
 		result, cause, err := g.CallWithCause(c.Context(), tool, arguments)

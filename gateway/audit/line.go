@@ -29,6 +29,8 @@ type Line struct {
 	Tool, API, Method, Path string
 	// Arguments are a JSON text, or nil; Shown is the same without what must not be shown, and is looked at for fields alone.
 	Arguments, Shown []byte
+	// Dropped are JSON Pointers of arguments that the call came with and was made without.
+	Dropped []string
 	// Address is where a request came from that was refused before it was known what it wants; of calls it is not set.
 	Address netip.Addr
 	// Reason tells such an outcome more exactly, in a word of a closed set; "": there is none.
@@ -69,10 +71,11 @@ const (
 
 // Bounds of texts in a line, in bytes; escapes may double them.
 const (
-	maxText   = 256 // of issuers, subjects, clients, paths
-	maxName   = 128 // of tools, scopes, request ids
-	maxScopes = 32
-	maxValue  = 256 // of a field
+	maxText    = 256 // of issuers, subjects, clients, paths
+	maxName    = 128 // of tools, scopes, request ids
+	maxScopes  = 32
+	maxDropped = 24
+	maxValue   = 256 // of a field
 	// MaxLine is the most bytes of a line, its end with it.
 	MaxLine = 32 << 10
 )
@@ -95,14 +98,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	}
 	dst = member(dst, "client", l.Client, maxText)
 	if len(l.Scopes) > 0 {
-		dst = append(dst, `,"scopes":[`...)
-		for i, scope := range l.Scopes[:min(len(l.Scopes), maxScopes)] {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = text(dst, scope, maxName)
-		}
-		dst = append(dst, ']')
+		dst = list(append(dst, `,"scopes":`...), l.Scopes[:min(len(l.Scopes), maxScopes)], maxName)
 		if len(l.Scopes) > maxScopes {
 			dst = number(dst, "scopes_in_all", int64(len(l.Scopes)))
 		}
@@ -119,6 +115,12 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	if l.Arguments != nil && !o.NoDigest {
 		dst = append(dst, `,"arguments_hash":"`...)
 		dst = append(h.appendArguments(dst, l.Arguments), '"')
+	}
+	if len(l.Dropped) > 0 {
+		dst = list(append(dst, `,"dropped":`...), l.Dropped[:min(len(l.Dropped), maxDropped)], maxName)
+		if len(l.Dropped) > maxDropped {
+			dst = number(dst, "dropped_in_all", int64(len(l.Dropped)))
+		}
 	}
 	if len(o.Fields) > 0 && l.Answered == 0 && !l.Connection {
 		dst = l.appendFields(dst, o.Fields)
@@ -201,6 +203,18 @@ func member(dst []byte, name, value string, most int) []byte {
 	dst = append(dst, ',', '"')
 	dst = append(append(dst, name...), '"', ':')
 	return text(dst, value, most)
+}
+
+// list appends an array of texts.
+func list(dst []byte, texts []string, most int) []byte {
+	dst = append(dst, '[')
+	for i, one := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = text(dst, one, most)
+	}
+	return append(dst, ']')
 }
 
 func number(dst []byte, name string, n int64) []byte {

@@ -48,7 +48,7 @@ func TestLine(t *testing.T) {
 	full := Line{
 		Time: begun, Request: "REQ", Trace: strings.Repeat("1", 32), Issuer: "https://idp.example", Subject: "alice@example.com", Client: "agent",
 		Scopes: []string{"a", "b"}, Endpoint: "orders", RPC: "tools/call", Tool: "get_order", API: "shop", Method: "GET", Path: "/orders/{id}",
-		Arguments: []byte(` {"id" : 17, "x":{"y":"z"}}`), Shown: []byte(`{"id":17,"x":{"y":"z"}}`), Decision: Allowed, Outcome: "ok", Status: 200, Requests: 2, Sent: 3, Received: 4,
+		Arguments: []byte(` {"id" : 17, "x":{"y":"z"}}`), Dropped: []string{"/toolCallId"}, Shown: []byte(`{"id":17,"x":{"y":"z"}}`), Decision: Allowed, Outcome: "ok", Status: 200, Requests: 2, Sent: 3, Received: 4,
 		Duration: 1234567 * time.Nanosecond,
 	}
 	key := []byte("0123456789abcdef0123456789abcdef")
@@ -63,12 +63,12 @@ func TestLine(t *testing.T) {
 		{"all", Options{Replica: "host", Fields: []string{"/id", "/x", "/x/y", "/none"}}, full,
 			`{"time":"2026-11-22T04:34:04.123Z","request":"REQ","trace":"11111111111111111111111111111111","issuer":"https://idp.example",` +
 				`"subject_hash":"SUBJECT","client":"agent","scopes":["a","b"],"endpoint":"orders","rpc":"tools/call","tool":"get_order","api":"shop","method":"GET",` +
-				`"path":"/orders/{id}","arguments_hash":"ARGUMENTS","fields":{"/id":17,"/x":"(object)","/x/y":"z"},"decision":"allowed","outcome":"ok","status":200,` +
+				`"path":"/orders/{id}","arguments_hash":"ARGUMENTS","dropped":["/toolCallId"],"fields":{"/id":17,"/x":"(object)","/x/y":"z"},"decision":"allowed","outcome":"ok","status":200,` +
 				`"requests":2,"bytes_sent":3,"bytes_received":4,"duration_ms":1.234,"replica":"host"}`},
 		{"plain and none", Options{Subject: PlainSubject, NoDigest: true}, full,
 			`{"time":"2026-11-22T04:34:04.123Z","request":"REQ","trace":"11111111111111111111111111111111","issuer":"https://idp.example",` +
 				`"subject":"alice@example.com","client":"agent","scopes":["a","b"],"endpoint":"orders","rpc":"tools/call","tool":"get_order","api":"shop","method":"GET",` +
-				`"path":"/orders/{id}","decision":"allowed","outcome":"ok","status":200,"requests":2,"bytes_sent":3,"bytes_received":4,"duration_ms":1.234}`},
+				`"path":"/orders/{id}","dropped":["/toolCallId"],"decision":"allowed","outcome":"ok","status":200,"requests":2,"bytes_sent":3,"bytes_received":4,"duration_ms":1.234}`},
 		{"little", Options{Subject: NoSubject}, Line{Time: begun, Request: "R", Subject: "alice", RPC: "tools/call", Tool: "t", Decision: Refused, Outcome: "unknown_tool", Duration: -1},
 			`{"time":"2026-11-22T04:34:04.123Z","request":"R","rpc":"tools/call","tool":"t","decision":"refused","outcome":"unknown_tool","duration_ms":0}`},
 	} {
@@ -107,7 +107,7 @@ func TestLineIsCut(t *testing.T) {
 		l := Line{Time: begun, Request: long, Issuer: long, Subject: long, Client: long, Endpoint: long, RPC: long, Tool: long, API: long, Method: long, Path: long,
 			Decision: Allowed, Outcome: "ok", Status: 999, Requests: 1 << 40, Sent: 1 << 62, Received: 1 << 62, Duration: 1 << 62}
 		for range 100 {
-			l.Scopes = append(l.Scopes, long)
+			l.Scopes, l.Dropped = append(l.Scopes, long), append(l.Dropped, long)
 		}
 		o := Options{Subject: PlainSubject, Replica: long}
 		object := map[string]any{}
@@ -121,8 +121,8 @@ func TestLineIsCut(t *testing.T) {
 		}
 		l.Shown = l.Arguments
 		v := holds(t, schema, l.append(nil, &o, newHashes(nil)))
-		if len(v["fields"].(map[string]any)) != 16 || len(v["scopes"].([]any)) != 32 {
-			t.Errorf("%q: a field or a scope is missing", piece)
+		if len(v["fields"].(map[string]any)) != 16 || len(v["scopes"].([]any)) != 32 || len(v["dropped"].([]any)) != 24 || v["dropped_in_all"] != json.Number("100") {
+			t.Errorf("%q: a field, a scope or a pointer is missing", piece)
 		}
 	}
 }

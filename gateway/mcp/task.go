@@ -41,6 +41,8 @@ type Task struct {
 	Result []byte
 	// Err is why the task failed.
 	Err *Error
+	// Meta holds members of the _meta of the answer to tools/call: JSON text without braces.
+	Meta []byte
 }
 
 // append appends the members of the task; detailed: also what only its state has.
@@ -99,7 +101,7 @@ func (r *Reply) Task(t Task) error {
 		return fmt.Errorf("method %q must not answer with a task", x.req.Method)
 	}
 	x.cacheable = false
-	return r.result("task", nil, Chunk{Bytes: t.append(nil, false)})
+	return r.result("task", t.Meta, Chunk{Bytes: t.append(nil, false)})
 }
 
 // TaskState answers tasks/get with all that there is to know of a task.

@@ -84,6 +84,7 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
 	w.when(!contains(o.AnswerHeaders, n.AnswerHeaders), key, "answer_headers shows callers more headers of the service's answers")
 	w.when(n.Redirected && !o.Redirected, key, "follow_redirects lets the service lead calls to other paths")
+	w.when(!contains(n.Dropped, o.Dropped), key, "drop_arguments lets more arguments through to the service")
 	w.identities(key, o.Identities, n.Identities)
 	w.added(key, "allow_servers lets calls go to %q", o.Servers, n.Servers, equal)
 	w.when(n.Root != "" && n.Root != o.Root, key, "root lets the document take parts from other files")

@@ -17,7 +17,7 @@ auth:
   hide_unauthorized: true
 apis:
   - {spec: a.yaml, name: a, base_url: "https://a.example.com/v1", tools: {exclude: {path: /x}}}
-tools: {confirm: destructive}
+tools: {confirm: destructive, drop_arguments: [toolCallId]}
 rules:
   - {match: {path: /pay}, set: {scopes: [pay], confirm: true, condition: "args.n < 1000"}}
 `
@@ -65,7 +65,7 @@ func TestWider(t *testing.T) {
 		{"an origin", "allowed_hosts", "allowed_origins: [\"https://app.example.com\"], allowed_hosts", "server.allowed_origins"},
 		{"a wider proxy", "10.0.0.0/16", "10.0.0.0/8", "server.trusted_proxies"},
 		{"a narrower proxy", "10.0.0.0/16", "10.0.0.0/24", ""},
-		{"no consent", "tools: {confirm: destructive}\n", "", "tools.confirm"},
+		{"no consent", "confirm: destructive, ", "", "tools.confirm"},
 		{"consent without asking", "confirm: destructive", "confirm: destructive, unconfirmed: allow", "tools.unconfirmed"},
 		{"exempt callers", "confirm: destructive", "confirm: destructive, unconfirmed_scopes: [robot]", "tools.unconfirmed_scopes"},
 		{"no exclusion", ", tools: {exclude: {path: /x}}", "", "tools.include and tools.exclude let calls through of operations that match {path: \"/x\"}"},
@@ -83,6 +83,9 @@ func TestWider(t *testing.T) {
 		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
 		{"slashes in a path parameter", "name: a,", "name: a, slash_parameters: [x],", "slash_parameters"},
 		{"more headers of answers", "name: a,", "name: a, answer_headers: [X-Total-Count],", "answer_headers"},
+		{"arguments that are not dropped any more", "name: a,", "name: a, drop_arguments: [],", "drop_arguments lets more arguments through"},
+		{"other arguments that are dropped", "name: a,", "name: a, drop_arguments: [sessionId],", "drop_arguments lets more arguments through"},
+		{"more arguments that are dropped", "name: a,", "name: a, drop_arguments: [sessionId, toolCallId],", ""},
 		{"redirects that are followed", "name: a,", "name: a, follow_redirects: same_origin,", "follow_redirects"},
 		{"encoded slashes in a path parameter", "name: a,", "name: a, slash_parameters: [{name: x, as: encoded}],", "slash_parameters"},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},

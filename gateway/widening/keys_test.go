@@ -82,6 +82,7 @@ apis:
     scope_map: {d: [read]}
     server_variables: {v: x}
     slash_parameters: [p]
+    drop_arguments: [q]
     answer_headers: [X-Total-Count]
     follow_redirects: same_origin
     ca_file: tls.crt
@@ -95,6 +96,7 @@ tools:
   confirm: destructive
   unconfirmed: allow
   unconfirmed_scopes: [robot]
+  drop_arguments: [r]
   callback_urls: ["https://app.example.com"]
   callback_secret: 0123456789abcdef
 rules:

@@ -114,6 +114,7 @@ type API struct {
 	PassHeaders    []string       `json:"pass_headers,omitempty"`
 	AnswerHeaders  []string       `json:"answer_headers,omitempty"`
 	Redirected     bool           `json:"redirected,omitempty"` // requests follow redirects of the service
+	Dropped        []string       `json:"dropped,omitempty"`    // arguments that are not sent
 	Rules          []Rule         `json:"rules,omitempty"`
 	// Identities are what tells the service who calls; nil: that is not known, and neither is what rules say of jobs.
 	Identities map[string]string `json:"identities"`
@@ -244,6 +245,7 @@ func apiOf(c *config.Config, api *config.API) API {
 		AnswerHeaders: api.AnswerHeaders, Redirected: api.FollowRedirects == config.FollowSameOrigin,
 		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}
+	a.Dropped, _ = c.DroppedArguments(api)
 	if api.BaseURL != nil {
 		a.BaseURL = digest(api.BaseURL.String())
 	}

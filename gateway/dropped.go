@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Some clients add arguments of their own to calls, such as toolCallId (pains row 121). Those that the configuration names are taken
+// out before anything looks at a call: the validation, conditions, questions and the handles that its continuation depends on. The
+// caller reads in _meta, and the operator in the audit log, what was dropped.
+
+// codeDropArguments is the code of names that are not dropped because an operation declares them, as that of the document's problems.
+const codeDropArguments = "drop-arguments"
+
+// droppedOf returns the names that are dropped from calls of a tool: those of the configuration that the tool doesn't declare. shown is
+// the operation as callers see it. The others are reported.
+func (gen *generation) droppedOf(g *Gateway, s *source, t *catalog.Tool, shown *openapi.Operation) []string {
+	names, general := gen.config.DroppedArguments(&s.config)
+	if len(names) == 0 {
+		return nil
+	}
+	key := gen.entries[s] + ".drop_arguments"
+	if general {
+		key = "tools.drop_arguments"
+	}
+	declared, kept := shown.Names(), false
+	for i, name := range names {
+		if declared[name] {
+			kept = true
+			gen.unusableAt(g, s, t.Operation, codeDropArguments, fmt.Sprintf("%s[%d]", key, i),
+				fmt.Sprintf("%q is an argument that the operation declares, so it is not dropped", name))
+		}
+	}
+	if !kept {
+		return names // all tools share it
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return declared[name] })
+}
+
+// shown is the operation as callers see it.
+func (p *Plan) shown() *openapi.Operation {
+	if p.questions != nil {
+		return p.questions.shown
+	}
+	return p.given()
+}
+
+// Drop returns the arguments of a call without those that are dropped, and their JSON Pointers, sorted.
+func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
+	if len(p.drop) == 0 {
+		return args, nil
+	}
+	drops := func(name []byte) bool {
+		return slices.ContainsFunc(p.drop, func(other string) bool { return other == string(name) })
+	}
+	for name := range jsonscan.Members(args) {
+		if drops(name) {
+			dropped = append(dropped, pointerTo(string(name)))
+		}
+	}
+	if dropped == nil {
+		return args, nil
+	}
+	slices.Sort(dropped)
+	kept = append(make([]byte, 0, len(args)), '{')
+	for name, value := range jsonscan.Members(args) {
+		if drops(name) {
+			continue
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		kept = append(append(jsonscan.AppendString(kept, name), ':'), value...)
+	}
+	return append(kept, '}'), dropped
+}
+
+// dropArguments drops arguments of the request. What follows sees the others alone.
+func (c *call) dropArguments() { c.req.Arguments, c.dropped = c.plan.Drop(c.req.Arguments) }
+
+// withDropped adds the member that lists what was dropped to members of _meta.
+func (c *call) withDropped(meta []byte) []byte {
+	if len(c.dropped) == 0 {
+		return meta
+	}
+	if len(meta) > 0 {
+		meta = append(meta, ',')
+	}
+	meta = append(meta, `"drawbridge/droppedArguments":[`...)
+	for i, pointer := range c.dropped {
+		if i > 0 {
+			meta = append(meta, ',')
+		}
+		meta = jsonscan.AppendString(meta, pointer)
+	}
+	return append(meta, ']')
+}
