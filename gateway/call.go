@@ -204,14 +204,16 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if c.span != nil {
 		ctx = upstream.WithTemplate(ctx, c.plan.Operation.Path)
 	}
-	req, err := c.plan.Operation.NewRequest(ctx, c.plan.base, args)
+	built, err := c.plan.Operation.Build(ctx, c.plan.base, args)
 	if err != nil {
 		return nil, c.unbuilt(err)
 	}
+	req := built.Request
+	c.addDropped(built.Dropped)
 	if key != "" {
 		c.plan.key.attach(req.Header, key)
 	}
-	c.args, c.target = args, req.URL
+	c.args, c.target = built.Args, req.URL
 	for name, values := range c.extra {
 		req.Header[name] = values
 	}
@@ -269,9 +271,11 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 			return nil, err
 		}
 	}
-	if args, _, err = p.given().Check(args); err != nil {
+	var dropped []string
+	if args, dropped, err = p.given().Check(args); err != nil {
 		return nil, c.unbuilt(err)
 	}
+	c.addDropped(dropped)
 	c.args = args
 	if p.condition != nil {
 		caller := c.caller

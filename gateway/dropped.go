@@ -11,8 +11,9 @@ import (
 )
 
 // Some clients add arguments of their own to calls, such as toolCallId (pains row 121). Those that the configuration names are taken
-// out before anything looks at a call: the validation, conditions, questions and the handles that its continuation depends on. The
-// caller reads in _meta, and the operator in the audit log, what was dropped.
+// out before anything looks at a call: the validation, conditions, questions and the handles that its continuation depends on. Others
+// count as absent once the validation refuses them (pains rows 120 and 127). The caller reads in _meta, and the operator in the audit
+// log, what was dropped.
 
 // codeDropArguments is the code of names that are not dropped because an operation declares them, as that of the document's problems.
 const codeDropArguments = "drop-arguments"
@@ -82,6 +83,16 @@ func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []strin
 
 // dropArguments drops arguments of the request. What follows sees the others alone.
 func (c *call) dropArguments() { c.req.Arguments, c.dropped = c.plan.Drop(c.req.Arguments) }
+
+// addDropped notes members of the arguments that counted as absent, see [openapi.Operation.Check].
+func (c *call) addDropped(pointers []string) {
+	if len(pointers) == 0 {
+		return
+	}
+	c.dropped = append(slices.Clone(c.dropped), pointers...)
+	slices.Sort(c.dropped)
+	c.dropped = slices.Compact(c.dropped)
+}
 
 // withDropped adds the member that lists what was dropped to members of _meta.
 func (c *call) withDropped(meta []byte) []byte {

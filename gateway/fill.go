@@ -79,10 +79,11 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	if q.broken {
 		return nil, &failure{outcome: outcomeUnanswered, text: notAskedAtAll}
 	}
-	args, _, err := q.shown.Check(args)
+	args, dropped, err := q.shown.Check(args)
 	if err != nil {
 		return nil, c.unbuilt(err)
 	}
+	c.addDropped(dropped)
 	values, err := q.ask(ctx, &asking{
 		asker: c.reply, of: c.plan.title() + " of " + c.plan.Tool.API, given: args, revision: c.req.Revision, legacy: c.req.Era == mcp.Legacy,
 		known: func(name string) bool { return jsonscan.Lookup(args, name) != nil },

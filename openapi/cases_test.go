@@ -191,9 +191,9 @@ func TestRequests(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "> %s %s\n", name, args)
 			op := find(t, api, name)
-			req, dropped, err := op.NewRequestDropping(t.Context(), nil, json.RawMessage(args))
-			if len(dropped) > 0 {
-				fmt.Fprintf(&b, "dropped: %s\n", strings.Join(dropped, ", "))
+			built, err := op.Build(t.Context(), nil, json.RawMessage(args))
+			if len(built.Dropped) > 0 {
+				fmt.Fprintf(&b, "dropped: %s\n", strings.Join(built.Dropped, ", "))
 			}
 			var m interface{ ToolMessage() string }
 			switch {
@@ -202,7 +202,7 @@ func TestRequests(t *testing.T) {
 			case err != nil:
 				fmt.Fprintf(&b, "error: %v\n", err)
 			default:
-				b.WriteString(onTheWire(t, req))
+				b.WriteString(onTheWire(t, built.Request))
 			}
 			b.WriteString("\n")
 		}

@@ -22,20 +22,28 @@ import (
 // arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base when nil; it
 // must be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
 func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {
-	req, _, err := o.NewRequestDropping(ctx, base, args)
-	return req, err
+	built, err := o.Build(ctx, base, args)
+	return built.Request, err
 }
 
-// NewRequestDropping is NewRequest, and returns what [Operation.Check] has dropped of args.
-func (o *Operation) NewRequestDropping(ctx context.Context, base *url.URL, args json.RawMessage) (req *http.Request, dropped []string, err error) {
+// Built is a request with the arguments that it was built of.
+type Built struct {
+	Request *http.Request
+	Args    json.RawMessage // as Check returns them
+	Dropped []string        // pointers of members that counted as absent, see Check
+}
+
+// Build is NewRequest, and tells what became of args.
+func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessage) (Built, error) {
 	if base == nil {
 		base = o.Base
 	}
 	if base == nil {
-		return nil, nil, &BaseError{Problem: o.BaseProblem}
+		return Built{}, &BaseError{Problem: o.BaseProblem}
 	}
-	if args, dropped, err = o.Check(args); err != nil {
-		return nil, nil, err
+	args, dropped, err := o.Check(args)
+	if err != nil {
+		return Built{}, err
 	}
 	b := buildings.Get().(*building) //nolint:errcheck // nothing else is in it
 	defer b.release()
@@ -45,7 +53,7 @@ func (o *Operation) NewRequestDropping(ctx context.Context, base *url.URL, args 
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return nil, nil, &ArgumentError{Faults: b.faults, operation: o}
+		return Built{}, &ArgumentError{Faults: b.faults, operation: o}
 	}
 	var reader io.Reader
 	if media != "" {
@@ -53,11 +61,12 @@ func (o *Operation) NewRequestDropping(ctx context.Context, base *url.URL, args 
 		reader = bytes.NewReader(text) // sets ContentLength and GetBody too
 	}
 	// The URL goes in as it is, so that it isn't parsed again and no argument is ever read as part of one.
-	if req, err = http.NewRequestWithContext(ctx, o.Method, "", reader); err != nil {
-		return nil, nil, fmt.Errorf("build request: %w", err)
+	req, err := http.NewRequestWithContext(ctx, o.Method, "", reader)
+	if err != nil {
+		return Built{}, fmt.Errorf("build request: %w", err)
 	}
 	*req.URL, req.Host, req.Header = u, u.Host, header
-	return req, dropped, nil
+	return Built{req, args, dropped}, nil
 }
 
 // Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
