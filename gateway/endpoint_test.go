@@ -30,7 +30,8 @@ func at(path string, h http.Handler) http.Handler {
 	})
 }
 
-// TestEndpoints holds that each endpoint has its tools, its scopes and its resource, and nothing of another.
+// TestEndpoints holds that each endpoint has its tools, its scopes and its resource, with or without a slash at the end, and nothing of another
+// (pains row 128).
 func TestEndpoints(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	g := start(t, document("Shop", "list", "purge", "show"), fmt.Sprintf(endpointsConfig, issuers(i)), service.URL)
@@ -43,7 +44,7 @@ func TestEndpoints(t *testing.T) {
 			{"/mcp", resource, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
 			{"/mcp/shop", resource + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
 			{"/mcp/reading", resource + "/reading", "read", []string{"list", "show"}, "list show"},
-			{"/mcp/reading/", resource + "/reading", "read", []string{"list", "show"}, "list show"}, // pains row 128
+			{"/mcp/reading/", resource + "/reading", "read", []string{"list", "show"}, "list show"},
 			{"/mcp/reading", resource + "/reading", "mcp:tools", []string{"list", "show"}, ""},
 			{"/mcp/reading", resource, "read", nil, ""},
 			{"/mcp", resource + "/reading", "mcp:tools", nil, ""},

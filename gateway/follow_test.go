@@ -12,7 +12,7 @@ import (
 )
 
 // TestFollowedRedirects: the audit line of a call counts the redirects that were followed, and a call with a condition follows none, because
-// what the condition has seen is the call as it was made.
+// what the condition has seen is the call as it was made (pains row 124).
 func TestFollowedRedirects(t *testing.T) {
 	a := accounted(t, audit.Options{NoDigest: true}, func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/") {
@@ -39,7 +39,7 @@ func TestFollowedRedirects(t *testing.T) {
 }
 
 // TestFollowedIsNotKept: an answer from where a redirect led is not kept as that of the place that was asked, and a slash at the end of a
-// list is not taken for an item without a name.
+// list is not taken for an item without a name (pains row 124).
 func TestFollowedIsNotKept(t *testing.T) {
 	const doc = `openapi: 3.1.0
 info: {title: Shop, version: '1'}

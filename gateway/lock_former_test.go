@@ -9,7 +9,8 @@ import (
 )
 
 // TestLockKnowsFormerNames: a tool whose name is another one since names are transliterated, or FastAPI's functions are kept, or
-// that of whose API is, is approved under the name that the release before gave it, and operators are told. Anything else of it must be as it was approved.
+// that of whose API is, is approved under the name that the release before gave it, and operators are told. Anything else of it must be as it was
+// approved (pains row 131).
 func TestLockKnowsFormerNames(t *testing.T) {
 	const long = "invoices_api_v1_organizations__organization_id__projects__project_id__invoices_get"
 	doc := `openapi: 3.1.0

@@ -20,7 +20,7 @@ const matrixFile = "testdata/matrix.txt"
 // TestAuthorizationMatrix is who may do what: every revision, a request alone and in a batch, every method of the protocol,
 // every state of a token, and requests without a session where server.sessionless refuses and allows them. A cell is the HTTP status, and "+1" if the service was reached. The rules that must hold whatever
 // the table says: without a good token nothing but 401 comes out, and without the scope the
-// answer is 403 and the service is never reached.
+// answer is 403 and the service is never reached (pains row 132).
 func TestAuthorizationMatrix(t *testing.T) {
 	g, i, service := protected(t)
 	open := start(t, document("Shop", "list", "purge"), strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "server: {", "server: {sessionless: allow, ", 1), service.URL)

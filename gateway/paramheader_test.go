@@ -79,7 +79,7 @@ func TestParamHeaders(t *testing.T) {
 	}
 }
 
-// TestParamHeadersOfFormerNames: a rule that names an argument as the release before did has its effect, and is reported.
+// TestParamHeadersOfFormerNames: a rule that names an argument as the release before did has its effect, and is reported (pains row 131).
 func TestParamHeadersOfFormerNames(t *testing.T) {
 	document := strings.NewReplacer("name: region", "name: región", "name: page", "name: página").Replace(paramHeaderDocument)
 	rules := strings.Replace(paramHeaderConfig, "region: Region, page: Page, price: Price, missing: Missing", "regi_n: Region, p_gina: Page, pagina: Pagina", 1)

@@ -170,7 +170,7 @@ func TestWatchedFiles(t *testing.T) {
 	r.eventually("a changed configuration is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_uno", "b_two"}) })
 }
 
-// Files that a document refers to are watched as it is, those of a folder beside its own too.
+// Files that a document refers to are watched as it is, those of a folder beside its own too (pains row 138).
 func TestWatchedFilesBelowRoot(t *testing.T) {
 	parameter := func(name string) string { return "{name: " + name + ", in: query, schema: {type: string}}\n" }
 	r := run(t, map[string]string{

@@ -24,7 +24,7 @@ func sendAlone(h http.Handler, body string, more ...string) *httptest.ResponseRe
 	return w
 }
 
-// TestSessionless: a request without a session is answered if it asks for nothing that a session is for, and only where that is allowed.
+// TestSessionless: a request without a session is answered if it asks for nothing that a session is for, and only where that is allowed (pains row 132).
 func TestSessionless(t *testing.T) {
 	service := newRecordingService(t)
 	const apis = "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"
@@ -64,7 +64,7 @@ func TestSessionless(t *testing.T) {
 	}
 }
 
-// TestSessionlessDefault: requests without a session are served by default where nobody but the machine's own user is served.
+// TestSessionlessDefault: requests without a session are served by default where nobody but the machine's own user is served (pains row 132).
 func TestSessionlessDefault(t *testing.T) {
 	service, i := newRecordingService(t), newIDP(t)
 	const apis = "\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n"

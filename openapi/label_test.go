@@ -16,7 +16,7 @@ import (
 )
 
 // TestDocumentCharset: a document is read in the charset that the server names, if it isn't UTF-8 all the same; one without a
-// label, or with one that is unknown, by what its bytes look like.
+// label, or with one that is unknown, by what its bytes look like (pains row 144).
 func TestDocumentCharset(t *testing.T) {
 	const utf8 = "the text is read in the charset %, which the server names; JSON and YAML documents should be UTF-8"
 	for _, tt := range []struct {
@@ -74,7 +74,7 @@ func TestDocumentCharset(t *testing.T) {
 	}
 }
 
-// TestReferredCharset: each file that a document refers to has a charset of its own.
+// TestReferredCharset: each file that a document refers to has a charset of its own (pains row 144).
 func TestReferredCharset(t *testing.T) {
 	parameter, err := simplifiedchinese.GBK.NewEncoder().String(`{"name": "fromFile", "in": "query", "description": "订单号码", "schema": {"type": "string"}}`)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFileReferencesBelowRoot: documents whose parts stand in a folder beside their own (CAMARA, OpenSearch) are read with root, and
-// nothing outside of it, whatever symbolic links say.
+// nothing outside of it, whatever symbolic links say (pains row 138).
 func TestFileReferencesBelowRoot(t *testing.T) {
 	dir := t.TempDir()
 	outside := write(t, dir, "outside/p.json", parameterFile)
@@ -75,7 +75,7 @@ func TestDocumentOutsideOfRoot(t *testing.T) {
 	}
 }
 
-// TestRootHoldsWhenLinksChange: a folder that becomes a link to another place while the document is read is not followed.
+// TestRootHoldsWhenLinksChange: a folder that becomes a link to another place while the document is read is not followed (pains row 138).
 func TestRootHoldsWhenLinksChange(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "outside/p.json", parameterFile)

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestText: readings are those that people of the script would expect, and what can't be told from others is told.
+// TestText: readings are those that people of the script would expect, and what can't be told from others is told (pains row 131).
 func TestText(t *testing.T) {
 	for _, c := range []struct {
 		given, want string
