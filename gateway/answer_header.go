@@ -18,6 +18,8 @@ import (
 
 // Bounds of the headers that are passed on. What is longer is left out and not cut: the beginning of an ETag is another one.
 const (
+	maxNamedHeaders = 32 // by the operator
+
 	maxHeaders     = 16
 	maxHeaderValue = 2 << 10 // bytes in _meta
 	maxHeadersSize = 8 << 10 // bytes of all values in _meta
@@ -27,7 +29,7 @@ const (
 
 // usualHeaders are passed on whatever the document says: the version of what was answered, what is next to it, where it is, and when to
 // come again.
-var usualHeaders = [...]string{"Etag", "Link", "Location", "Retry-After"}
+var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
 
 // answerHeads says which headers of answers a plan passes on. It is immutable.
 type answerHeads struct {
@@ -75,17 +77,12 @@ func (c *call) readHeaders(resp *http.Response) {
 	}
 	declared := c.plan.Operation.AnswerHeaders(resp.StatusCode)
 	r := headReader{c: c, resp: resp}
-	for _, name := range declared {
-		r.read(name, true, true)
-	}
-	for _, name := range h.named {
-		r.read(name, true, slices.Contains(declared, name))
-	}
-	for _, name := range h.needed {
-		r.read(name, resp.StatusCode < 300, false)
-	}
-	for _, name := range usualHeaders {
-		r.read(name, false, false)
+	// Those that calls depend on come first: a document may declare more than there is room for.
+	for _, names := range [...][]string{h.needed, usualHeaders, h.named, declared} {
+		for _, name := range names {
+			d := slices.Contains(declared, name)
+			r.read(name, d || slices.Contains(h.named, name) || resp.StatusCode < 300 && slices.Contains(h.needed, name), d)
+		}
 	}
 	if r.meta != nil {
 		c.headMeta = append(r.meta, '}')
@@ -166,6 +163,8 @@ func (r *headReader) shown(name, value string, declared bool) string {
 		value = locationOf(target, c.headLocation(r.resp), r.resp.Header.Get(name), declared)
 	case "Content-Location":
 		value = locationOf(target, value, value, declared)
+	case "Link":
+		value = linkPlaces(target, value)
 	default:
 		if target != nil {
 			value = strings.ReplaceAll(value, target.Scheme+"://"+target.Host+"/", "/")
@@ -208,6 +207,53 @@ func locationOf(target *url.URL, whole, shown string, declared bool) string {
 	}
 	if w, err := target.Parse(whole); err == nil && w.RawQuery != "" && originOf(w) == originOf(target) {
 		return path + "?" + w.RawQuery
+	}
+	return path
+}
+
+// linkPlaces tells the places in a Link header (RFC 8288 section 3) from the root of the service. One of another origin is told by its path:
+// services that know themselves by another name write that. Its query is told only where the path is that of the request, as of another page.
+func linkPlaces(target *url.URL, value string) string {
+	if target == nil {
+		return ""
+	}
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(value); i++ {
+		switch char := value[i]; {
+		case char == '"':
+			quoted = !quoted
+		case char == '\\' && quoted && i+1 < len(value):
+			b.WriteByte(char)
+			i++
+		case char == '<' && !quoted:
+			end := strings.IndexByte(value[i:], '>')
+			if end < 0 {
+				return ""
+			}
+			b.WriteString("<" + linkPlace(target, value[i+1:i+end]))
+			i += end
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}
+
+// linkPlace tells one place of a Link header.
+func linkPlace(target *url.URL, place string) string {
+	u, err := target.Parse(place)
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme != "http" && u.Scheme != "https":
+		return place
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	if u.RawQuery != "" && (originOf(u) == originOf(target) || path == target.EscapedPath()) {
+		path += "?" + u.RawQuery
 	}
 	return path
 }
@@ -256,13 +302,18 @@ func isInternalHeader(name string) bool {
 		}
 	}
 	if strings.Contains(name, "token") { // those of pages are no credentials
-		return !slices.ContainsFunc([]string{"next", "page", "continuation", "cursor", "sync", "delta"}, func(word string) bool { return strings.Contains(name, word) })
+		has := func(word string) bool { return strings.Contains(name, word) }
+		return slices.ContainsFunc([]string{"access", "refresh", "async"}, has) ||
+			!slices.ContainsFunc([]string{"next", "page", "continuation", "cursor", "sync", "delta"}, has)
 	}
 	return false
 }
 
 // checkAnswerHeaders returns what is wrong with the headers that the operator names.
 func checkAnswerHeaders(names []string) (problems []error) {
+	if len(names) > maxNamedHeaders {
+		problems = append(problems, fmt.Errorf("%d headers are named, %d may be", len(names), maxNamedHeaders))
+	}
 	for i, name := range names {
 		switch {
 		case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "":

@@ -99,7 +99,7 @@ func (c *call) empty(resp *http.Response) error {
 func (c *call) emptyText(resp *http.Response) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
-		if value := resp.Header.Get(name); value != "" && !strings.Contains(c.headText, name+": ") {
+		if value := resp.Header.Get(name); value != "" && !strings.Contains(c.headText, " "+name+": ") {
 			text += " " + name + ": " + cut(strings.ToValidUTF8(c.hidden(value), "\uFFFD"), 200) + "."
 		}
 	}
