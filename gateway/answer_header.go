@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -170,12 +169,7 @@ func (r *headReader) shown(name, value string, declared bool) string {
 			value = strings.ReplaceAll(value, target.Scheme+"://"+target.Host+"/", "/")
 		}
 	}
-	value = strings.TrimSpace(strings.Map(func(char rune) rune {
-		if !unicode.IsPrint(char) || char == unicode.ReplacementChar {
-			return -1
-		}
-		return char
-	}, strings.ToValidUTF8(value, "")))
+	value = strings.TrimSpace(openapi.Clean(strings.ToValidUTF8(value, "")))
 	if r.resp.StatusCode >= 400 {
 		value = c.refusal([]byte(value), false)
 	} else {
