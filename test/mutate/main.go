@@ -35,12 +35,12 @@ var groups = []group{
 	{name: "credential", dir: "auth/credential", tests: []string{"auth/credential"}},
 	{name: "wire", dir: "openapi/wire", tests: []string{"openapi/wire", "openapi"}},
 	{name: "request", dir: "openapi", tests: []string{"openapi"},
-		files: []string{"request.go", "argument.go", "arguments.go", "binding.go", "body.go", "multipart.go", "server.go", "servervariable.go", "takes.go", "uploads.go"}},
+		files: []string{"request.go", "argument_place.go", "argument_query.go", "parameter.go", "request_body.go", "request_multipart.go", "server.go", "servervariable.go", "argument_help.go", "uploads.go"}},
 	{name: "http1", dir: "gateway/http1", tests: []string{"gateway/http1"}},
 	{name: "socket", dir: "gateway/socket", tests: []string{"gateway/socket"}},
-	{name: "guard", dir: "gateway/upstream", tests: []string{"gateway/upstream"}, files: []string{"guard.go"}},
+	{name: "guard", dir: "gateway/upstream", tests: []string{"gateway/upstream"}, files: []string{"ssrf.go"}},
 	{name: "upstream", dir: "gateway/upstream", tests: []string{"gateway/upstream"},
-		files: []string{"cleartext.go", "cleartext_conn.go", "age.go", "exact.go", "retry.go", "retry_after.go", "room.go", "breaker.go", "health.go"}},
+		files: []string{"cleartext.go", "cleartext_conn.go", "age.go", "exact.go", "retry.go", "retry_after.go", "bulkhead.go", "breaker.go", "health.go"}},
 }
 
 type settings struct {

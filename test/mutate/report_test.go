@@ -15,9 +15,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestReport holds what a run ends with: each survivor has a reason, and each reason a survivor.
 func TestReport(t *testing.T) {
-	g := group{name: "guard", dir: "gateway/upstream", files: []string{"guard.go"}}
-	change := &point{file: "gateway/upstream/guard.go", function: "allowed", line: 7, change: "a == b → !="}
-	other := &point{file: "gateway/upstream/guard.go", function: "allowed", line: 9, change: "a == b → !=", ordinal: 2}
+	g := group{name: "guard", dir: "gateway/upstream", files: []string{"ssrf.go"}}
+	change := &point{file: "gateway/upstream/ssrf.go", function: "allowed", line: 7, change: "a == b → !="}
+	other := &point{file: "gateway/upstream/ssrf.go", function: "allowed", line: 9, change: "a == b → !=", ordinal: 2}
 	survived := result{group: g, points: 20, killed: 19, survived: []survivor{{change, true}}, took: time.Second}
 	all := regexp.MustCompile("")
 	for _, tt := range []struct {
@@ -30,14 +30,14 @@ func TestReport(t *testing.T) {
 		wrong   string
 	}{
 		{"a reason is known", survived, reasons{change.name(): "both are the same"}, all, 95,
-			"survived: gateway/upstream/guard.go allowed: a == b → !=\n\tline 7: both are the same\n", ""},
+			"survived: gateway/upstream/ssrf.go allowed: a == b → !=\n\tline 7: both are the same\n", ""},
 		{"the line of figures", survived, reasons{change.name(): "both are the same"}, all, 95,
 			"guard            20       19          0          1        1    95.0%  (1 s)\n", ""},
 		{"no reason", survived, nil, all, 90, "\tline 7: NO REASON KNOWN\n", "guard: 1 survive without a reason"},
 		{"not reached", result{group: g, points: 1, survived: []survivor{{change, false}}}, nil, all, 0,
 			"\tline 7: NO REASON KNOWN, and no test reaches it\n", "guard: 1 survive without a reason"},
 		{"no survivor", result{group: g, points: 1, killed: 1}, reasons{other.name(): "old"}, all, 90, "100.0%",
-			"a reason is given for what does not survive: gateway/upstream/guard.go allowed: a == b → != (2)"},
+			"a reason is given for what does not survive: gateway/upstream/ssrf.go allowed: a == b → != (2)"},
 		{"not chosen", result{group: g, points: 1, killed: 1}, reasons{other.name(): "old"}, regexp.MustCompile("refused"), 90, "100.0%", ""},
 		{"a sample", result{group: g, points: 1, killed: 1}, reasons{other.name(): "old"}, nil, 90, "100.0%", ""},
 		{"of another group", result{group: g, points: 1, killed: 1}, reasons{"auth/jwt.go verify: x": "old"}, all, 90, "100.0%", ""},
@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 // TestReasons holds the form of the file of reasons.
 func TestReasons(t *testing.T) {
 	for content, want := range map[string]string{
-		"# of both\n\nauth/jwt.go f: x\n\tit is the same\n\nopenapi/body.go g: y (2)\n\tspeed\n": "",
+		"# of both\n\nauth/jwt.go f: x\n\tit is the same\n\nopenapi/request_body.go g: y (2)\n\tspeed\n": "",
 		"auth/jwt.go f: x\n":                            "survivors.txt:1: the change has no reason",
 		"auth/jwt.go f: x\nauth/jwt.go f: y\n\tspeed\n": "survivors.txt:2: expected the name of a change, and its reason, indented by a tab, on the next line",
 		"\tspeed\n": "survivors.txt:1: expected the name of a change, and its reason, indented by a tab, on the next line",

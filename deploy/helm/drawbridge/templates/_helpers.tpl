@@ -126,7 +126,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* A digest of what changes with a restart only (restartKeys in gateway/restart.go). */}}
+{{/* A digest of what changes with a restart only (restartKeys in gateway/restart_only.go). */}}
 {{- define "drawbridge.restart" -}}
 {{- $c := .Values.config -}}
 {{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}

@@ -58,7 +58,7 @@ func (b *buffers) put(p *[]byte) {
 // stream writes one HTTP answer through a pooled buffer: as one JSON body, or as
 // the event of an event stream. Nothing is sent before holdLimit is reached or the
 // answer is finished, so that an error can still replace what was begun. What may
-// go before the answer is in live.go.
+// go before the answer is in sse.go.
 type stream struct {
 	h        *Handler
 	w        http.ResponseWriter

@@ -9,32 +9,6 @@ import (
 	"time"
 )
 
-// List is a set of lists that a client may be told of.
-type List uint8
-
-// The lists.
-const (
-	ToolsList List = 1 << iota
-	PromptsList
-	ResourcesList
-)
-
-// lists are the single lists, in the order in which they are told.
-var lists = [...]List{ToolsList, PromptsList, ResourcesList}
-
-// notification returns the name of the notification for one list.
-func (l List) notification() string {
-	switch l {
-	case ToolsList:
-		return "notifications/tools/list_changed"
-	case PromptsList:
-		return "notifications/prompts/list_changed"
-	case ResourcesList:
-		return "notifications/resources/list_changed"
-	}
-	return ""
-}
-
 // Viewer is who looks at a list, a resource or a task through an open stream.
 type Viewer struct {
 	Principal string
@@ -150,18 +124,6 @@ func NewHub(o HubOptions) *Hub {
 		o: o, open: make(map[*listener]struct{}),
 		tasks:  make(map[string]map[*listener]string),
 		legacy: make(map[[16]byte]*watcher),
-	}
-}
-
-// Changed makes each stream look again at the lists, and tell its client if what the
-// client sees of one has changed. It does not wait for that.
-func (h *Hub) Changed(changed List) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for l := range h.open {
-		if of := l.lists & changed; of != 0 {
-			l.mark(func(p *pending) { p.lists |= of })
-		}
 	}
 }
 

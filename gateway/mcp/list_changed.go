@@ -1,0 +1,39 @@
+package mcp
+
+// List is a set of lists that a client may be told of.
+type List uint8
+
+// The lists.
+const (
+	ToolsList List = 1 << iota
+	PromptsList
+	ResourcesList
+)
+
+// lists are the single lists, in the order in which they are told.
+var lists = [...]List{ToolsList, PromptsList, ResourcesList}
+
+// notification returns the name of the notification for one list.
+func (l List) notification() string {
+	switch l {
+	case ToolsList:
+		return "notifications/tools/list_changed"
+	case PromptsList:
+		return "notifications/prompts/list_changed"
+	case ResourcesList:
+		return "notifications/resources/list_changed"
+	}
+	return ""
+}
+
+// Changed makes each stream look again at the lists, and tell its client if what the
+// client sees of one has changed. It does not wait for that.
+func (h *Hub) Changed(changed List) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.open {
+		if of := l.lists & changed; of != 0 {
+			l.mark(func(p *pending) { p.lists |= of })
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/widening"
+	"drawbridge/openapi"
+)
+
+// update is the outcome of one attempt of a source. Neither an error nor anything loaded means that the document is
+// unchanged.
+type update struct {
+	source  *source
+	turn    int64 // the last turn that the source had been asked for when the attempt began
+	loaded  *loaded
+	copy    *openapi.Copy // of what was loaded, for the archive; nil: there is none
+	base    *loaded       // from the archive, for a source that has nothing yet; nil: it is not needed
+	early   bool          // the attempt goes on: there is the base alone
+	err     error
+	nextTry time.Time
+}
+
+// Run loads the documents, keeps them fresh, watches files and takes reloads, until ctx ends. It is called once
+// and returns when all of its goroutines have ended; then the error is nil.
+func (g *Gateway) Run(ctx context.Context) error {
+	if !g.running.CompareAndSwap(false, true) {
+		return errors.New("the gateway runs already")
+	}
+	defer close(g.ended)
+	defer g.watches.end()
+	group, ctx := errgroup.WithContext(ctx)
+	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.before())}
+	g.first = nil
+	if len(r.current.sources) == 0 { // nothing will ever be published
+		g.isAttempted.Do(func() { close(g.attempted) })
+	}
+	if g.archive != nil {
+		g.archive.names(r.current)
+		group.Go(func() error { g.keepDocuments(ctx); return nil })
+	}
+	r.start(r.current)
+	if len(r.current.sources) == 0 {
+		g.record.note(r.access)
+	}
+	if g.record != nil {
+		group.Go(func() error { g.record.run(ctx); return nil })
+	}
+	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
+	if s := g.shared.store; s != nil {
+		group.Go(func() error { return s.Run(ctx) })
+	}
+	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// runner is the one writer: its goroutine alone decides what is served.
+type runner struct {
+	g       *Gateway
+	ctx     context.Context // of Run, whose goroutine the runner is
+	group   *errgroup.Group
+	current *deployment       // what is served, or will be as soon as one API is up
+	next    *deployment       // a reload whose sources have not all answered; nil: none
+	since   time.Time         // when next, or the first of those that it replaced, was read
+	later   *reload           // begins when next has come into use; nil: none
+	turn    int64             // counts reloads
+	refused string            // why the newest configuration was refused; "" if it was not
+	access  *widening.Summary // what next allows, or else current
+	changed chan struct{}
+	watch   context.CancelFunc
+	watched []string // files of the configuration
+	again   bool     // the next sign of a change is about one that was refused
+	// starting is true until each document of the first configuration was read once, or could not be.
+	starting bool
+	// failed is the error that ends Run: the first configuration can't be used with the documents.
+	failed error
+}
+
+// start begins the goroutines of what is new in a deployment.
+func (r *runner) start(d *deployment) {
+	var kept []*source
+	for _, s := range d.sources {
+		if s.cancel == nil && s.archiveID != "" && !s.adopted {
+			kept = append(kept, s)
+		}
+	}
+	r.g.expect(r.ctx, kept)
+	for _, s := range d.sources {
+		if s.cancel == nil {
+			var ctx context.Context
+			ctx, s.cancel = context.WithCancel(r.ctx)
+			if s.adopted {
+				s.counted()
+			}
+			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
+		}
+	}
+	if d.guard != nil && d.stopGuard == nil {
+		var ctx context.Context
+		ctx, d.stopGuard = context.WithCancel(r.ctx)
+		r.group.Go(func() error { return d.guard.Run(ctx) })
+	}
+	if d == r.current {
+		r.watchConfig(d)
+	}
+}
+
+// stop ends what a deployment has and the one that stays does not.
+func (r *runner) stop(d, stays *deployment) {
+	for _, s := range d.sources {
+		if !stays.has(s) {
+			s.leaves.Store(true)
+			if s.cancel != nil { // it was started
+				s.cancel()
+			}
+			s.close()
+			for _, a := range s.accepting {
+				answer([]chan<- error{a.done}, admin.ErrChanged)
+			}
+			s.accepting = nil
+		}
+	}
+	for _, s := range stays.sources {
+		s.leaves.Store(false)
+	}
+	if d.stopGuard != nil && d.guard != stays.guard {
+		d.stopGuard()
+	}
+}
+
+// coalesce is how long the runner waits for more documents before it builds a generation: at start many arrive
+// within moments, and each generation costs a pass over all tools. The first one is served at once.
+const coalesce = 20 * time.Millisecond
+
+// trimAfter is how long the runner waits after a change before it gives back the memory that reading took. A
+// document's tree is many times as large as what is kept of it. To collect, give back, and touch again for the next document costs
+// calls more than all of a small document, so the last of several changes is waited for.
+const trimAfter = 5 * time.Second
+
+// trimAtStart is the same until each document was read once: nobody is held up then, and what is needed at first is what the
+// gateway is measured by.
+const trimAtStart = 50 * time.Millisecond
+
+// trimDelay is the one of both that holds now.
+func (g *Gateway) trimDelay() time.Duration {
+	select {
+	case <-g.attempted:
+		return trimAfter
+	default:
+		return trimAtStart
+	}
+}
+
+func (r *runner) loop() {
+	dirty := false
+	timer, trim := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
+	timer.Stop()
+	trim.Stop()
+	defer timer.Stop()
+	defer trim.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			if r.next != nil {
+				r.fail(r.next, r.ctx.Err())
+			}
+			return
+		case u := <-r.g.updates:
+			changed := false
+			r.g.survive("a document was taken over", func() { changed = r.take(u) })
+			if r.failed = r.checkStart(); r.failed != nil {
+				return // and what it would have allowed is not recorded
+			}
+			if u.loaded != nil {
+				trim.Reset(r.g.trimDelay())
+			}
+			switch {
+			case !changed:
+			case r.g.current.Load() == nil || len(u.source.accepting) > 0:
+				r.surviving("what is served was built", r.publish)
+			case !dirty:
+				dirty = true
+				timer.Reset(coalesce)
+			}
+			r.answerAccepted(u)
+		case <-timer.C:
+			dirty = false
+			r.surviving("what is served was built", r.publish)
+		case <-trim.C:
+			r.group.Go(func() error { debug.FreeOSMemory(); return nil })
+		case req := <-r.g.reloads:
+			r.takeReload(req)
+		case a := <-r.g.accepts:
+			if r.surviving("a document was accepted", func() { r.accept(a) }) {
+				a.done <- errStepPanicked // it has room for both answers
+			}
+		case <-r.changed:
+			again := r.again
+			if r.again = false; !again {
+				r.g.log.Info("configuration file changed")
+			}
+			r.takeReload(reload{again: again})
+		case <-r.g.requested:
+			r.takeReload(reload{asked: true})
+		}
+		for r.next != nil && r.next.settled() || r.next == nil && r.later != nil {
+			if r.next != nil {
+				r.surviving("a configuration came into use", r.promoteOrRefuse)
+				timer.Stop()
+				dirty = false
+				continue
+			}
+			later := r.later
+			r.later = nil
+			r.takeReload(*later)
+		}
+	}
+}
+
+// surviving runs a step that may be halfway when it panics. A reload that is under way is given up then, and what is served goes on.
+func (r *runner) surviving(what string, step func()) (panicked bool) {
+	if !r.g.survive(what, step) {
+		return false
+	}
+	next := r.next
+	r.next = nil
+	r.g.survive("a reload was given up", func() {
+		r.fail(r.current, errStepPanicked)
+		if next != nil {
+			r.fail(next, errStepPanicked)
+			r.stop(next, r.current)
+		}
+		r.access = widening.Of(r.current.config, r.access)
+	})
+	return true
+}
+
+// take notes the outcome of an attempt and tells whether operators or clients have something new to see.
+func (r *runner) take(u update) bool {
+	s := u.source
+	known := r.current.has(s) || r.next != nil && r.next.has(s)
+	if !known {
+		return false
+	}
+	if s.loaded == nil && u.base != nil {
+		s.loaded, s.confirmed = u.base, u.base.at
+		if r.current.has(s) {
+			r.current.nameSources()
+		}
+		if u.early || u.err != nil {
+			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.name,
+				"spec", display(s.config.Spec.String()), "read_at", u.base.at)
+		}
+	}
+	if u.early {
+		s.unconfirmed = s.loaded == u.base
+		return r.current.has(s)
+	}
+	first, failedBefore, name := !s.tried, s.err != nil, s.name
+	s.tried, s.unconfirmed, s.answered, s.err, s.nextTry = true, false, u.turn, u.err, u.nextTry
+	if u.err == nil {
+		s.confirmed = time.Now()
+	}
+	switch {
+	case u.err != nil:
+		r.g.metrics.loads.WithLabelValues(name, "failed").Inc()
+		r.g.log.Warn("document can't be used", "api", name, "spec", display(s.config.Spec.String()), "error", u.err,
+			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
+	case u.loaded == nil:
+		r.g.metrics.loads.WithLabelValues(name, "unchanged").Inc()
+	case r.holds(s, u):
+	default:
+		r.accepted(s, u)
+		if name = s.nameFor(u.loaded.title); r.current.has(s) {
+			r.current.nameSources()
+			name = s.name
+		}
+		r.g.metrics.loads.WithLabelValues(name, "changed").Inc()
+		api := u.loaded.api
+		r.g.log.Info("document read", "api", name, "spec", display(s.config.Spec.String()), "standard", u.loaded.standard,
+			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
+	}
+	s.counted()
+	released := u.loaded != nil && r.release()
+	return released || r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
+}
+
+// publish makes what the current deployment has loaded the generation that is served. Before the first one, it waits for
+// documents that decide whether a restriction matches anything: the next of them publishes.
+func (r *runner) publish() {
+	if r.starting && r.g.current.Load() == nil && r.current.checkSelectors().early {
+		r.g.setStatus(nil, r.current, r.refused)
+		return
+	}
+	r.g.publish(r.current, r.refused)
+}
+
+// checkStart returns the error of the first configuration if one of its restrictions matches nothing in the documents. It
+// does so until each of them was read once; after that, documents are held instead.
+func (r *runner) checkStart() error {
+	if !r.starting {
+		return nil
+	}
+	r.starting = slices.ContainsFunc(r.current.sources, func(s *source) bool { return !s.tried })
+	result := r.current.checkSelectors()
+	err := result.refusal()
+	if err == nil && !r.starting {
+		access := r.access
+		if r.next != nil { // a reload is under way
+			access = widening.Of(r.current.config, r.access)
+		}
+		r.g.record.note(access)
+	}
+	return err
+}
