@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
 )
 
 // widens lists in what a configuration gives more access than the deployment does: operation by operation where documents are known, and for operations
@@ -127,7 +128,7 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 		when(v.needsFewerScopes(was, op, subject, before, set, old), widening.FewerScopes)
 		when(old.Condition != "" && set.Condition != old.Condition, widening.OtherCondition)
 	}
-	asks, asked := consentOf(v.c, set, !safeMethod(op.Method)), consentOf(was.c, old, !safeMethod(op.Method))
+	asks, asked := consentOf(v.c, set, !httpmethod.IsSafe(op.Method)), consentOf(was.c, old, !httpmethod.IsSafe(op.Method))
 	when(asked.needed && !asks.needed, widening.NoConsent)
 	given := widening.Asked(set.Inputs)
 	when(slices.ContainsFunc(widening.Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), widening.NotAsked)

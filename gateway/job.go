@@ -12,6 +12,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
 )
 
 // job is what the gateway knows of the jobs that calls of a plan begin. It is immutable.
@@ -91,7 +92,7 @@ func newJob(c *config.Job, op *openapi.Operation, links jobLinks, foreign bool, 
 			return nil
 		}
 		r, err := newJobRequest(o, find)
-		if err == nil && key != "cancel" && !safeMethod(r.method) {
+		if err == nil && key != "cancel" && !httpmethod.IsSafe(r.method) {
 			err = fmt.Errorf("operation %q is a %s: a look changes nothing", o.Operation, r.method)
 		}
 		if r != nil {

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
 )
 
 // What a document says of jobs makes the gateway send requests that nobody has asked for. It may name what the caller could call
@@ -56,7 +57,7 @@ func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.
 			continue
 		}
 		for _, r := range []*jobRequest{j.status, j.result} {
-			if r != nil && r.operation != nil && plans[r.operation] != nil && safeMethod(r.method) {
+			if r != nil && r.operation != nil && plans[r.operation] != nil && httpmethod.IsSafe(r.method) {
 				plans[r.operation].polled = j
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
 )
 
 // Plan is all that a call of one tool needs, worked out when its generation was built. It is immutable.
@@ -76,7 +77,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
 		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
-		safe: safeMethod(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
+		safe: httpmethod.IsSafe(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
 	p.maxAnswer = int64(s.config.MaxAnswer)
 	p.repeated, p.rates, p.clean = repeatedOf(t), ratesOf(&s.config, s.name, t, set), s.config.Clean
@@ -150,13 +151,4 @@ func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard
 		ctx = sent.Context(ctx)
 	}
 	return ctx, sent
-}
-
-// safeMethod tells whether a method is safe: read-only by definition, so that nothing is lost when it is stopped.
-func safeMethod(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return true
-	}
-	return false
 }

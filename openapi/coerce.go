@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
 )
@@ -38,7 +39,7 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 	if len(faults) > schema.MaxFaults {
 		all = v.ValidateUpTo(decode(args), maxHealedFaults)
 	}
-	h := healing{o: o, v: v, empties: SafeMethod(o.Method)}
+	h := healing{o: o, v: v, empties: httpmethod.IsSafe(o.Method)}
 	result := h.run(args, all)
 	if result.args != nil {
 		return result

@@ -14,15 +14,6 @@ import (
 // absent, and so do the others if the method is safe: without a filter a safe method answers too much, while another one may change
 // too much.
 
-// SafeMethod tells whether a method is safe (RFC 9110 section 9.2.1; QUERY: RFC 10008 section 2): it changes nothing.
-func SafeMethod(method string) bool {
-	switch strings.ToUpper(method) {
-	case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY":
-		return true
-	}
-	return false
-}
-
 // isAbsent tells whether a value stands for nothing: null, with empties also what isEmpty.
 func isAbsent(value []byte, empties bool) bool {
 	return jsonscan.KindOf(value) == jsonscan.Null || empties && isEmpty(value)

@@ -1,6 +1,10 @@
 package catalog
 
-import "strconv"
+import (
+	"strconv"
+
+	"drawbridge/openapi/httpmethod"
+)
 
 // Annotations are the behaviour hints of a tool (MCP ToolAnnotations). All are explicit, because the defaults of the
 // protocol say the contrary of what most operations do.
@@ -17,14 +21,8 @@ type Annotations struct {
 // promise that a call only adds. Every operation reaches a service that the gateway doesn't control.
 func annotations(method string) Annotations {
 	a := Annotations{OpenWorld: true}
-	switch method {
-	case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY":
-		a.ReadOnly, a.Idempotent = true, true
-	case "PUT", "DELETE":
-		a.Destructive, a.Idempotent = true, true
-	default:
-		a.Destructive = true
-	}
+	a.ReadOnly, a.Idempotent = httpmethod.IsSafe(method), httpmethod.IsIdempotent(method)
+	a.Destructive = !a.ReadOnly
 	return a
 }
 

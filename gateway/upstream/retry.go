@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"drawbridge/openapi/httpmethod"
 )
 
 // Retries say how often a request is sent again that came to nothing (L5). The
@@ -50,15 +52,8 @@ func (r Repeat) may(method string) bool {
 	return Idempotent(method)
 }
 
-// Idempotent reports whether it makes no difference how often a service gets a
-// request of a method (RFC 9110 section 9.2.2).
-func Idempotent(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "":
-		return true
-	}
-	return false
-}
+// Idempotent reports whether it makes no difference how often a service gets a request of a method; "" is GET, as in net/http.
+func Idempotent(method string) bool { return method == "" || httpmethod.IsIdempotent(method) }
 
 const (
 	firstPause  = 100 * time.Millisecond // the longest before the first retry; it doubles

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/openapi/httpmethod"
 )
 
 // In what an operation is wider, to be followed by which one.
@@ -309,9 +310,7 @@ func (s *side) exposes(op config.Subject) bool {
 }
 
 func (s *side) effectOn(op config.Subject) (e effect) {
-	switch op.Method {
-	case "GET", "HEAD", "OPTIONS", "TRACE":
-	default:
+	if !httpmethod.IsSafe(op.Method) {
 		e.confirm = s.all.Confirm
 	}
 	for _, r := range s.rules {
