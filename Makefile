@@ -43,6 +43,14 @@ help: ## print this list
 build: ## build bin/drawbridge, static and stripped
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/drawbridge ./cmd/drawbridge
 
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: cross
+cross: ## the program builds for each platform of PLATFORMS
+	@for platform in $(PLATFORMS); do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o /dev/null ./cmd/drawbridge || exit 1; echo "$$platform: ok"; \
+	done
+
 .PHONY: demo
 demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (DEMO_FLAGS=--auth: with a login)
 	$(GO) run ./cmd/drawbridge demo $(DEMO_FLAGS)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,12 +12,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/config"
+	"drawbridge/gateway/regularfile"
 	"drawbridge/openapi"
 )
 
@@ -113,7 +112,7 @@ func archiveID(api *config.API) string {
 func (s *archive) path(id string) string { return filepath.Join(s.dir, id+archiveSuffix) }
 
 func (s *archive) readFile(id string) ([]byte, error) {
-	f, err := os.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	f, err := regularfile.Open(s.path(id))
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +121,6 @@ func (s *archive) readFile(id string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
 	case info.Size() > s.most:
 		return nil, fmt.Errorf("it is larger than %d MiB", s.most>>20)
 	}
@@ -134,7 +131,7 @@ func (s *archive) readFile(id string) ([]byte, error) {
 
 // readSize returns what was made of the document that is kept, in bytes; 0: that is not known.
 func (s *archive) readSize(id string) int64 {
-	f, err := os.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := regularfile.Open(s.path(id))
 	if err != nil {
 		return 0
 	}

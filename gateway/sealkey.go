@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+
+	"drawbridge/gateway/regularfile"
 )
 
 const (
@@ -58,7 +60,10 @@ func sealKeyFrom(path string, log *slog.Logger) ([]byte, error) {
 
 // readSealKey reads a file with a key. The error is an *unusableKey if another can take its place.
 func readSealKey(path string) ([]byte, error) {
-	f, err := openSealKey(path)
+	f, err := regularfile.Open(path)
+	if errors.Is(err, regularfile.ErrIrregular) {
+		return nil, fmt.Errorf("%q is not a regular file; name a file that the gateway may make", path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +72,6 @@ func readSealKey(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%q is not a regular file; name a file that the gateway may make", path)
 	case info.Size() > maxSealKeyFile:
 		return nil, fmt.Errorf("%q has %d bytes and is no file with a key; name another, or remove it", path, info.Size())
 	}

@@ -9,11 +9,6 @@ import (
 	"syscall"
 )
 
-// openSealKey opens a file with a key: no link, and without waiting for the other end of a pipe.
-func openSealKey(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-}
-
 // exposedSealKey says why a key is not secret, "" if it is. The group may have it: volumes of Kubernetes with fsGroup give each
 // file to it.
 func exposedSealKey(info fs.FileInfo) string {

@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"drawbridge/gateway/regularfile"
 )
 
 const (
@@ -36,16 +36,11 @@ func RecordFile(dir, configFile string) string {
 
 // ReadRecord reads a record. [os.ErrNotExist] is among what the error wraps.
 func ReadRecord(path string) (*Summary, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	if info, err := f.Stat(); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ var layers = []layer{
 	{"gateway/call.go", "(*Gateway) callTool", byCall},
 	{"gateway/call.go", "(*call) permit", byCall},
 	{"gateway/call.go", "(*call) send", byCall},
-	{"openapi/request.go", "(*Operation) NewRequest", byCall},
+	{"openapi/request.go", "(*Operation) Build", byCall},
 	{"gateway/upstream/upstream.go", "(*Client) do", byCall},
 	{"gateway/upstream/bulkhead.go", "(*room) enter", byCall},
 	{"gateway/upstream/ssrf.go", "(*guard) dial", byCall},
