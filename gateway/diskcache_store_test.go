@@ -251,7 +251,7 @@ func TestArchiveRefuses(t *testing.T) {
 		}, "damaged"},
 		"another's":   {func() error { return os.WriteFile(a, other, 0o600) }, "that of another API"},
 		"a link":      {func() error { return os.Symlink(elsewhere, a) }, "too many levels of symbolic links"},
-		"a directory": {func() error { return os.Mkdir(a, 0o700) }, "no regular file"},
+		"a directory": {func() error { return os.Mkdir(a, 0o700) }, "not a regular file"},
 		"too large":   {func() error { return os.WriteFile(a, nil, 0o600) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
