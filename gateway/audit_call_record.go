@@ -13,8 +13,8 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// account is what the audit log will tell of a call; it is of the call's goroutine.
-type account struct {
+// callRecord collects what the audit record of a call will hold. Only the call's goroutine uses it.
+type callRecord struct {
 	start     time.Time
 	rpc       string // how the call came about; "": as the request says
 	outcome   outcome
@@ -35,10 +35,10 @@ const outcomeInvalid outcome = "invalid_request"
 const unaudited = "The gateway can't write its audit log now, and makes no call without it. Nothing was sent. Try again in a minute; if that does " +
 	"not help, tell the user that the operator of the gateway must look at the audit log."
 
-// enter begins the account of a call, where there is an audit log. leave must be called.
+// enter begins the audit record of a call, if there is an audit log. leave must be called.
 func (c *call) enter() {
 	if c.g.audit != nil {
-		c.account = &account{start: time.Now()}
+		c.callRecord = &callRecord{start: time.Now()}
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *call) accountable(ctx context.Context) error {
 	return c.failed(err)
 }
 
-// exchanged tells the metrics and the account of a request to the service, how often it was sent, and of its answer; nil: there was none.
+// exchanged tells the metrics and the audit record how often a request was sent to the service, and of its answer, which is nil if none came.
 func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	c.settle()
 	c.status = 0
@@ -67,7 +67,7 @@ func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	}
 	sent := int64(requests) * max(0, req.ContentLength)
 	c.plan.metrics.flow.exchanged(sent, resp)
-	a := c.account
+	a := c.callRecord
 	if a == nil {
 		return
 	}
@@ -87,15 +87,15 @@ func (c *call) settle() {
 	n := c.received.Received()
 	c.received = nil
 	c.plan.metrics.flow.received.Add(float64(n))
-	if c.account != nil {
-		c.account.received += n
+	if c.callRecord != nil {
+		c.callRecord.received += n
 	}
 }
 
 // leave writes the line of a call that has ended with err. A look at a task that made no request, and was not refused, is no call.
 func (c *call) leave(err error) {
 	c.settle()
-	a := c.account
+	a := c.callRecord
 	if a == nil {
 		return
 	}
@@ -131,9 +131,9 @@ func (o outcome) decision() audit.Decision {
 }
 
 // write writes the line of a call.
-func (g *Gateway) write(c *call, a *account) {
+func (g *Gateway) write(c *call, a *callRecord) {
 	line := audit.Line{
-		Time: a.start, Request: visitFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
+		Time: a.start, Request: requestInfoFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
 		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
@@ -173,6 +173,6 @@ func (g *Gateway) refuseScope(ctx context.Context, e *endpoint, p *Plan, caller 
 // refuse writes the line of a call that is refused before it is one.
 func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o outcome) {
 	if g.audit != nil {
-		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &account{start: time.Now(), outcome: o})
+		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
 	}
 }

@@ -108,7 +108,7 @@ type call struct {
 	hiding     []*sensitive   // of the operations whose answer about a job is read, besides what the plan hides
 	anew       bool           // the service is asked, whatever is kept of its answers
 	kept       *kept          // takes the result instead of the client; nil: the client does
-	account    *account       // for the audit log; nil: there is none
+	callRecord *callRecord    // for the audit log; nil: there is none
 	body       io.ReadCloser  // of the service's last answer, as it came; nil: none did
 	received   receivedBy     // it, until what came of it is counted; nil: it is
 	status     int            // of the service's last answer; 0: none came
@@ -262,7 +262,7 @@ func (c *call) took() time.Duration {
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
 	c.args = args
-	if p.condition == nil && !p.consent.needed && p.questions == nil && p.given() == p.Operation || visitFrom(ctx).operator {
+	if p.condition == nil && !p.consent.needed && p.questions == nil && p.given() == p.Operation || requestInfoFrom(ctx).operator {
 		return args, nil
 	}
 	var err error
@@ -448,12 +448,12 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 func (c *call) done(o outcome, cause error) {
 	c.plan.metrics.count(o)
 	if cause != nil {
-		if v := visitOf(c.ctx); v != nil && v.operator {
+		if v := requestInfoOf(c.ctx); v != nil && v.operator {
 			v.cause = cause
 		}
 	}
-	if c.account != nil {
-		c.account.outcome = o
+	if c.callRecord != nil {
+		c.callRecord.outcome = o
 	}
 	c.tellOutcome(o)
 	level := slog.LevelInfo

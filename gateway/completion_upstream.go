@@ -107,8 +107,8 @@ func (c *call) count(err error) {
 		return
 	}
 	c.plan.metrics.count(o)
-	if c.account != nil {
-		c.account.outcome = o
+	if c.callRecord != nil {
+		c.callRecord.outcome = o
 	}
 }
 

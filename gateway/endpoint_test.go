@@ -120,21 +120,21 @@ func TestEndpointsOfAReload(t *testing.T) {
 	if got := introduction("/mcp/shop"); got != "Shopping: One." {
 		t.Errorf("/mcp/shop: %s", got)
 	}
-	before := g.speakers.byName["shop"]
-	again := func(endpoints string) *speaker {
+	before := g.mcpHandlers.byName["shop"]
+	again := func(endpoints string) *mcpHandler {
 		d := g.first
 		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
 		g.publish(d, "")
-		return g.speakers.byName["shop"]
+		return g.mcpHandlers.byName["shop"]
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {
-		t.Error("an endpoint that stayed as it was has another speaker")
+		t.Error("an endpoint that stayed as it was has another MCP handler")
 	}
 	if got := introduction("/mcp/show"); got != "Drawbridge: " {
 		t.Errorf("/mcp/show: %s", got)
 	}
 	if again("{name: shop, instructions: Two.}") != before || introduction("/mcp/shop") != "Drawbridge: Two." {
-		t.Error("what an endpoint says of itself did not change, or its speaker did")
+		t.Error("what an endpoint says of itself did not change, or its MCP handler did")
 	}
 	if w := do(g.Handler(), http.MethodPost, "/mcp/show", nil); w.Code != 404 {
 		t.Errorf("an endpoint that is gone = %d", w.Code)

@@ -14,7 +14,7 @@ type sharer struct {
 	address   addressKey
 }
 
-func sharerOf(principal string, v *visit) sharer {
+func sharerOf(principal string, v *requestInfo) sharer {
 	if principal == "" {
 		return sharer{address: v.address}
 	}

@@ -70,22 +70,22 @@ type Options struct {
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
 // running, and serve [Gateway.Handler] and [Gateway.Admin]. All methods are safe for concurrent use.
 type Gateway struct {
-	o        Options
-	log      *slog.Logger
-	metrics  *metrics
-	tracer   trace.Tracer // nil: no tracing
-	audit    *audit.Log   // nil: none
-	public   http.Handler
-	admin    http.Handler
-	checks   failedChecks // of tokens
-	faults   faultLines   // of calls
-	laters   faultLines   // of requests that are refused and may come again
-	mistakes faultLines   // of requests that are wrong
-	unsigned faultLines   // of callbacks
-	cursors  *cursors
-	speakers *speakers
-	reports  *reports
-	tasks    *tasks
+	o           Options
+	log         *slog.Logger
+	metrics     *metrics
+	tracer      trace.Tracer // nil: no tracing
+	audit       *audit.Log   // nil: none
+	public      http.Handler
+	admin       http.Handler
+	checks      failedChecks // of tokens
+	faults      faultLines   // of calls
+	laters      faultLines   // of requests that are refused and may come again
+	mistakes    faultLines   // of requests that are wrong
+	unsigned    faultLines   // of callbacks
+	cursors     *cursors
+	mcpHandlers *mcpHandlers
+	reports     *reports
+	tasks       *tasks
 	// completions are what services have told to those who type.
 	completions completions
 	watches     *watches
@@ -199,14 +199,14 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
-	g.speakers, g.watches = g.newSpeakers(c, keys), newWatches(g)
+	g.mcpHandlers, g.watches = g.newSpeakers(c, keys), newWatches(g)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}
 	o.Metrics.MustRegister(newIssuerMetrics(g), newToldMetrics(g.Status))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
-		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.speakers.streams()) }))
+		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",

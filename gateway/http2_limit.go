@@ -36,10 +36,10 @@ func (g *Gateway) multiplexed(next http.Handler) http.Handler {
 		}
 		if because := s.begin(); because != "" {
 			g.metrics.refused[because].Inc()
-			v := &visit{answer: w.Header()} // it has no other
+			v := &requestInfo{answer: w.Header()} // it has no other
 			v.id.given = g.clients.requestID(r)
 			v.tell()
-			g.accountRefused(context.WithValue(r.Context(), visitKey{}, v), r, outcome(because), http.StatusServiceUnavailable, audit.Line{})
+			g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, outcome(because), http.StatusServiceUnavailable, audit.Line{})
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable) // without a body, which its client could let wait
 			return

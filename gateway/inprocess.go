@@ -78,8 +78,8 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// The same tools without a guard, so that nobody asks for scopes.
 	open := newEndpoint(gen, gen.whole.plans, nil, nil)
-	own := &visit{endpoint: open, operator: true}
-	ctx = context.WithValue(ctx, visitKey{}, own)
+	own := &requestInfo{endpoint: open, operator: true}
+	ctx = context.WithValue(ctx, requestInfoKey{}, own)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +90,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", tool)
 	w := &recorder{header: http.Header{}}
-	g.speakers.whole(gen.config).ServeHTTP(w, r)
+	g.mcpHandlers.whole(gen.config).ServeHTTP(w, r)
 	var answer struct {
 		Result json.RawMessage
 		Error  *struct{ Message string }

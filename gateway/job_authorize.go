@@ -92,7 +92,7 @@ func (c *call) about(ctx context.Context, all []toldBy) error {
 func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 	named := c.plan.job.names(one.operation) || c.plan.polled != nil && c.plan.polled.names(one.operation)
 	switch {
-	case p == nil && named, visitFrom(ctx).operator:
+	case p == nil && named, requestInfoFrom(ctx).operator:
 		return nil
 	case p == nil:
 		return c.untold(nil, nil)

@@ -158,7 +158,7 @@ func (c *call) follow(t *task) bool {
 func (c *call) report(t *task) bool {
 	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
 	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client})
-	of := sharerOf(c.req.Principal, visitFrom(c.ctx))
+	of := sharerOf(c.req.Principal, requestInfoFrom(c.ctx))
 	follow := func(ctx context.Context) {
 		for pause := c.plan.job.interval; ; {
 			select {

@@ -28,9 +28,9 @@ const (
 
 func (g *Gateway) oldRoutes(r chi.Router) {
 	for path, t := range map[string]transport{oldStreamPath: oldStream, oldMessagesPath: oldMessages} {
-		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: t}) })
+		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: t}) })
 		r.HandleFunc(path+"/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-			g.enter(w, r, &visit{name: chi.URLParam(r, "endpoint"), transport: t})
+			g.enter(w, r, &requestInfo{name: chi.URLParam(r, "endpoint"), transport: t})
 		})
 	}
 }
@@ -57,8 +57,8 @@ func messagesPath(c *config.Config, name string) string {
 }
 
 // ServeHTTP serves a request by the transport that it came on.
-func (s *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := visitFrom(r.Context())
+func (s *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := requestInfoFrom(r.Context())
 	if v.stay != nil {
 		v.stay.known = v.endpoint.guard != nil
 	}

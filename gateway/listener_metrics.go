@@ -30,7 +30,7 @@ func newSlowness(g *Gateway, r prometheus.Registerer) *slowness {
 			ConstLabels: prometheus.Labels{"stage": name}}, func() float64 { return float64(s.stages[stage].Load()) }))
 	}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
-		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.speakers.readers.Count()) }))
+		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.readers.Count()) }))
 	gaveUp := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_connections_given_up_total",
 		Help: "Connections that were too slow, by what was waited for: nothing (it sent none), the head or the body of a first request, or that a list was read (answer)."},
 		[]string{"waited_for"})

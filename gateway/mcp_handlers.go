@@ -14,15 +14,15 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// speaker speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
-type speaker struct {
+// mcpHandler speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
+type mcpHandler struct {
 	*mcp.Handler
 	hub *mcp.Hub
 	old *mcp.OldTransport // nil: it is not served
 }
 
-// speakers are all of them, by the name of the endpoint; that of the whole is "". They are safe for concurrent use.
-type speakers struct {
+// mcpHandlers are the handlers of all endpoints by name; the name of /mcp is "". They are safe for concurrent use.
+type mcpHandlers struct {
 	g         *Gateway
 	readers   mcp.SlowReaders
 	waits     mcp.Waits
@@ -32,13 +32,13 @@ type speakers struct {
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
 	config  *config.Config
-	byName  map[string]*speaker
+	byName  map[string]*mcpHandler
 	ending  []*mcp.Hub // of endpoints that are gone, whose last streams may be open
 	ended   bool       // all streams have ended, and there are to be no more
 }
 
-func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
-	s := &speakers{g: g, byName: map[string]*speaker{}, readers: mcp.SlowReaders{Again: serveAgain, GivenUp: g.connections.slow.gaveUp[ofAnswer].Inc}}
+func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
+	s := &mcpHandlers{g: g, byName: map[string]*mcpHandler{}, readers: mcp.SlowReaders{Again: serveAgain, GivenUp: g.connections.slow.gaveUp[ofAnswer].Inc}}
 	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),
@@ -48,7 +48,7 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 		Batch:        g.authorizeBatch,
 		Admit:        g.admit,
 		Crowded:      g.crowdedAt,
-		RequestID:    func(ctx context.Context) string { return visitFrom(ctx).request() },
+		RequestID:    func(ctx context.Context) string { return requestInfoFrom(ctx).request() },
 		Logger:       g.log,
 		Observe:      g.observe,
 		Panicked:     g.panicked,
@@ -64,8 +64,8 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *speakers {
 	return s
 }
 
-// tune has all speakers, and those to come, follow a configuration in what they need not end anything for.
-func (s *speakers) tune(c *config.Config, keys [][]byte) {
+// tune makes all handlers, and those to come, follow the settings of a configuration that end nothing under way.
+func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := mcp.Tuning{
@@ -79,18 +79,18 @@ func (s *speakers) tune(c *config.Config, keys [][]byte) {
 	s.options.MaxStreamAge, s.options.Sessionless = t.MaxStreamAge, t.Sessionless
 	s.waits.Bound(c.Limits.MaxCalls)
 	s.listeners.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
-	for _, speaker := range s.byName {
-		if err := speaker.Tune(t); err != nil {
+	for _, mcpHandler := range s.byName {
+		if err := mcpHandler.Tune(t); err != nil {
 			s.g.log.Error("sessions are still sealed with the keys of before", "error", err)
 		}
 	}
 }
 
-// whole returns the speaker of /mcp.
-func (s *speakers) whole(c *config.Config) *speaker { return s.of("", "", c.Server.Instructions) }
+// whole returns the handler of /mcp.
+func (s *mcpHandlers) whole(c *config.Config) *mcpHandler { return s.of("", "", c.Server.Instructions) }
 
-// of returns the speaker of an endpoint. One that is there goes on to say of itself what it does, until [speakers.settle].
-func (s *speakers) of(name, title, instructions string) *speaker {
+// of returns the handler of an endpoint. One that is there goes on to say of itself what it does, until [mcpHandlers.settle].
+func (s *mcpHandlers) of(name, title, instructions string) *mcpHandler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.g
@@ -104,7 +104,7 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked, Watch: g.watches.begin,
 	})
 	o.Hub, o.Relay = hub, g.shared.relay(name)
-	next := &speaker{hub: o.Hub, Handler: mcp.NewHandler(g.local(g.methods()), o)}
+	next := &mcpHandler{hub: o.Hub, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if s.config.Server.OldTransport {
 		next.old = mcp.NewOldTransport(next.Handler, messagesPath(s.config, name))
 	}
@@ -118,8 +118,8 @@ func (s *speakers) of(name, title, instructions string) *speaker {
 // titleOf is what an endpoint calls itself, whose title the configuration may leave out.
 func titleOf(title string) string { return cmp.Or(title, "Drawbridge") }
 
-// settle has the speakers of a configuration's endpoints say what it says of them. It forgets those of others, and ends their streams.
-func (s *speakers) settle(c *config.Config) {
+// settle makes the handlers of a configuration's endpoints say what it says of them. It forgets those of others, and ends their streams.
+func (s *mcpHandlers) settle(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stay := map[string]bool{"": true}
@@ -130,7 +130,7 @@ func (s *speakers) settle(c *config.Config) {
 	}
 	s.ending = slices.DeleteFunc(s.ending, func(h *mcp.Hub) bool { return h.Streams() == 0 })
 	for name, old := range s.byName {
-		if !stay[name] && !s.g.o.Local { // a conversation over lines has one speaker as long as it lasts
+		if !stay[name] && !s.g.o.Local { // a conversation over stdio has one handler as long as it lasts
 			delete(s.byName, name)
 			endStreams(old.hub)
 			s.ending = append(s.ending, old.hub)
@@ -139,49 +139,49 @@ func (s *speakers) settle(c *config.Config) {
 }
 
 // hub returns the hub of an endpoint, nil if there is none.
-func (s *speakers) hub(name string) *mcp.Hub {
+func (s *mcpHandlers) hub(name string) *mcp.Hub {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if speaker := s.byName[name]; speaker != nil {
-		return speaker.hub
+	if mcpHandler := s.byName[name]; mcpHandler != nil {
+		return mcpHandler.hub
 	}
 	return nil
 }
 
 // changed has all open streams look at their lists again.
-func (s *speakers) changed(lists mcp.List) {
+func (s *mcpHandlers) changed(lists mcp.List) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, speaker := range s.byName {
-		speaker.hub.Changed(lists)
+	for _, mcpHandler := range s.byName {
+		mcpHandler.hub.Changed(lists)
 	}
 }
 
 // restart ends all open streams. Clients open them again, with tokens that are looked at anew.
-func (s *speakers) restart() {
+func (s *mcpHandlers) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, speaker := range s.byName {
-		speaker.hub.Restart()
+	for _, mcpHandler := range s.byName {
+		mcpHandler.hub.Restart()
 	}
 }
 
 // endedElsewhere ends what there is here of a session that another replica has ended.
-func (s *speakers) endedElsewhere(session string) {
+func (s *mcpHandlers) endedElsewhere(session string) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.byName))
 	s.mu.Unlock()
-	for _, speaker := range all {
-		speaker.Ended(session)
+	for _, mcpHandler := range all {
+		mcpHandler.Ended(session)
 	}
 }
 
 // streams counts the open streams.
-func (s *speakers) streams() (n int) {
+func (s *mcpHandlers) streams() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, speaker := range s.byName {
-		n += speaker.hub.Streams()
+	for _, mcpHandler := range s.byName {
+		n += mcpHandler.hub.Streams()
 	}
 	for _, hub := range s.ending {
 		n += hub.Streams()
@@ -190,14 +190,14 @@ func (s *speakers) streams() (n int) {
 }
 
 // end ends the streams of all hubs, and of those to come. It returns the hubs, and waits for nothing.
-func (s *speakers) end() []*mcp.Hub {
+func (s *mcpHandlers) end() []*mcp.Hub {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 	hubs := slices.Clone(s.ending)
-	for _, speaker := range s.byName {
-		endStreams(speaker.hub)
-		hubs = append(hubs, speaker.hub)
+	for _, mcpHandler := range s.byName {
+		endStreams(mcpHandler.hub)
+		hubs = append(hubs, mcpHandler.hub)
 	}
 	return hubs
 }
@@ -214,7 +214,7 @@ func endStreams(h *mcp.Hub) {
 // returns when they have ended, or with ctx's error. It is called when the listener is shut down, which waits for
 // whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
-	hubs := g.speakers.end()
+	hubs := g.mcpHandlers.end()
 	errs := []error{g.reports.stop(ctx)}
 	for _, hub := range hubs {
 		errs = append(errs, hub.Drain(ctx))
@@ -224,23 +224,23 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 
 // EndAnswers returns when all answers are out that [net/http.Server.Shutdown] does not wait for: those that clients were slow to read. It is called after that. When ctx
 // ends it cuts those that are not, and returns ctx's error.
-func (g *Gateway) EndAnswers(ctx context.Context) error { return g.speakers.readers.End(ctx) }
+func (g *Gateway) EndAnswers(ctx context.Context) error { return g.mcpHandlers.readers.End(ctx) }
 
 // EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
 // contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.
-func (g *Gateway) EndCalls() { g.speakers.calls.End() }
+func (g *Gateway) EndCalls() { g.mcpHandlers.calls.End() }
 
 // ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
 var ErrEnding = mcp.ErrEnding
 
 // seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed.
 func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {
-	visit, _ := ctx.Value(visitKey{}).(*visit)
+	requestInfo, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	gen := g.current.Load()
-	if visit == nil || gen == nil {
+	if requestInfo == nil || gen == nil {
 		return ""
 	}
-	e := gen.endpoint(visit.name)
+	e := gen.endpoint(requestInfo.name)
 	if e == nil {
 		return ""
 	}
@@ -263,7 +263,7 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 
 // anonymousAddress names the address of a request, "" for one that is not counted.
 func anonymousAddress(ctx context.Context) string {
-	if v := visitFrom(ctx); v.address != (addressKey{}) {
+	if v := requestInfoFrom(ctx); v.address != (addressKey{}) {
 		return v.address.String()
 	}
 	return ""

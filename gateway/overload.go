@@ -143,7 +143,7 @@ const tooLargeToWait = "This call has to ask the user something, and its argumen
 
 // admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
 // where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.
-func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *visit, gen *generation) bool {
+func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestInfo, gen *generation) bool {
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}

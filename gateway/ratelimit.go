@@ -130,7 +130,7 @@ const saidRate = "said|"
 
 // admit counts a request of a caller that is known, and, of a batch, all but the first for the address as well.
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	v := visitFrom(ctx)
+	v := requestInfoFrom(ctx)
 	rates := &v.endpoint.gen.rates
 	if req.Part > 1 && rates.address != nil && v.address != (addressKey{}) {
 		if d := g.addresses.TakeBytes(v.address[:], rates.address.limit, 1); !d.Allowed {
@@ -166,7 +166,7 @@ func rateKey(principal string) string {
 
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
-	if e, _ := c.g.crowded(c.endpoint.gen, visitFrom(c.ctx).looked); e != nil {
+	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).looked); e != nil {
 		c.turnedAway(outcomeLimited)
 		return e
 	}
@@ -209,8 +209,8 @@ func (c *call) rated() error {
 // turnedAway counts the call as one that may come again.
 func (c *call) turnedAway(because outcome) {
 	c.plan.metrics.count(because)
-	if c.account != nil {
-		c.account.outcome = because
+	if c.callRecord != nil {
+		c.callRecord.outcome = because
 	}
 }
 
@@ -222,7 +222,7 @@ func (c *call) keyOf(r *rate) string {
 	if c.caller != nil {
 		return r.key + rateKey(c.caller.ID())
 	}
-	return r.key + visitFrom(c.ctx).address.String()
+	return r.key + requestInfoFrom(c.ctx).address.String()
 }
 
 // seconds rounds up.

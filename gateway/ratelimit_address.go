@@ -72,7 +72,7 @@ func (c *clients) count(r *http.Request) (a netip.Addr, counts, unlisted bool) {
 // All requests are counted, but a handshake is never refused for their number: a client that can't even begin does not know what to
 // wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
 // handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
-func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *visit, limit *rate) bool {
+func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *rate) bool {
 	if v.address == (addressKey{}) {
 		return true
 	}
@@ -111,7 +111,7 @@ const (
 
 // peek reads the method and the id of a request that is about to be refused; "" if it can't be a handshake. The body is there
 // again afterwards. Over HTTP/1 it has come with the request; else it has peekPatience.
-func peek(w http.ResponseWriter, r *http.Request, v *visit) (method string, id []byte) {
+func peek(w http.ResponseWriter, r *http.Request, v *requestInfo) (method string, id []byte) {
 	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
 		return "", nil
 	}

@@ -62,8 +62,8 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if c.sentEchoes = nil; c.account != nil { // a token may be another one now
-			c.account.redirects++
+		if c.sentEchoes = nil; c.callRecord != nil { // a token may be another one now
+			c.callRecord.redirects++
 		}
 		var requests int
 		var err error

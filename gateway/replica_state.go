@@ -24,7 +24,7 @@ const (
 	// sharedLabel is the version of what is sealed in the state that replicas share.
 	sharedLabel = "drawbridge shared state 1"
 	// topicSessions is under which replicas tell each other what legacy sessions say: the name of the endpoint, a line break, and
-	// what its speaker has sealed.
+	// what its MCP handler has sealed.
 	topicSessions = "sessions"
 	// topicTasks is under which they tell each other the names of tasks that have changed.
 	topicTasks = "tasks"
@@ -87,7 +87,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	records.Merge(mergeTasks)
 	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	ends := s.Tombstones(ended)
-	ends.Ended(func(session string) { g.speakers.endedElsewhere(session) })
+	ends.Ended(func(session string) { g.mcpHandlers.endedElsewhere(session) })
 	return &shared{
 		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: ends,
 		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
@@ -111,7 +111,7 @@ func (s *shared) rekey(keys [][]byte) error {
 	return s.seal.Rekey(keys)
 }
 
-// relay returns the way to the speakers of an endpoint in other replicas; nil: there is none.
+// relay returns the way to the MCP handlers of an endpoint in other replicas; nil: there is none.
 func (s *shared) relay(endpoint string) mcp.RelayFunc {
 	if s.store == nil {
 		return nil
@@ -128,13 +128,13 @@ func (g *Gateway) relayed(message []byte) {
 	if !ok {
 		return
 	}
-	g.speakers.mu.Lock()
-	speaker := g.speakers.byName[endpoint]
-	g.speakers.mu.Unlock()
-	if speaker == nil {
+	g.mcpHandlers.mu.Lock()
+	mcpHandler := g.mcpHandlers.byName[endpoint]
+	g.mcpHandlers.mu.Unlock()
+	if mcpHandler == nil {
 		return
 	}
-	if err := speaker.Relayed([]byte(text)); err != nil {
+	if err := mcpHandler.Relayed([]byte(text)); err != nil {
 		g.log.Warn("another replica has told what can't be read", "error", err)
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"drawbridge/auth"
 )
 
-// visit is one request's: where it goes. It is of the request's goroutine.
-type visit struct {
+// requestInfo is what the gateway knows of one HTTP request, and travels in its context. Only the request's goroutine uses it, but for
+// the atomic members.
+type requestInfo struct {
 	name string
 	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
 	generation *generation
@@ -19,7 +20,7 @@ type visit struct {
 	cause      error       // why the operator's call came to nothing
 	header     http.Header // of the request; nil where there is none
 	answer     http.Header // of its answer, for who refuses it before anybody answers; nil where there is none
-	transport  transport   // which the speaker has several of
+	transport  transport   // one of several that the MCP handler has
 	address    addressKey  // that it counts for; zero: nobody's
 	looked     bool        // there was room for the call that it is, before its token was looked at
 	doored     bool        // somebody runs the rest, and gives the places back when the answer is out
@@ -30,28 +31,28 @@ type visit struct {
 	places     atomic.Pointer[places]     // of the large answers of its calls; nil: it has none
 }
 
-type visitKey struct{}
+type requestInfoKey struct{}
 
-func visitFrom(ctx context.Context) *visit {
-	return ctx.Value(visitKey{}).(*visit) //nolint:errcheck // who calls the speaker has put it there
+func requestInfoFrom(ctx context.Context) *requestInfo {
+	return ctx.Value(requestInfoKey{}).(*requestInfo) //nolint:errcheck // every way to the MCP handler puts it there
 }
 
-// visitOf is visitFrom for what may have no request; nil: it has none.
-func visitOf(ctx context.Context) *visit {
-	v, _ := ctx.Value(visitKey{}).(*visit)
+// requestInfoOf is requestInfoFrom for code that may run without a request; it returns nil then.
+func requestInfoOf(ctx context.Context) *requestInfo {
+	v, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	return v
 }
 
-func endpointFrom(ctx context.Context) *endpoint { return visitFrom(ctx).endpoint }
+func endpointFrom(ctx context.Context) *endpoint { return requestInfoFrom(ctx).endpoint }
 
-// door is the way to the speakers.
-type door struct {
+// dispatcher is the middleware in front of the MCP handlers.
+type dispatcher struct {
 	g    *Gateway
 	next http.Handler
 }
 
 // enter serves a request. A stream of changes waits here, where the stack is not deep.
-func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
+func (d *dispatcher) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) {
 	v.doored = v.transport != oldMessages // whose answers go out elsewhere, after the request that asked has ended
 	d.pass(w, r, v)
 	if v.rest != nil {
@@ -65,7 +66,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // pass serves a request until it has its answer, or is to go on. What panics behind one that is to go on does not end it: the rest has places
 // to give back.
-func (d *door) pass(w http.ResponseWriter, r *http.Request, v *visit) {
+func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo) {
 	defer func() {
 		if v.rest == nil {
 			return
@@ -79,7 +80,7 @@ func (d *door) pass(w http.ResponseWriter, r *http.Request, v *visit) {
 			p.end()
 		}
 	}()
-	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, v)))
 }
 
 // shed lets go of the headers of a request that may be open for long, tokens among them, but for those that tell where it
@@ -88,10 +89,10 @@ func shed(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
 }
 
-// park leaves the rest of a request to the door that it came through; see [mcp.Options.Park]. The rest may take days, so it lets go of the
+// park leaves the rest of a request to the dispatcher that it came through; see [mcp.Options.Park]. The rest may take days, so it lets go of the
 // generation in which it began.
 func park(ctx context.Context, rest func()) bool {
-	v := visitFrom(ctx)
+	v := requestInfoFrom(ctx)
 	v.endpoint, v.answer = nil, nil
 	if v.doored {
 		v.rest = rest
@@ -101,7 +102,7 @@ func park(ctx context.Context, rest func()) bool {
 
 // serve hands a request to the guard of its endpoint in the generation that it runs in, for its whole life (O3).
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
-	v := visitFrom(r.Context())
+	v := requestInfoFrom(r.Context())
 	gen := v.generation
 	if v.generation = nil; gen == nil {
 		v.tell()

@@ -12,7 +12,7 @@ func TestPanicBehindAStream(t *testing.T) {
 	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	for _, stream := range []bool{true, false} {
 		ran := false
-		d := &door{g: g, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		d := &dispatcher{g: g, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if stream {
 				park(r.Context(), func() { ran = true })
 			}
@@ -20,7 +20,7 @@ func TestPanicBehindAStream(t *testing.T) {
 		})}
 		went := func() (went any) {
 			defer func() { went = recover() }()
-			d.enter(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &visit{})
+			d.enter(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &requestInfo{})
 			return nil
 		}()
 		if ran != stream || (went == nil) != stream {

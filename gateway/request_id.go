@@ -24,7 +24,7 @@ type requestID struct {
 }
 
 // request returns the request's name.
-func (v *visit) request() string {
+func (v *requestInfo) request() string {
 	v.id.once.Do(func() {
 		if v.id.id = v.id.given; v.id.id == "" {
 			v.id.id = newRequestID()
@@ -35,7 +35,7 @@ func (v *visit) request() string {
 
 // tell names the request in the header of its answer, which nobody has begun yet: who was refused says which request it was, and finds it in the log and
 // the audit log (P7).
-func (v *visit) tell() {
+func (v *requestInfo) tell() {
 	if v.answer != nil {
 		v.answer[mcp.RequestIDHeader] = []string{v.request()}
 	}
@@ -43,7 +43,7 @@ func (v *visit) tell() {
 
 // tellRequest is tell for the request of a context.
 func tellRequest(ctx context.Context) {
-	if v := visitOf(ctx); v != nil {
+	if v := requestInfoOf(ctx); v != nil {
 		v.tell()
 	}
 }
@@ -51,7 +51,7 @@ func tellRequest(ctx context.Context) {
 // named names the request of a call that failed, as the log and the audit log do, in the header of its answer and in the member of _meta that it
 // returns: who reports it says which it was, and the model has nothing more to read (P7). Who runs the program has its log.
 func (c *call) named() []byte {
-	v := visitFrom(c.ctx)
+	v := requestInfoFrom(c.ctx)
 	if v.operator {
 		return nil
 	}
@@ -107,7 +107,7 @@ type named struct{ slog.Handler }
 
 // Handle implements [slog.Handler].
 func (n named) Handle(ctx context.Context, r slog.Record) error {
-	if v := visitOf(ctx); v != nil {
+	if v := requestInfoOf(ctx); v != nil {
 		r.AddAttrs(slog.String("request", v.request()))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {

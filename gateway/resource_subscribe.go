@@ -86,27 +86,27 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // begin makes a viewer be told of changes of a resource until release is called. The error is for the client.
 func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
-	v, uri, visit := s.Viewer, s.URI, visitFrom(ctx)
+	v, uri, requestInfo := s.Viewer, s.URI, requestInfoFrom(ctx)
 	if w.g.o.Local {
-		if _, err := w.g.await(ctx, visit.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+		if _, err := w.g.await(ctx, requestInfo.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
 	m := &member{viewer: v, tell: s.Tell, caller: auth.Carry(context.Background(), ctx)}
 	gen := w.g.current.Load()
-	p, args, err := m.reads(ctx, gen, visit.name, uri)
+	p, args, err := m.reads(ctx, gen, requestInfo.name, uri)
 	if err != nil {
 		return nil, err
 	}
-	key := watchKey{endpoint: visit.name, uri: uri}
+	key := watchKey{endpoint: requestInfo.name, uri: uri}
 	if p.personal {
 		key.caller = v.Principal
 	}
 	if p.inbound {
-		if err := p.checkPassed(ctx, &inbound{visit.header, gen.endpoint(visit.name).guard}); err != nil {
+		if err := p.checkPassed(ctx, &inbound{requestInfo.header, gen.endpoint(requestInfo.name).guard}); err != nil {
 			return nil, err
 		}
-		m.inbound = p.passed(visit.header).Clone() // with the values alone: what they stood among is not held
+		m.inbound = p.passed(requestInfo.header).Clone() // with the values alone: what they stood among is not held
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
@@ -116,7 +116,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := m.rated(ctx, gen.endpoint(visit.name), p, args, uri); err != nil {
+		if err := m.rated(ctx, gen.endpoint(requestInfo.name), p, args, uri); err != nil {
 			return nil, err
 		}
 	}
@@ -157,8 +157,8 @@ func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, u
 	}
 	c.enter()
 	defer func() { c.leave(err) }()
-	if c.account != nil {
-		c.account.rpc = "watch"
+	if c.callRecord != nil {
+		c.callRecord.rpc = "watch"
 	}
 	return c.rated()
 }

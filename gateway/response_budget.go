@@ -34,7 +34,7 @@ func (c *call) places() *places {
 	if c.held != nil {
 		return c.held
 	}
-	v := visitFrom(c.ctx)
+	v := requestInfoFrom(c.ctx)
 	p := &places{room: c.g.room, sharer: sharerOf(c.req.Principal, v)}
 	if v.doored {
 		if !v.places.CompareAndSwap(nil, p) {

@@ -139,8 +139,8 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 	if c.span != nil {
 		c.span.SetAttributes(attribute.String("drawbridge.cache", string(o)))
 	}
-	if c.account != nil {
-		c.account.cache = string(o)
+	if c.callRecord != nil {
+		c.callRecord.cache = string(o)
 	}
 	var e *upstream.Error
 	switch {

@@ -14,14 +14,14 @@ func (g *Gateway) routes() http.Handler {
 	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
 	// preflight is answered there too, since it carries no token (H3). See front. Before all there has to be room for the request.
 	r := chi.NewRouter()
-	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &visit{transport: g.transport(r)}) }
+	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: g.transport(r)}) }
 	named := func(w http.ResponseWriter, r *http.Request) {
 		name := chi.URLParam(r, "endpoint")
 		if name == "" {
 			http.NotFound(w, r)
 			return
 		}
-		g.enter(w, r, &visit{name: name, transport: g.transport(r)})
+		g.enter(w, r, &requestInfo{name: name, transport: g.transport(r)})
 	}
 	// People write the slash at the end that a redirect would cost clients their POST for: both are one resource.
 	r.HandleFunc("/mcp", whole)

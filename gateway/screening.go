@@ -16,11 +16,11 @@ import (
 // front is what a configuration says of requests before it is known what they want. It belongs to a generation, so that a
 // request never meets the hosts of one configuration and the tools of another (O3). It is immutable.
 type front struct {
-	config *config.Config
-	access *admin.Access
-	screen func(http.Handler) http.Handler // lets in hosts and origins
-	door   *door
-	keys   [][]byte // seal handles: the first does, all open
+	config     *config.Config
+	access     *admin.Access
+	screen     func(http.Handler) http.Handler // lets in hosts and origins
+	dispatcher *dispatcher
+	keys       [][]byte // seal handles: the first does, all open
 }
 
 // newFront makes the front of a configuration. The error tells all hosts and origins, and keys, that can't be used.
@@ -36,7 +36,7 @@ func (g *Gateway) newFront(c *config.Config) (*front, error) {
 	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	f.door = &door{g: g, next: f.screen(http.HandlerFunc(g.serve))}
+	f.dispatcher = &dispatcher{g: g, next: f.screen(http.HandlerFunc(g.serve))}
 	return f, nil
 }
 
@@ -74,7 +74,7 @@ func (g *Gateway) use(f *front) {
 	}
 	g.clients.trust(f.config.Server.TrustedProxies)
 	g.unlisted.forget()
-	g.speakers.tune(f.config, f.keys)
+	g.mcpHandlers.tune(f.config, f.keys)
 	if old != nil && slices.EqualFunc(old.keys, f.keys, bytes.Equal) {
 		return
 	}
@@ -104,13 +104,13 @@ func (g *Gateway) screened(next http.Handler) http.Handler {
 }
 
 // enter serves a request to an endpoint, in the generation that is current now.
-func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *visit) {
+func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) {
 	f := g.front.Load()
 	if v.generation = g.current.Load(); v.generation != nil {
 		f = v.generation.front
 	}
 	v.id.given, v.stay, v.answer = g.clients.requestID(r), stayOf(r), w.Header()
-	f.door.enter(w, r, v)
+	f.dispatcher.enter(w, r, v)
 }
 
 // base is the URL under which clients and services reach the gateway now, without a path of its own.

@@ -147,11 +147,11 @@ func (g *Gateway) build(d *deployment) *generation {
 			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
 		}
 	}
-	gen.whole = newEndpoint(gen, plans, d.guard, g.speakers.whole(d.config))
+	gen.whole = newEndpoint(gen, plans, d.guard, g.mcpHandlers.whole(d.config))
 	gen.addPrompts(gen.whole)
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
-		gen.parts[c.Name] = gen.part(n, d, g.speakers.of(c.Name, c.Title, c.Instructions))
+		gen.parts[c.Name] = gen.part(n, d, g.mcpHandlers.of(c.Name, c.Title, c.Instructions))
 		gen.addPrompts(gen.parts[c.Name])
 	}
 	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
@@ -210,11 +210,11 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		gen.manifests = newManifests(g, gen.whole)
 	}
 	g.current.Store(gen)
-	g.speakers.settle(d.config)
+	g.mcpHandlers.settle(d.config)
 	if old != nil && old.whole.guard != gen.whole.guard {
-		g.speakers.restart() // whose token counted may be nobody now (H9)
+		g.mcpHandlers.restart() // whose token counted may be nobody now (H9)
 	}
-	g.speakers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
+	g.mcpHandlers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)

@@ -40,18 +40,18 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		return errors.New("the gateway was not made for the one who runs it")
 	}
 	c := g.o.Config
-	speaker := g.speakers.whole(c)
+	mcpHandler := g.mcpHandlers.whole(c)
 	if o.Endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
 		if n < 0 {
 			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
 		}
-		speaker = g.speakers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
+		mcpHandler = g.mcpHandlers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
-	return speaker.ServeLines(ctx, in, out, mcp.LineOptions{
+	return mcpHandler.ServeLines(ctx, in, out, mcp.LineOptions{
 		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // what reloads have made of it
 		Context: func(ctx context.Context) context.Context {
-			return context.WithValue(ctx, visitKey{}, &visit{name: o.Endpoint})
+			return context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: o.Endpoint})
 		},
 	})
 }
@@ -64,12 +64,12 @@ func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
 	all := make(mcp.Methods, len(methods))
 	for method, serve := range methods {
 		all[method] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-			visit := ctx.Value(visitKey{}).(*visit) //nolint:errcheck // ServeLines has put it there
-			e, err := g.await(ctx, visit.name, req)
+			requestInfo := ctx.Value(requestInfoKey{}).(*requestInfo) //nolint:errcheck // ServeLines has put it there
+			e, err := g.await(ctx, requestInfo.name, req)
 			if err != nil {
 				return err
 			}
-			visit.endpoint = e
+			requestInfo.endpoint = e
 			return serve(ctx, req, reply)
 		}
 	}

@@ -188,8 +188,8 @@ func (c *call) withoutTasks(lacks error) error {
 	var fault *mcp.Error
 	if c.req.Era == mcp.Modern && errors.As(lacks, &fault) {
 		c.plan.metrics.count(outcomeNoTasks)
-		if c.account != nil {
-			c.account.outcome = outcomeNoTasks
+		if c.callRecord != nil {
+			c.callRecord.outcome = outcomeNoTasks
 		}
 		told := *fault
 		told.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"

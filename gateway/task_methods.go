@@ -151,8 +151,8 @@ func (t *task) declined(resp *http.Response, err error) *failure {
 
 // took makes that the service has done what it was asked the outcome of the request, whatever came of the look before.
 func (t *task) took() {
-	if t.account != nil {
-		t.account.outcome = outcomeOK
+	if t.callRecord != nil {
+		t.callRecord.outcome = outcomeOK
 	}
 }
 

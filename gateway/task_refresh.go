@@ -20,11 +20,11 @@ func (t *task) allowed(ctx context.Context) error {
 			return denied
 		}
 	}
-	if t.plan.condition != nil && t.payload.Arguments == nil && !visitFrom(ctx).operator {
+	if t.plan.condition != nil && t.payload.Arguments == nil && !requestInfoFrom(ctx).operator {
 		t.refusedByRule(ctx, nil)
 		return mcp.InvalidParams("the gateway's policy has changed since this task began, and does not permit a look at it") // it is about arguments that nobody has kept
 	}
-	if t.plan.condition == nil || visitFrom(ctx).operator {
+	if t.plan.condition == nil || requestInfoFrom(ctx).operator {
 		return nil
 	}
 	caller := t.caller
@@ -38,7 +38,7 @@ func (t *task) allowed(ctx context.Context) error {
 	return nil
 }
 
-// refusedByRule counts a look that the rule's condition does not permit, and tells the audit log, which has no account of it yet.
+// refusedByRule counts a look that the rule's condition does not permit, and tells the audit log, which has no record of it yet.
 func (t *task) refusedByRule(ctx context.Context, cause error) {
 	t.done(outcomeCondition, cause)
 	t.g.refuse(ctx, t.endpoint, t.plan, t.caller, t.req, outcomeCondition)

@@ -60,9 +60,9 @@ type taskWatcher struct {
 // newTaskWatcher makes the one who listens of the request that ctx is of, and that has found the plan of the task. He may listen for hours after it
 // has ended, or let go of its headers: besides the caller and the trace he has a copy of those headers that go on to the service.
 func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Viewer) *taskWatcher {
-	v := visitFrom(ctx)
+	v := requestInfoFrom(ctx)
 	own := trace.ContextWithSpanContext(auth.Carry(context.Background(), ctx), trace.SpanContextFromContext(ctx))
-	own = context.WithValue(own, visitKey{}, &visit{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
+	own = context.WithValue(own, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
 	return &taskWatcher{ctx: own, id: id, viewer: viewer}
 }
 
@@ -207,15 +207,15 @@ func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *tas
 // open opens the task as a request of the listener would, in what is served now.
 func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	gen := g.current.Load()
-	known, _ := w.ctx.Value(visitKey{}).(*visit)
+	known, _ := w.ctx.Value(requestInfoKey{}).(*requestInfo)
 	if gen == nil || known == nil {
 		return nil, mcp.InvalidParams("nothing is served")
 	}
-	v := visit{name: known.name, operator: known.operator, header: known.header} // its endpoint is the stream's
+	v := requestInfo{name: known.name, operator: known.operator, header: known.header} // its endpoint is the stream's
 	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
 		return nil, mcp.InvalidParams("the endpoint is gone")
 	}
-	ctx := context.WithValue(w.ctx, visitKey{}, &v)
+	ctx := context.WithValue(w.ctx, requestInfoKey{}, &v)
 	return g.openTask(ctx, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Era: w.viewer.Era, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
 		HTTP: (&http.Request{Header: v.header}).WithContext(ctx),
@@ -235,7 +235,7 @@ func (g *Gateway) tellTask(t *task, rec *taskRecord) {
 		watched.told = versionOf(rec)
 	}
 	g.tasks.mu.Unlock()
-	if hub := g.speakers.hub(t.endpoint.name); hub != nil {
+	if hub := g.mcpHandlers.hub(t.endpoint.name); hub != nil {
 		hub.TaskChanged(t.payload.Key, t.of(rec))
 	}
 }

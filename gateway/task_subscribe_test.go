@@ -82,16 +82,16 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().whole
-	v := &visit{name: "", endpoint: e, operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	v := &requestInfo{name: "", endpoint: e, operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	type others struct{}
-	ctx := context.WithValue(context.WithValue(t.Context(), others{}, v.header), visitKey{}, v)
+	ctx := context.WithValue(context.WithValue(t.Context(), others{}, v.header), requestInfoKey{}, v)
 	ctx = auth.NewContext(ctx, &auth.Principal{Subject: "anna"})
 	p := e.plans["makeReport"]
 	w := newTaskWatcher(ctx, p, "id", mcp.Viewer{Principal: "anna"})
 	clear(v.header) // as when its stream waits
-	got := visitFrom(w.ctx)
+	got := requestInfoFrom(w.ctx)
 	if !maps.EqualFunc(got.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !got.operator || got.endpoint != nil {
-		t.Errorf("the visit has %+v", got)
+		t.Errorf("the request has %+v", got)
 	}
 	if w.ctx.Value(others{}) != nil || auth.FromContext(w.ctx).Subject != "anna" {
 		t.Error("it holds what else its request was, or has lost whose it was")

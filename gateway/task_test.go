@@ -36,7 +36,7 @@ func reportsAPI(t testing.TB) string {
 // openAs opens a task as a caller at an endpoint does.
 func openAs(g *Gateway, principal, endpoint, id string) (*task, error) {
 	e := g.current.Load().endpoint(endpoint)
-	ctx := context.WithValue(context.Background(), visitKey{}, &visit{name: endpoint, endpoint: e})
+	ctx := context.WithValue(context.Background(), requestInfoKey{}, &requestInfo{name: endpoint, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
 	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Era: mcp.Modern, Revision: "2026-07-28", HTTP: r}, nil)
 }
@@ -165,7 +165,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
-		ctx := context.WithValue(t.Context(), visitKey{}, &visit{endpoint: g.current.Load().whole})
+		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
 		viewer := mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}
 		key, first, err := g.watchTask(ctx, viewer, id)
 		if err != nil {
@@ -295,7 +295,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
-		ctx := context.WithValue(t.Context(), visitKey{}, &visit{endpoint: g.current.Load().whole})
+		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
 		service.broken.Store(true)
 		_, release, err := g.watchTask(ctx, mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {

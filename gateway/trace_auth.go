@@ -15,7 +15,7 @@ import (
 )
 
 // What the token of a request has cost is known before the request is read, and so before the parent of its call's span, which may stand in the body.
-// Therefore it is kept with the visit, and the span is made afterwards, with its times.
+// Therefore it is kept with the request, and the span is made afterwards, with its times.
 
 // failedChecks is when one of the checks that came to nothing had a span last, Unix time in ns. Anybody can cause these while an issuer is away, so
 // there is one a second.
@@ -34,14 +34,14 @@ func (g *Gateway) noteCheck(r *http.Request, c auth.Check) {
 		}
 		return
 	}
-	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
+	if v, ok := r.Context().Value(requestInfoKey{}).(*requestInfo); ok {
 		v.check.Store(&c)
 	}
 }
 
 // checkOf returns what the token of the request has cost that brought a call, to the first of its calls; nil: nothing.
 func checkOf(ctx context.Context) *auth.Check {
-	v, ok := ctx.Value(visitKey{}).(*visit)
+	v, ok := ctx.Value(requestInfoKey{}).(*requestInfo)
 	if !ok || v.check.Load() == nil { // all but few
 		return nil
 	}
@@ -49,7 +49,7 @@ func checkOf(ctx context.Context) *auth.Check {
 }
 
 // tellCheck tells what the token of a request has cost that brought no call. Proofs are left out: there is one for each request.
-func (g *Gateway) tellCheck(r *http.Request, v *visit) {
+func (g *Gateway) tellCheck(r *http.Request, v *requestInfo) {
 	if v.check.Load() == nil {
 		return
 	}

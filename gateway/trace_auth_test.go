@@ -171,8 +171,8 @@ apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 // TestProofHasASpanInCalls alone: each request has one.
 func TestProofHasASpanInCalls(t *testing.T) {
 	g, spans := tracedGuard(t, "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n")
-	visited := func(kind auth.CheckKind) (*http.Request, *visit) {
-		v := &visit{}
+	visited := func(kind auth.CheckKind) (*http.Request, *requestInfo) {
+		v := &requestInfo{}
 		v.check.Store(&auth.Check{Kind: kind, Issuer: "https://idp", Begin: time.Now(), End: time.Now()})
 		return httptest.NewRequest(http.MethodPost, "/mcp", nil), v
 	}

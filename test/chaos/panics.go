@@ -62,7 +62,7 @@ var layers = []layer{
 	{"gateway/http1/request.go", "Request", byCall},
 	{"gateway/http1/server.go", "(*Server) Serve", byCall},
 	{"gateway/http1/answer.go", "(*answer) finish", byCall},
-	{"gateway/request_context.go", "(*door) enter", byCall},
+	{"gateway/request_context.go", "(*dispatcher) enter", byCall},
 	{"gateway/request_context.go", "(*Gateway) serve", byCall},
 	{"auth/middleware.go", "(*Guard) authenticate", byCall},
 	{"gateway/mcp/handler.go", "(*exchange) post", byCall},
