@@ -150,7 +150,7 @@ func TestEchoes(t *testing.T) {
 		if got := c.APIs[0].Credential.Token.Reveal(); got != secret {
 			t.Fatalf("the secret became %q", got)
 		}
-		e := newEchoes(c.APIs[0].Credential)
+		e := newCredentialRedactor(c.APIs[0].Credential)
 		quoted, _ := json.Marshal(secret)
 		for _, form := range []string{string(quoted), string(jsonscan.AppendString(nil, secret)), strings.ReplaceAll(string(jsonscan.AppendString(nil, secret)), "/", `\/`)} {
 			text := `{"a":` + form + `,"b":[` + form[:1] + `x` + form[1:len(form)-1] + form[1:] + `]}`
@@ -164,7 +164,7 @@ func TestEchoes(t *testing.T) {
 			t.Errorf("%q: the beginning alone became %q", secret, p.Data)
 		}
 	}
-	if e := newEchoes(&config.Credential{Type: config.CredentialBearer}); e != nil {
+	if e := newCredentialRedactor(&config.Credential{Type: config.CredentialBearer}); e != nil {
 		t.Error("no secret has echoes")
 	}
 }
@@ -290,7 +290,7 @@ func BenchmarkEcho(b *testing.B) {
 		"letter": "nnnnnnnnnnnnnnnnnnnn",
 	} {
 		b.Run(name, func(b *testing.B) {
-			e := &echoes{}
+			e := &credentialRedactor{}
 			e.add(secret)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()

@@ -119,7 +119,7 @@ type call struct {
 	held    *places          // of the request among those with large answers; nil: not needed yet
 	alone   bool             // they are the call's own
 
-	sentEchoes *echoes // finds that in answers; nil: not made yet
+	sentRedactor *credentialRedactor // finds that in answers; nil: not made yet
 }
 
 // begin gives the call its deadline, what is attached to its request and its span. It returns what ends them. The error tells that there is no room,

@@ -18,16 +18,16 @@ import (
 // deployment is one configuration on its way to be served: its guard and its sources. It belongs to the goroutine
 // of [Gateway.Run].
 type deployment struct {
-	config   *config.Config
-	front    *front
-	lock     *config.Lock // of approved tools; nil: all are
-	settings *guardSettings
-	guard    *auth.Guard          // nil: anonymous
-	identity *credential.Identity // nil: no service is told who calls
-	sources  []*source
-	rates    rates
-	passed   []string // files of directories that are no documents
-	loadedAt time.Time
+	config    *config.Config
+	screening *screening
+	lock      *config.Lock // of approved tools; nil: all are
+	settings  *guardSettings
+	guard     *auth.Guard          // nil: anonymous
+	identity  *credential.Identity // nil: no service is told who calls
+	sources   []*source
+	rates     rates
+	passed    []string // files of directories that are no documents
+	loadedAt  time.Time
 	// refusedBefore is why the same configuration was refused when it was loaded before, which is in the log; "": it was not.
 	refusedBefore string
 	turn          int64 // what its sources must have answered before it is served in the place of another
@@ -53,7 +53,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now(), selectors: newSelectorChecks(c)}
 	var errs []error
 	var err error
-	if d.front, err = g.newFront(c); err != nil {
+	if d.screening, err = g.newScreening(c); err != nil {
 		return nil, err
 	}
 	if d.identity, err = g.identityOf(c, old); err != nil {
@@ -96,7 +96,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}
-	if d.settings, err = guardSettingsOf(c, d.front.keys); err != nil {
+	if d.settings, err = guardSettingsOf(c, d.screening.keys); err != nil {
 		errs = append(errs, err)
 	} else if d.settings != nil && !g.o.Local {
 		if old != nil && old.settings.equal(d.settings) {

@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// likeness names values by all that they hold, the same in each process: what two replicas keep for an API is only then the same if
+// fingerprintOf names values by all that they hold, the same in each process: what two replicas keep for an API is only then the same if
 // they have it configured alike. It is a digest of secrets too, and must not be shown as it is.
-func likeness(values ...any) string {
+func fingerprintOf(values ...any) string {
 	h := sha256.New()
 	for _, v := range values {
 		digestValue(h, reflect.ValueOf(v))

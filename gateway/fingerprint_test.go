@@ -13,7 +13,7 @@ func TestLikeness(t *testing.T) {
 	dir := t.TempDir()
 	of := func(api, limits string) string {
 		c := configure(t, dir, document("Shop", "list"), fmt.Sprintf("apis: [{name: shop, spec: $SPEC, %s}]\nlimits: {%s}\n", api, limits), "")
-		return likeness(c.APIs[0], c.Limits, []byte("certificates"))
+		return fingerprintOf(c.APIs[0], c.Limits, []byte("certificates"))
 	}
 	const (
 		base   = "base_url: https://shop.test"
@@ -44,7 +44,7 @@ func TestLikeness(t *testing.T) {
 		}
 	}
 	c := configure(t, dir, document("Shop", "list"), "", "https://shop.test")
-	if likeness(c.APIs[0], c.Limits, []byte("certificates")) == likeness(c.APIs[0], c.Limits, []byte("others")) {
+	if fingerprintOf(c.APIs[0], c.Limits, []byte("certificates")) == fingerprintOf(c.APIs[0], c.Limits, []byte("others")) {
 		t.Error("the content of ca_file does not count")
 	}
 	if of(base, "") != of(`base_url: "https://shop.test", clean: false`, "timeout: 30s") {
@@ -64,7 +64,7 @@ func TestDigestedValues(t *testing.T) {
 		{map[string]string{"a": "b"}}, {map[string]string{"b": "a"}}, {map[string]string{"a": "b", "b": "a"}}, {map[string]string{"a": "a", "b": "b"}},
 		{[][]string{{"a"}, {}}}, {[][]string{{}, {"a"}}}, {[2]bool{true, false}}, {[2]bool{false, true}},
 	} {
-		got := likeness(values...)
+		got := fingerprintOf(values...)
 		if j, ok := seen[got]; ok {
 			t.Errorf("case %d is taken to be case %d", i, j)
 		}

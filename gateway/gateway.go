@@ -103,15 +103,15 @@ type Gateway struct {
 	guessed     *job                              // of which nothing is said
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
 
-	current  atomic.Pointer[generation] // nil until the first API is served
-	front    atomic.Pointer[front]
-	guards   atomic.Pointer[guards]
-	identity atomic.Pointer[credential.Identity] // nil: no service is told who calls
-	status   atomic.Pointer[admin.Status]
-	traffic  atomic.Pointer[traffic]
-	draining atomic.Bool
-	serving  chan struct{} // closed when current is set for the first time
-	isServed sync.Once
+	current   atomic.Pointer[generation] // nil until the first API is served
+	screening atomic.Pointer[screening]
+	guards    atomic.Pointer[guards]
+	identity  atomic.Pointer[credential.Identity] // nil: no service is told who calls
+	status    atomic.Pointer[admin.Status]
+	traffic   atomic.Pointer[traffic]
+	draining  atomic.Bool
+	serving   chan struct{} // closed when current is set for the first time
+	isServed  sync.Once
 	// attempted is closed when each document of the first deployment was read once, or could not be.
 	attempted   chan struct{}
 	isAttempted sync.Once
@@ -212,7 +212,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
 		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
 	g.public = g.routes()
-	g.use(g.first.front)
+	g.use(g.first.screening)
 	g.guards.Store(newGuards(g.first))
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")

@@ -223,7 +223,7 @@ func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http
 }
 
 func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
-	c.sentEchoes = nil // a token may be another one now
+	c.sentRedactor = nil // a token may be another one now
 	if err := c.accountable(req.Context()); err != nil {
 		return nil, "", err
 	}

@@ -79,8 +79,8 @@ func TestPassedCredentialKept(t *testing.T) {
 	}
 
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
-		echo, calls := echoing(t, status)
-		g := start(t, keeperDocument, config, echo.URL)
+		secretForm, calls := echoing(t, status)
+		g := start(t, keeperDocument, config, secretForm.URL)
 		checkEchoes(t, newClient(t, g.Handler(), eras[0], i.token(t, nil)), calls)
 	}
 }

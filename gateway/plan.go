@@ -29,31 +29,31 @@ type Plan struct {
 	// Timeout is the time for the whole call.
 	Timeout time.Duration
 
-	condition *auth.Condition // nil: there is none
-	consent   consent
-	questions *questions   // nil: nothing is asked
-	sensitive *sensitive   // nil: nothing is hidden of answers
-	clean     bool         // what nobody sees goes out of answers
-	keeper    *keeper      // keeps answers; nil: nobody does
-	changes   bool         // the call may make kept answers stale
-	resource  *readable    // nil: it can't be read as one
-	links     *links       // nil: all answers are given as they are
-	heads     *answerHeads // nil: no headers of answers are passed on
-	progress  *eventRules  // nil: the usual ones
-	job       *job         // what is known of the jobs that calls begin
-	polled    *job         // the rule's jobs of which calls tell the state or the result; nil: there are none
+	condition   *auth.Condition // nil: there is none
+	consent     consent
+	questions   *questions   // nil: nothing is asked
+	sensitive   *sensitive   // nil: nothing is hidden of answers
+	clean       bool         // what nobody sees goes out of answers
+	cachePolicy *cachePolicy // keeps answers; nil: nobody does
+	changes     bool         // the call may make kept answers stale
+	resource    *readable    // nil: it can't be read as one
+	links       *links       // nil: all answers are given as they are
+	heads       *answerHeads // nil: no headers of answers are passed on
+	progress    *eventRules  // nil: the usual ones
+	job         *job         // what is known of the jobs that calls begin
+	polled      *job         // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	drop      []string   // arguments that are dropped
 	repeated  []repeated // that stand in headers too
 	maxAnswer int64      // bytes of an answer
 	rates     []*rate    // that its calls count against; nil: there are none
 
-	client   *upstream.Client
-	key      *requestKey       // by which the service knows a request that it has seen; nil: there is none
-	repeat   upstream.Repeat   // whether a request may reach the service twice
-	patience upstream.Patience // whether the head of an answer may take as long as the call
-	redact   *strings.Replacer // takes the API's secrets out of a refusal; nil: there are none
-	echoes   *echoes           // finds them in answers; nil: there are none
+	client             *upstream.Client
+	key                *requestKey         // by which the service knows a request that it has seen; nil: there is none
+	repeat             upstream.Repeat     // whether a request may reach the service twice
+	patience           upstream.Patience   // whether the head of an answer may take as long as the call
+	redact             *strings.Replacer   // takes the API's secrets out of a refusal; nil: there are none
+	credentialRedactor *credentialRedactor // finds them in answers; nil: there are none
 	// longestSecret is the length of the longest form of a secret that redact knows.
 	longestSecret int
 	choice        *credential.Choice // what authenticates the call; nil: the API's default does
@@ -75,7 +75,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
 		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
-		longestSecret: s.longest, echoes: s.echoes, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
+		longestSecret: s.longest, credentialRedactor: s.credentialRedactor, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
 		safe: httpmethod.IsSafe(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}

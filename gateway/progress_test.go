@@ -218,21 +218,21 @@ func TestLeavingAStream(t *testing.T) {
 	}))
 	defer service.Close()
 	g := start(t, eventDocument, "", service.URL)
-	front := httptest.NewServer(g.Handler())
-	defer front.Close()
+	screening := httptest.NewServer(g.Handler())
+	defer screening.Close()
 	for _, era := range eras {
 		for tool, want := range map[string]string{"run": "closed", "order": map[bool]string{true: "finished", false: "closed"}[era < "2026"]} {
 			ctx, cancel := context.WithCancel(t.Context())
 			session := ""
 			meta := `"progressToken":1`
 			if era < "2026" {
-				resp := send(t, ctx, front.URL, http.Header{}, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+era+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+				resp := send(t, ctx, screening.URL, http.Header{}, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+era+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 				session = resp.Header.Get("Mcp-Session-Id")
 				resp.Body.Close()
 			} else {
 				meta += `,"io.modelcontextprotocol/protocolVersion":"` + era + `","io.modelcontextprotocol/clientCapabilities":{}`
 			}
-			resp := send(t, ctx, front.URL, http.Header{"Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {era}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}},
+			resp := send(t, ctx, screening.URL, http.Header{"Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {era}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}},
 				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":{},"_meta":{`+meta+`}}}`)
 			line, err := bufio.NewReader(resp.Body).ReadString('\n')
 			if err != nil || !strings.HasPrefix(line, "event:") {

@@ -88,21 +88,21 @@ func concealer(location string, credentials ...*config.Credential) *strings.Repl
 	}
 	forms, _ := secretForms(credentials)
 	for pair := range slices.Chunk(forms, 2) {
-		if len(pair[0]) >= shortestEcho {
+		if len(pair[0]) >= shortestSecret {
 			hide(pair[0], pair[1])
 		}
 	}
 	_, query, _ := strings.Cut(location, "?")
 	if query, _, _ = strings.Cut(query, "#"); query != "" {
 		hide("?"+query, "?…")
-		if len(query) >= shortestEcho {
+		if len(query) >= shortestSecret {
 			hide(query, "…")
 		}
 		values, _ := url.ParseQuery(query) // what can't be read was hidden as a whole
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			for _, value := range values[name] {
 				for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value)} {
-					if len(value) >= shortestEcho {
+					if len(value) >= shortestSecret {
 						hide(form, "…")
 					}
 				}

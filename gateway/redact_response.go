@@ -16,15 +16,15 @@ import (
 // redacted stands in the place of a secret. In JSON it can stand where a part of a string stands.
 const redacted = "[redacted]"
 
-// echoes finds the API's credential in what its service answers with success: some services show the request that they
+// credentialRedactor finds the API's credential in what its service answers with success: some services show the request that they
 // got, or the settings that they run with. The credential is the gateway's, and the caller is another party. It looks
 // at text and JSON in the forms in which a service may write a secret down; not into pictures, sound and other bytes,
 // which can't be changed without breaking them. It is immutable.
-type echoes struct{ forms []echo }
+type credentialRedactor struct{ forms []secretForm }
 
-// An echo is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, so that
+// secretForm is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, so that
 // looking for it is cheap: 256 KiB take about 10 µs, and at most some 130 µs.
-type echo struct {
+type secretForm struct {
 	text  []byte
 	probe []byte
 	at    int // where in text the probe is
@@ -33,14 +33,14 @@ type echo struct {
 const (
 	// A secret shorter than this may well be a word of the answer: a password "test" would garble what has
 	// nothing to do with it.
-	shortestEcho = 8
+	shortestSecret = 8
 	// The longest text that is looked for with vector instructions.
 	longestProbe = 32
 )
 
-// newEchoes returns nil where there is nothing to look for.
-func newEchoes(credentials ...*config.Credential) *echoes {
-	e := &echoes{}
+// newCredentialRedactor returns nil where there is nothing to look for.
+func newCredentialRedactor(credentials ...*config.Credential) *credentialRedactor {
+	e := &credentialRedactor{}
 	for _, c := range credentials {
 		if c == nil {
 			continue
@@ -58,22 +58,22 @@ func newEchoes(credentials ...*config.Credential) *echoes {
 	return e
 }
 
-// newSentEchoes finds tokens and identities that were sent in one call; nil where there are none. It is made for each
+// newSentCredentialRedactor finds tokens and identities that were sent in one call; nil where there are none. It is made for each
 // such call, so it must be cheap.
-func newSentEchoes(values []string) *echoes {
+func newSentCredentialRedactor(values []string) *credentialRedactor {
 	if len(values) == 0 {
 		return nil
 	}
-	e := &echoes{forms: make([]echo, 0, len(values))}
+	e := &credentialRedactor{forms: make([]secretForm, 0, len(values))}
 	for _, value := range values {
-		if len(value) < shortestEcho || strings.ContainsFunc(value, respelt) {
+		if len(value) < shortestSecret || strings.ContainsFunc(value, respelt) {
 			e.add(value)
 			continue
 		}
 		// As most tokens are: every writer writes them in one way. They begin like all others, so the probe is at the end.
 		from := max(0, len(value)-longestProbe)
-		at := from + rarest(value[from:len(value)-shortestEcho+1])
-		e.forms = append(e.forms, echo{text: []byte(value), probe: []byte(value[at:]), at: at})
+		at := from + rarest(value[from:len(value)-shortestSecret+1])
+		e.forms = append(e.forms, secretForm{text: []byte(value), probe: []byte(value[at:]), at: at})
 	}
 	return e
 }
@@ -84,7 +84,7 @@ func respelt(r rune) bool {
 }
 
 // longest returns the length of the longest form, in bytes; e may be nil.
-func (e *echoes) longest() (n int) {
+func (e *credentialRedactor) longest() (n int) {
 	if e == nil {
 		return 0
 	}
@@ -95,16 +95,16 @@ func (e *echoes) longest() (n int) {
 }
 
 // add adds the spellings of a secret.
-func (e *echoes) add(secret string) {
-	if len(secret) < shortestEcho {
+func (e *credentialRedactor) add(secret string) {
+	if len(secret) < shortestSecret {
 		return
 	}
 	for _, form := range spellings(secret) {
-		if len(form) < shortestEcho || slices.ContainsFunc(e.forms, func(known echo) bool { return string(known.text) == form }) {
+		if len(form) < shortestSecret || slices.ContainsFunc(e.forms, func(known secretForm) bool { return string(known.text) == form }) {
 			continue
 		}
-		at := rarest(form[:len(form)-shortestEcho+1])
-		e.forms = append(e.forms, echo{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
+		at := rarest(form[:len(form)-shortestSecret+1])
+		e.forms = append(e.forms, secretForm{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
 	}
 }
 
@@ -125,7 +125,7 @@ func rarest(text string) int {
 }
 
 // in tells whether the form stands in data.
-func (e *echo) in(data []byte) bool {
+func (e *secretForm) in(data []byte) bool {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], e.probe)
 		if i < 0 {
@@ -140,7 +140,7 @@ func (e *echo) in(data []byte) bool {
 
 // hide takes the secrets out of a part and tells whether there were any. A part whose JSON would be broken by that,
 // because a secret is a number and stands in one, becomes a text.
-func (e *echoes) hide(p *openapi.Part) (found bool) {
+func (e *credentialRedactor) hide(p *openapi.Part) (found bool) {
 	p.Drift, p.Field, p.File = e.hidden(p.Drift), e.hidden(p.Field), e.hidden(p.File) // they speak of the answer in its own words
 	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
 		return false
@@ -159,7 +159,7 @@ func (e *echoes) hide(p *openapi.Part) (found bool) {
 }
 
 // hidden returns a short text without the secrets; e may be nil.
-func (e *echoes) hidden(text string) string {
+func (e *credentialRedactor) hidden(text string) string {
 	if e == nil || text == "" {
 		return text
 	}
@@ -170,17 +170,17 @@ func (e *echoes) hidden(text string) string {
 }
 
 // sentSecrets finds what this call sent of tokens and identities; nil: nothing. What is sent is known when there is an answer.
-func (c *call) sentSecrets() *echoes {
-	if c.sent != nil && c.sentEchoes == nil {
-		c.sentEchoes = newSentEchoes(c.sent.Reveal())
+func (c *call) sentSecrets() *credentialRedactor {
+	if c.sent != nil && c.sentRedactor == nil {
+		c.sentRedactor = newSentCredentialRedactor(c.sent.Reveal())
 	}
-	return c.sentEchoes
+	return c.sentRedactor
 }
 
 // hide takes what the gateway attached to the request out of a part of the answer, and tells whether there was any.
 func (c *call) hide(p *openapi.Part) (found bool) {
-	if c.plan.echoes != nil {
-		found = c.plan.echoes.hide(p)
+	if c.plan.credentialRedactor != nil {
+		found = c.plan.credentialRedactor.hide(p)
 	}
 	if e := c.sentSecrets(); e != nil {
 		found = e.hide(p) || found
@@ -189,7 +189,9 @@ func (c *call) hide(p *openapi.Part) (found bool) {
 }
 
 // hidden returns a short text of the service without what the gateway attached to the request.
-func (c *call) hidden(text string) string { return c.sentSecrets().hidden(c.plan.echoes.hidden(text)) }
+func (c *call) hidden(text string) string {
+	return c.sentSecrets().hidden(c.plan.credentialRedactor.hidden(text))
+}
 
 // longestSecret is the length of the longest form of a secret that refusal knows, in bytes.
 func (c *call) longestSecret() int {

@@ -62,7 +62,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if c.sentEchoes = nil; c.callRecord != nil { // a token may be another one now
+		if c.sentRedactor = nil; c.callRecord != nil { // a token may be another one now
 			c.callRecord.redirects++
 		}
 		var requests int
@@ -89,7 +89,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 
 // conditional tells whether the request asks whether what is kept is still good, which no argument does.
 func (c *call) conditional(req *http.Request) bool {
-	return c.plan.keeper != nil && !c.anew && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
+	return c.plan.cachePolicy != nil && !c.anew && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
 }
 
 // hop returns the URL that a redirect leads to, or why it is not followed. Whoever writes Location decides where a request with the

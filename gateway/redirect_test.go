@@ -21,7 +21,7 @@ func FuzzRedirectLink(f *testing.F) {
 		f.Fatal(err)
 	}
 	credential := &config.Credential{Type: config.CredentialBearer, Token: config.NewSecret(secret)}
-	p := &Plan{echoes: newEchoes(credential)}
+	p := &Plan{credentialRedactor: newCredentialRedactor(credential)}
 	p.redact, p.longestSecret = redactor(credential)
 	f.Fuzz(func(t *testing.T, location string) {
 		c := &call{plan: p, target: target, location: location}

@@ -49,7 +49,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 		return err
 	}
 	digest := digestOf(parts)
-	if p.keeper != nil && known.known && known.digest != digest {
+	if p.cachePolicy != nil && known.known && known.digest != digest {
 		w.g.answers.Changed(c.ctx, p.source.group, c.target) // who hears of the change reads what is new
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)

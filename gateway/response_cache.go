@@ -24,14 +24,14 @@ import (
 // codeCache is the code of an operation whose answers can't be kept as the configuration says.
 const codeCache = "cache"
 
-// keeper says how the answers of a plan are kept. It is immutable.
-type keeper struct {
+// cachePolicy says which answers of a plan are cached, for how long and for whom. It is immutable.
+type cachePolicy struct {
 	rule    cache.Rule
 	group   string
 	variant string // the operation, its credential, the rule: what of the plan decides the answer
 }
 
-// keepAnswers gives the plans their keepers. Answers about jobs are never kept: they are asked for to hear of a change.
+// keepAnswers gives the plans their cache policies. Answers about jobs are never kept: they are asked for to hear of a change.
 func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
 	if gen.config.Limits.Cache == 0 {
 		return
@@ -48,7 +48,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 			gen.unusable(g, p.source, op, codeCache, "cache.shared", "the answers belong to their callers", func(s *config.Settings) bool { return s.Cache.On() && s.Cache.Shared })
 			shared = false
 		}
-		p.keeper = g.newKeeper(p, set, shared)
+		p.cachePolicy = g.newCachePolicy(p, set, shared)
 		keeping[p.source] = true
 	}
 	for _, p := range plans {
@@ -56,7 +56,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 	}
 }
 
-func (g *Gateway) newKeeper(p *Plan, set *config.Cache, shared bool) *keeper {
+func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cachePolicy {
 	variant := []string{p.Operation.Method, p.Operation.Path, strconv.FormatBool(shared), time.Duration(set.TTL).String()}
 	if p.choice != nil {
 		variant = append(variant, p.choice.Schemes()...)
@@ -65,7 +65,7 @@ func (g *Gateway) newKeeper(p *Plan, set *config.Cache, shared bool) *keeper {
 	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Shared, cache.Miss, cache.Bypass, cache.Stored} {
 		count[o] = g.metrics.kept.WithLabelValues(p.Tool.API, string(o))
 	}
-	return &keeper{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
+	return &cachePolicy{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
 		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),
 		Count: func(o cache.Outcome) { count[o].Inc() },
 		Keep:  func(resp *http.Response) bool { return openapi.Delimited(resp) && !p.mayBegin(resp.StatusCode) },
@@ -83,7 +83,7 @@ func joined(parts ...string) string {
 
 // name is what an answer to the call's request is kept under. All that the gateway sends is in it, but what it attaches to the request
 // of its own: that follows from the operation's credential, or from the caller.
-func (k *keeper) name(c *call, req *http.Request) cache.Name {
+func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
 	sent := headerDigest(req.Header)
 	n := cache.Name{Group: k.group, Variant: k.variant + string(sent[:])}
 	if !k.rule.Shared {
@@ -109,7 +109,7 @@ func (k *keeper) name(c *call, req *http.Request) cache.Name {
 
 // obtain makes the request, or answers it with what is kept; then start is zero. The error is what becomes of the call.
 func (c *call) obtain(req *http.Request) (*http.Response, error) {
-	k := c.plan.keeper
+	k := c.plan.cachePolicy
 	if k == nil || c.anew || c.endpoint.guard != nil && c.req.Principal == "" {
 		if err := c.tellRequest(); err != nil {
 			return nil, err

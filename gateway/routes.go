@@ -12,7 +12,7 @@ import (
 // routes is the public surface, with its middleware in order.
 func (g *Gateway) routes() http.Handler {
 	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
-	// preflight is answered there too, since it carries no token (H3). See front. Before all there has to be room for the request.
+	// preflight is answered there too, since it carries no token (H3). See screening. Before all there has to be room for the request.
 	r := chi.NewRouter()
 	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: g.transport(r)}) }
 	named := func(w http.ResponseWriter, r *http.Request) {

@@ -13,9 +13,9 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// front is what a configuration says of requests before it is known what they want. It belongs to a generation, so that a
+// screening is what a configuration says of requests before it is known what they want. It belongs to a generation, so that a
 // request never meets the hosts of one configuration and the tools of another (O3). It is immutable.
-type front struct {
+type screening struct {
 	config     *config.Config
 	access     *admin.Access
 	screen     func(http.Handler) http.Handler // lets in hosts and origins
@@ -23,13 +23,13 @@ type front struct {
 	keys       [][]byte // seal handles: the first does, all open
 }
 
-// newFront makes the front of a configuration. The error tells all hosts and origins, and keys, that can't be used.
-func (g *Gateway) newFront(c *config.Config) (*front, error) {
+// newScreening makes the screening of a configuration. The error tells all hosts and origins, and keys, that can't be used.
+func (g *Gateway) newScreening(c *config.Config) (*screening, error) {
 	keys, err := g.keysOf(c)
 	if err != nil {
 		return nil, err
 	}
-	f := &front{config: c, keys: keys, access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
+	f := &screening{config: c, keys: keys, access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
 	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), Refused: g.refuseForeign}); err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func (g *Gateway) keysOf(c *config.Config) (keys [][]byte, err error) {
 	return append(keys, g.ownKey), nil
 }
 
-// use has all that outlives generations follow a front. Only one goroutine at a time calls it.
-func (g *Gateway) use(f *front) {
-	old := g.front.Swap(f)
+// use has all that outlives generations follow a screening. Only one goroutine at a time calls it.
+func (g *Gateway) use(f *screening) {
+	old := g.screening.Swap(f)
 	if old == f {
 		return
 	}
@@ -81,7 +81,7 @@ func (g *Gateway) use(f *front) {
 	for _, rekey := range []func([][]byte) error{
 		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.handles.Rekey, g.tasks.callbacks.Rekey, g.shared.rekey,
 	} {
-		if err := rekey(f.keys); err != nil { // newFront has tried them
+		if err := rekey(f.keys); err != nil { // newScreening has tried them
 			g.log.Error("handles are still sealed with the keys of before", "error", err)
 		}
 	}
@@ -90,12 +90,12 @@ func (g *Gateway) use(f *front) {
 // Config returns the configuration in use: that of the last reload, but for what is read at the start alone.
 func (g *Gateway) Config() *config.Config { return g.fronting().config }
 
-// fronting returns the front that requests meet now.
-func (g *Gateway) fronting() *front {
+// fronting returns the screening that requests meet now.
+func (g *Gateway) fronting() *screening {
 	if gen := g.current.Load(); gen != nil {
-		return gen.front
+		return gen.screening
 	}
-	return g.front.Load()
+	return g.screening.Load()
 }
 
 // screened lets in the hosts and origins of the configuration in use.
@@ -105,9 +105,9 @@ func (g *Gateway) screened(next http.Handler) http.Handler {
 
 // enter serves a request to an endpoint, in the generation that is current now.
 func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) {
-	f := g.front.Load()
+	f := g.screening.Load()
 	if v.generation = g.current.Load(); v.generation != nil {
-		f = v.generation.front
+		f = v.generation.screening
 	}
 	v.id.given, v.stay, v.answer = g.clients.requestID(r), stayOf(r), w.Header()
 	f.dispatcher.enter(w, r, v)

@@ -16,8 +16,8 @@ import (
 
 // generation is everything that is served at one moment. It is immutable but for the views of its endpoints.
 type generation struct {
-	config *config.Config
-	front  *front
+	config    *config.Config
+	screening *screening
 	// unapproved tells of operations why their tools, heldBack, are held back.
 	unapproved map[*openapi.Operation]string
 	heldBack   []*catalog.Tool
@@ -62,7 +62,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
 	former := d.formerNames()
 	selectors := d.checkSelectors()
-	gen := &generation{config: d.config, rates: d.rates, front: d.front, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
+	gen := &generation{config: d.config, rates: d.rates, screening: d.screening, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	asked := map[*openapi.Operation]*questions{}
@@ -182,7 +182,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
 // configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
 func (g *Gateway) publish(d *deployment, configError string) {
-	g.use(d.front)
+	g.use(d.screening)
 	g.answers.Resize(int64(d.config.Limits.Cache))
 	if g.shared.answers != nil {
 		g.shared.answers.Resize(int64(d.config.Limits.Cache))

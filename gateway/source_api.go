@@ -25,26 +25,26 @@ import (
 // source is one configured API: how its document is read and its service called, and the outcome of the last
 // attempts. The fields below "state" belong to the goroutine that publishes.
 type source struct {
-	g         *Gateway
-	config    config.API
-	label     string // its name in logs before its document is known
-	group     string // names it among all sources that there ever were: what is kept of its answers is no other's
-	limits    config.Limits
-	pem       []byte // of ca_file
-	roots     *x509.CertPool
-	documents *upstream.Client   // fetches the document; nil for a file
-	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
-	asked     atomic.Int64       // the turn that its next update answers
-	poke      chan struct{}      // one place: look at the document now
-	looks     chan struct{}      // a place for each watch that looks at it now
-	cancel    context.CancelFunc // ends its goroutine; nil before it was started
-	calls     callClients
-	attached  *attached
-	identity  *credential.Identity // that of its deployment, if it tells its service who calls; else nil
-	redact    *strings.Replacer    // takes its secrets out of a text; nil: it has none
-	longest   int                  // the longest text that redact takes out, in bytes
-	conceal   *strings.Replacer    // takes out of a text what operators must not see of it; nil: there is nothing
-	echoes    *echoes              // finds its secrets in answers; nil: it has none
+	g                  *Gateway
+	config             config.API
+	label              string // its name in logs before its document is known
+	group              string // names it among all sources that there ever were: what is kept of its answers is no other's
+	limits             config.Limits
+	pem                []byte // of ca_file
+	roots              *x509.CertPool
+	documents          *upstream.Client   // fetches the document; nil for a file
+	refs               *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
+	asked              atomic.Int64       // the turn that its next update answers
+	poke               chan struct{}      // one place: look at the document now
+	looks              chan struct{}      // a place for each watch that looks at it now
+	cancel             context.CancelFunc // ends its goroutine; nil before it was started
+	calls              callClients
+	attached           *attached
+	identity           *credential.Identity // that of its deployment, if it tells its service who calls; else nil
+	redact             *strings.Replacer    // takes its secrets out of a text; nil: it has none
+	longest            int                  // the longest text that redact takes out, in bytes
+	conceal            *strings.Replacer    // takes out of a text what operators must not see of it; nil: there is nothing
+	credentialRedactor *credentialRedactor  // finds its secrets in answers; nil: it has none
 
 	// archiveID names its document on disk; "": none is kept there.
 	archiveID string
@@ -104,13 +104,13 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	}
 	s.redact, s.longest = redactor(credentialsOf(c)...)
 	s.conceal = concealer(c.Spec.String(), credentialsOf(c)...)
-	s.echoes = newEchoes(credentialsOf(c)...)
+	s.credentialRedactor = newCredentialRedactor(credentialsOf(c)...)
 	var err error
 	if s.pem, s.roots, err = rootsOf(c.CAFile); err != nil {
 		return nil, wrong("ca_file", err)
 	}
 	if s.group = rand.Text(); g.shared != nil && g.shared.answers != nil {
-		s.group = likeness(c, limits, s.pem) // for other replicas, too
+		s.group = fingerprintOf(c, limits, s.pem) // for other replicas, too
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
 	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {
