@@ -134,9 +134,13 @@ func (c *compiler) input(op *Operation, m *model) error {
 		if kind.schema != nil {
 			s = kind.schema(content)
 		}
-		properties = append(properties, schema.Property{
+		p := schema.Property{
 			Name: "body", Schema: s, Required: m.body.required, Description: c.bodyDescription(m, content, kind), Example: c.example(content.node),
-		})
+		}
+		if p.Required && kind.name == "ndjson" { // without a line there is no body
+			p.Demands = schema.Demands{MinItems: true, MinLength: true}
+		}
+		properties = append(properties, p)
 		op.arguments = append(op.arguments, argument{name: "body", wire: "body", place: inBody, required: m.body.required})
 	}
 	op.index = make(map[string]int, len(op.arguments))
