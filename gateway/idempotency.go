@@ -61,7 +61,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 		var bad *openapi.ArgumentError
 		if _, _, err := op.Check(withArgument(nil, argument, newUUID())); errors.As(err, &bad) {
 			for _, f := range bad.Faults {
-				if f.Pointer == "/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(argument) {
+				if f.Pointer == pointerTo(argument) {
 					return nil, fmt.Errorf("the argument %q, which is sent in this header, takes no UUID: %s", argument, f.Message)
 				}
 			}

@@ -3,7 +3,6 @@ package openapi
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -25,7 +24,7 @@ func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
 	}
 	if o.body != nil && o.body.codec.files {
 		pointer := strings.TrimSuffix(f.Pointer, "/"+wire.FileMediaType)
-		if reason := wire.FileFault(at(args, pointer)); reason != "" {
+		if reason := wire.FileFault(jsonscan.At(args, pointer)); reason != "" {
 			return reason
 		}
 	}
@@ -64,38 +63,4 @@ func (a *argument) refuses(value []byte) (err error) {
 	case inQuery, inCookie, inBody, inMember:
 	}
 	return err
-}
-
-// at returns the value that a pointer leads to, nil if there is none.
-func at(value []byte, pointer string) []byte {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if pointer == "" {
-			break
-		}
-		switch jsonscan.KindOf(value) {
-		case jsonscan.Object:
-			value = jsonscan.Lookup(value, strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~"))
-		case jsonscan.Array:
-			value = element(value, token)
-		default:
-			return nil
-		}
-	}
-	return value
-}
-
-// element returns the element of an array at an index, nil if there is none.
-func element(array []byte, index string) []byte {
-	wanted, err := strconv.Atoi(index)
-	if err != nil {
-		return nil
-	}
-	i := 0
-	for item := range jsonscan.Elements(array) {
-		if i == wanted {
-			return item
-		}
-		i++
-	}
-	return nil
 }

@@ -45,16 +45,16 @@ func (h *healing) keep(result healed) (found bool) {
 	return found
 }
 
-// sayOptional says of the faults that are left which would be gone without the member. without is what became of the arguments when
-// empty values were dropped.
+// sayOptional adds to the faults that are left whether leaving the member out would end them. without is the result of healing that
+// drops empty values.
 func sayOptional(args []byte, left []schema.Fault, without healed) {
 	for i := range left {
 		f := &left[i]
-		if slices.Contains(without.dropped, f.Pointer) && isEmpty(at(args, f.Pointer)) && !strings.HasPrefix(f.Message, "unknown ") {
+		if slices.Contains(without.dropped, f.Pointer) && isEmpty(jsonscan.At(args, f.Pointer)) && !strings.HasPrefix(f.Message, "unknown ") {
 			f.Message += mayBeLeftOut
 		}
 	}
 }
 
-// mayBeLeftOut ends what is said of a value that stands for nothing, where it is not for the gateway to decide that.
+// mayBeLeftOut ends the fault of an empty value that the gateway does not drop, since the method is not safe.
 const mayBeLeftOut = "; without a value, leave it out"
