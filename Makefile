@@ -32,6 +32,7 @@ STREAMS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
+HOUSE_FLAGS   ?=
 
 .DEFAULT_GOAL := help
 
@@ -70,6 +71,10 @@ test-busy: ## make test ROUNDS times (5) beside two busy loops, for tests that d
 lint: ## formatting and linters (.golangci.yaml)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(GOLANGCI_LINT) run ./...
+
+.PHONY: house
+house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS=-markdown: for the docs)
+	$(GO) run ./test/house $(HOUSE_FLAGS)
 
 .PHONY: vuln
 vuln: ## known vulnerabilities in what the binary reaches (needs vuln.go.dev)
