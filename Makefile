@@ -100,7 +100,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: cve
-cve: ## the regression tests of docs/advisories.md: id, test, status
+cve: ## the regression tests of docs/contributing/advisories.md: id, test, status
 	.ci/cve
 
 .PHONY: mutate
@@ -147,7 +147,7 @@ streams: build ## 10,000 open streams: memory, time to tell them of a change, an
 	$(GO) run ./test/streams -gateway bin/drawbridge $(STREAMS_FLAGS)
 
 .PHONY: chaos chaos-full
-chaos: build ## what fails in front of callers, as the table of docs/chaos.md (CHAOS_FLAGS='-figures 2,9', -short, -list)
+chaos: build ## what fails in front of callers, as the table of docs/contributing/chaos.md (CHAOS_FLAGS='-figures 2,9', -short, -list)
 	test/chaos/run $(CHAOS_FLAGS)
 
 chaos-full: build ## one of its figures as a whole, up to an hour (FIGURE=9)

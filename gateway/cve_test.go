@@ -13,7 +13,7 @@ import (
 )
 
 // The tests of this file are named after advisories about other products, and hold what would have gone wrong there
-// against the whole gateway. docs/advisories.md lists them, with those that stand elsewhere; `make cve` runs them.
+// against the whole gateway. docs/contributing/advisories.md lists them, with those that stand elsewhere; `make cve` runs them.
 
 // A scope was asked for in the newest revision of the protocol alone.
 func TestCVE_2026_11719_OlderRevisions(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/http1"
 )
 
-// Answering is how plain requests are answered in front of net/http (docs/adr/0019).
+// Answering is how plain requests are answered in front of net/http (docs/contributing/adr/0019).
 type Answering struct {
 	Handler http.Handler
 	// BaseContext gives the context that those of all requests come from, as [http.Server] has it.

@@ -15,7 +15,7 @@ const (
 	// memory that then can't be given back. GitHub's document takes 4 MB more with Go's default of 100.
 	growthReading = 65
 	// The live heap of a gateway that serves is small at most times, so that memory is cheap, and collections are what makes the
-	// slowest calls slow (docs/performance.md).
+	// slowest calls slow (docs/contributing/performance.md).
 	growthServing = 400
 	// Where much is alive, memory is dear, and a collection looks at more: then garbage has growthBytes, in bytes, but no less than
 	// growthLeast percent, so that collections don't take more than a small part of the processor. While a document is read the heap may

@@ -23,7 +23,7 @@ var (
 	commit  = "unknown"
 )
 
-// Exit codes (docs/architecture.md, command line).
+// Exit codes (docs/contributing/architecture.md, command line).
 const (
 	exitOK    = 0
 	exitFail  = 1 // failure while running; check: an API can't be served

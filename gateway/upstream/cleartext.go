@@ -17,7 +17,7 @@ import (
 
 // cleartext makes calls over HTTP/1.1 without TLS, as most calls to services within a network are. With net/http each connection
 // has two goroutines, and a call is handed to one of them and comes back from the other; here the goroutine of the
-// call writes the request and reads the answer itself, which takes a sixth off what a small call costs (docs/adr/0017). What goes over the wire
+// call writes the request and reads the answer itself, which takes a sixth off what a small call costs (docs/contributing/adr/0017). What goes over the wire
 // is written and read by net/http all the same: [http.Request.Write] and [http.ReadResponse]. It is safe for concurrent use.
 type cleartext struct {
 	dial      func(ctx context.Context, network, addr string) (net.Conn, error)

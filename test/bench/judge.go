@@ -10,7 +10,7 @@ import (
 )
 
 // Goal is a bound for the median of a figure. The zero value is no goal. The goals of all scenarios stand in measure
-// and in docs/performance.md.
+// and in docs/contributing/performance.md.
 type Goal struct {
 	Bound float64 `json:"bound"`
 	Most  bool    `json:"at_most,omitempty"` // the median may not be above the bound; else it may not be below

@@ -60,7 +60,7 @@ func (s *Scenario) add(name string, r Round) {
 	s.Targets[i].Rounds = append(s.Targets[i].Rounds, r)
 }
 
-// print writes the tables of docs/performance.md.
+// print writes the tables of docs/contributing/performance.md.
 func (r *Report) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d cores shared by load generator, servers and upstream; %d rounds of %s each\n", r.Go, r.Cores, r.Rounds, r.Duration)
 	for _, s := range r.Scenarios {

@@ -39,16 +39,16 @@ func TestFiguresAreNumberedOnce(t *testing.T) {
 	}
 }
 
-// TestEachFigureIsInThePage: docs/chaos.md tells what each figure means.
+// TestEachFigureIsInThePage: docs/contributing/chaos.md tells what each figure means.
 func TestEachFigureIsInThePage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/chaos.md")
+	page, err := os.ReadFile("../../docs/contributing/chaos.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range allFigures() {
 		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| (\d+, )?%d(, \d+)? \| `, f.number))
 		if !row.Match(page) {
-			t.Errorf("docs/chaos.md has no row for figure %d", f.number)
+			t.Errorf("docs/contributing/chaos.md has no row for figure %d", f.number)
 		}
 	}
 }
@@ -122,8 +122,8 @@ func TestTableCountsWhatIsMissed(t *testing.T) {
 	if b.String() != want || tab.missed() != 3 {
 		t.Errorf("%d missed in\n%s", tab.missed(), b.String())
 	}
-	if page, err := os.ReadFile("../../docs/chaos.md"); err != nil || !strings.Contains(string(page), "\n"+markdownHead+"\n") {
-		t.Errorf("docs/chaos.md has no table of that kind: %v", err)
+	if page, err := os.ReadFile("../../docs/contributing/chaos.md"); err != nil || !strings.Contains(string(page), "\n"+markdownHead+"\n") {
+		t.Errorf("docs/contributing/chaos.md has no table of that kind: %v", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Command chaos produces the figures of docs/chaos.md: what becomes of callers while services, networks, clients, replicas and
+// Command chaos produces the figures of docs/contributing/chaos.md: what becomes of callers while services, networks, clients, replicas and
 // documents fail in front of them. It runs the built gateway, a fault proxy and real proxies from outside, and takes those figures
 // that other programs and tests measure from them.
 //

@@ -13,7 +13,7 @@ const (
 	full               // make chaos-full
 )
 
-// figure is one of the numbered figures of docs/chaos.md.
+// figure is one of the numbered figures of docs/contributing/chaos.md.
 type figure struct {
 	number int
 	name   string

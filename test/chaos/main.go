@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	small := f.Bool("short", false, "a smoke test of those that need no quiet machine, a minute and a half")
 	whole := f.Bool("full", false, "the whole figures, up to an hour each")
 	list := f.Bool("list", false, "print the figures with what is run, and run none")
-	markdown := f.Bool("markdown", false, "print what was measured as docs/chaos.md has it")
+	markdown := f.Bool("markdown", false, "print what was measured as docs/contributing/chaos.md has it")
 	f.Uint64Var(&s.seed, "seed", 1, "of what is random")
 	neighbours := f.Bool("neighbour", false, "be the program of the least priority of figure 8 (the suite starts itself so)")
 	crowd := f.String("crowd", "", "be the slow connections of figure 13: `mode`, host and number (the suite starts itself so)")

@@ -61,10 +61,10 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
-// markdownHead is that of the table in docs/chaos.md.
+// markdownHead is that of the table in docs/contributing/chaos.md.
 const markdownHead = "| # | figure | goal | measured | |\n|---|---|---|---|---|"
 
-// markdown is the verdict as docs/chaos.md has it.
+// markdown is the verdict as docs/contributing/chaos.md has it.
 func (v verdict) markdown() string {
 	switch v {
 	case ok:

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// conceptRow is a row of docs/concepts.md: the concept, its word, the file.
-var conceptRow = regexp.MustCompile("(?m)^\\| (.+) \\| `([^`]+)` \\| \\[([^]]+)\\]\\(\\.\\./([^)]+)\\) \\|$")
+// conceptRow is a row of docs/contributing/concepts.md: the concept, its word, the file.
+var conceptRow = regexp.MustCompile("(?m)^\\| (.+) \\| `([^`]+)` \\| \\[([^]]+)\\]\\(\\.\\./\\.\\./([^)]+)\\) \\|$")
 
 // TestConcepts holds that a maintainer finds a concept by its usual name: the file of each exists, and its path has the word.
 func TestConcepts(t *testing.T) {
-	rows := conceptRow.FindAllStringSubmatch(read(t, "docs/concepts.md"), -1)
+	rows := conceptRow.FindAllStringSubmatch(read(t, "docs/contributing/concepts.md"), -1)
 	if len(rows) < 55 {
 		t.Errorf("%d concepts", len(rows))
 	}

@@ -21,8 +21,8 @@ var (
 // pages returns the Markdown files of the project, relative to its root.
 func pages(t *testing.T) []string {
 	t.Helper()
-	all := []string{"README.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/adr/*.md"} {
+	var all []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/contributing/*.md", "docs/contributing/adr/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages in %s: %v", pattern, err)

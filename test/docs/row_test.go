@@ -13,7 +13,7 @@ import (
 
 const (
 	support = "docs/openapi-support.md"
-	asked   = "docs/pains.md"
+	asked   = "docs/contributing/pains.md"
 )
 
 // A row is one line of a table.

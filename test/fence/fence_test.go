@@ -38,10 +38,10 @@ var notFree = []string{
 	"github.com/prometheus/client_golang/prometheus/promhttp",
 }
 
-// Every package may import openapi/jsonscan, a leaf on the standard library alone (docs/adr/0004).
+// Every package may import openapi/jsonscan, a leaf on the standard library alone (docs/contributing/adr/0004).
 const leaf = "openapi/jsonscan"
 
-// rooms is the table of docs/architecture.md. A package that is not listed may not exist.
+// rooms is the table of docs/contributing/architecture.md. A package that is not listed may not exist.
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
@@ -138,7 +138,7 @@ func within(path string, prefixes []string) bool {
 	})
 }
 
-// The official SDKs are our judges in tests and nothing else (docs/adr/0001).
+// The official SDKs are our judges in tests and nothing else (docs/contributing/adr/0001).
 func TestBinary(t *testing.T) {
 	sdks := []string{"github.com/modelcontextprotocol", "github.com/mark3labs/mcp-go", "github.com/metoro-io/mcp-golang"}
 	judges := []string{"github.com/getkin/kin-openapi/openapi3filter", "github.com/google/go-cmp", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "golang.org/x/tools", "testing"}

@@ -1,4 +1,4 @@
-// Package figures is the table that measuring programs of this module print, and that the suite of docs/chaos.md reads.
+// Package figures is the table that measuring programs of this module print, and that the suite of docs/contributing/chaos.md reads.
 // It hides the layout. The one rule: what Table writes, Parse reads back.
 package figures
 

@@ -40,7 +40,7 @@ func startStacks(ctx context.Context, t *testing.T) (all []stack) {
 	return all
 }
 
-// absent tells whoever reads the output, the suite of docs/chaos.md too, what was not tried.
+// absent tells whoever reads the output, the suite of docs/contributing/chaos.md too, what was not tried.
 func absent(name string) { fmt.Printf("paths: not run: %s\n", name) }
 
 // launch starts a server and waits until each of its addresses takes connections.
