@@ -262,11 +262,11 @@ func (c *call) took() time.Duration {
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
 	c.args = args
-	if p.condition == nil && !p.consent.needed && p.questions == nil && p.given() == p.Operation || requestInfoFrom(ctx).operator {
+	if p.condition == nil && !p.consent.needed && p.elicitation == nil && p.given() == p.Operation || requestInfoFrom(ctx).operator {
 		return args, nil
 	}
 	var err error
-	if p.questions != nil {
+	if p.elicitation != nil {
 		if args, err = c.fill(ctx, args); err != nil {
 			return nil, err
 		}

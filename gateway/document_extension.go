@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drawbridge/config"
+	"drawbridge/gateway/elicit"
 	"drawbridge/openapi"
 )
 
@@ -44,8 +45,8 @@ func unaskable(name string, own config.Settings, op *openapi.Operation) config.P
 	if len(own.Inputs) == 0 {
 		return nil
 	}
-	if _, err := newQuestions(own.Inputs, op); err != nil {
-		return config.Problems{{Key: fmt.Sprintf("%s[%d]%s", name, err.index, err.key), Message: err.Error()}}
+	if _, err := elicit.ForOperation(own.Inputs, op); err != nil {
+		return config.Problems{{Key: fmt.Sprintf("%s[%d]%s", name, err.Index, err.Key), Message: err.Error()}}
 	}
 	return nil
 }

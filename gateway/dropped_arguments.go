@@ -45,8 +45,8 @@ func (gen *generation) droppedOf(g *Gateway, s *source, t *catalog.Tool, shown *
 
 // shown is the operation as callers see it.
 func (p *Plan) shown() *openapi.Operation {
-	if p.questions != nil {
-		return p.questions.shown
+	if p.elicitation != nil {
+		return p.elicitation.Shown()
 	}
 	return p.given()
 }
@@ -61,7 +61,7 @@ func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []strin
 	}
 	for name := range jsonscan.Members(args) {
 		if drops(name) {
-			dropped = append(dropped, pointerTo(string(name)))
+			dropped = append(dropped, jsonscan.PointerTo(string(name)))
 		}
 	}
 	if dropped == nil {

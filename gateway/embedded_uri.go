@@ -19,7 +19,7 @@ func (c *call) embeddedURI(p openapi.Part, n int) string {
 	if uri := c.located(p.Location); uri != "" {
 		return uri
 	}
-	if r := c.plan.resource; r != nil && c.plan.questions == nil { // what the user has said is not for the model to read
+	if r := c.plan.resource; r != nil && c.plan.elicitation == nil { // what the user has said is not for the model to read
 		if uri, ok := r.uriOf(c.args); ok {
 			if n > 0 {
 				uri += "#" + strconv.Itoa(n)

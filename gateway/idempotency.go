@@ -61,7 +61,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 		var bad *openapi.ArgumentError
 		if _, _, err := op.Check(withArgument(nil, argument, newUUID())); errors.As(err, &bad) {
 			for _, f := range bad.Faults {
-				if f.Pointer == pointerTo(argument) {
+				if f.Pointer == jsonscan.PointerTo(argument) {
 					return nil, fmt.Errorf("the argument %q, which is sent in this header, takes no UUID: %s", argument, f.Message)
 				}
 			}

@@ -124,12 +124,12 @@ func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 
 // asksUser tells whether calls of the plan need something that only the user can give.
 func (p *Plan) asksUser() bool {
-	return p.consent.needed || p.questions != nil && (p.questions.broken || len(p.questions.withheld) > 0)
+	return p.consent.needed || p.elicitation != nil && (p.elicitation.IsBroken() || p.elicitation.Always())
 }
 
 // exempt tells whether consent is all that calls of the plan need of the user, and this caller needs none.
 func (c *call) exempt(p *Plan) bool {
-	return p.questions == nil && len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt)
+	return p.elicitation == nil && len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt)
 }
 
 // untold is the failure of who may not know how a job stands or what came of it. It is no error of the call, which has begun the job.

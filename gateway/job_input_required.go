@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -13,9 +14,8 @@ import (
 
 // What a job may ask at once.
 const (
-	maxQuestions      = 20
-	maxQuestionKey    = 128     // bytes
-	maxQuestionSchema = 8 << 10 // bytes
+	maxQuestions   = 20
+	maxQuestionKey = 128 // bytes
 )
 
 // jobQuestions say how the jobs of a plan ask the user. They are immutable.
@@ -57,15 +57,15 @@ func (q *jobQuestions) read(body []byte, hidden func(string) string) (all []jobQ
 	}
 	add := func(key string, value []byte) {
 		if key == "" || len(key) > maxQuestionKey || len(all) == maxQuestions || jsonscan.KindOf(value) != jsonscan.Object ||
-			strings.ContainsFunc(key, unseen) || slices.ContainsFunc(all, func(known jobQuestion) bool { return known.Key == key }) {
+			strings.ContainsFunc(key, elicit.Invisible) || slices.ContainsFunc(all, func(known jobQuestion) bool { return known.Key == key }) {
 			return
 		}
-		form, secret := jobForm(jsonscan.At(value, q.schema))
+		form, secret := elicit.ServiceForm(jsonscan.At(value, q.schema))
 		if secret != "" {
-			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", cutText(shownText(secret, maxWord), maxWord))
+			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", cutText(elicit.ShownText(secret, maxWord), maxWord))
 			return
 		}
-		text := shownText(hidden(openapi.Clean(stringAt(value, q.message))), maxSaid)
+		text := elicit.ShownText(hidden(openapi.Clean(stringAt(value, q.message))), maxSaid)
 		if text == "" {
 			text = cutText(hidden(key), maxWord)
 		}
@@ -93,54 +93,6 @@ func textAt(data []byte, pointer string) string {
 	}
 }
 
-// anyForm is the form for a question that brings none that a client can show.
-const anyForm = `{"type":"object","properties":{"answer":{"type":"string","title":"Answer"}},"required":["answer"]}`
-
-// jobForm returns the schema of a form, made of what a service says of its fields as far as clients can show it (mcp-E8). secret is
-// the name of a field that looks like one.
-func jobForm(schema []byte) (clean []byte, secret string) {
-	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(schema) != jsonscan.Object || len(schema) > maxQuestionSchema || jsonscan.KindOf(properties) != jsonscan.Object {
-		return []byte(anyForm), ""
-	}
-	var required []string
-	for name := range jsonscan.Elements(jsonscan.Lookup(schema, "required")) {
-		required = append(required, string(jsonscan.Unquote(name)))
-	}
-	f, whole := &form{}, true
-	for key, value := range jsonscan.Members(properties) {
-		name := string(key)
-		field, err := fieldOf(nil, name, value, slices.Contains(required, name))
-		if field.password || secretName(name) || secretName(field.title) {
-			return nil, name
-		}
-		whole = whole && err == nil && !strings.ContainsFunc(name, unseen) && textsAlone(value) &&
-			!slices.ContainsFunc(field.options, func(o option) bool { return strings.ContainsFunc(o.value, unseen) })
-		f.fields = append(f.fields, field)
-	}
-	if !whole || len(f.fields) == 0 || len(f.fields) > maxFields {
-		return []byte(anyForm), ""
-	}
-	clean, err := f.schema(formNew, func(string) bool { return true })
-	if err != nil {
-		return []byte(anyForm), ""
-	}
-	return clean, ""
-}
-
-// textsAlone tells whether the choices of a field are texts: what a form gives is one, and would not be what the service has
-// offered.
-func textsAlone(field []byte) bool {
-	for _, list := range [][]byte{jsonscan.Lookup(field, "enum"), jsonscan.Lookup(jsonscan.Lookup(field, "items"), "enum")} {
-		for value := range jsonscan.Elements(list) {
-			if jsonscan.KindOf(value) != jsonscan.String {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // question is what the client is asked, in the name of the tool: of is how that is called. refused says what was wrong with the last
 // answer; "": nothing.
 func (q *jobQuestion) question(of, refused string) mcp.Question {
@@ -152,28 +104,9 @@ func (q *jobQuestion) question(of, refused string) mcp.Question {
 	return mcp.Question{Key: q.Key, Kind: mcp.Elicit, Params: append(append(params, `,"requestedSchema":`...), q.Schema...)}
 }
 
-// fitting returns of an answer what was asked for. The error is for the user.
+// fitting returns the members of an answer that were asked for. The error is for the user.
 func (q *jobQuestion) fitting(content []byte) ([]byte, error) {
-	f, err := writtenForm(q.Schema)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.holds(content, formNew, func(string) bool { return true }); err != nil {
-		return nil, err
-	}
-	dst := []byte{'{'}
-	for i := range f.fields {
-		name := f.fields[i].name
-		value := jsonscan.Lookup(content, name)
-		if value == nil || jsonscan.KindOf(value) == jsonscan.Null {
-			continue
-		}
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(jsonscan.AppendString(dst, name), ':'), value...)
-	}
-	return append(dst, '}'), nil
+	return elicit.ServiceAnswer(q.Schema, content)
 }
 
 // with adds an answer to the arguments that the request has in any case.

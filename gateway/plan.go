@@ -13,6 +13,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
@@ -31,17 +32,17 @@ type Plan struct {
 
 	condition   *auth.Condition // nil: there is none
 	consent     consent
-	questions   *questions   // nil: nothing is asked
-	sensitive   *sensitive   // nil: nothing is hidden of answers
-	clean       bool         // what nobody sees goes out of answers
-	cachePolicy *cachePolicy // keeps answers; nil: nobody does
-	changes     bool         // the call may make kept answers stale
-	resource    *readable    // nil: it can't be read as one
-	links       *links       // nil: all answers are given as they are
-	heads       *answerHeads // nil: no headers of answers are passed on
-	progress    *eventRules  // nil: the usual ones
-	job         *job         // what is known of the jobs that calls begin
-	polled      *job         // the rule's jobs of which calls tell the state or the result; nil: there are none
+	elicitation *elicit.Operation // nil if the user is asked for no arguments
+	sensitive   *sensitive        // nil: nothing is hidden of answers
+	clean       bool              // what nobody sees goes out of answers
+	cachePolicy *cachePolicy      // keeps answers; nil: nobody does
+	changes     bool              // the call may make kept answers stale
+	resource    *readable         // nil: it can't be read as one
+	links       *links            // nil: all answers are given as they are
+	heads       *answerHeads      // nil: no headers of answers are passed on
+	progress    *eventRules       // nil: the usual ones
+	job         *job              // what is known of the jobs that calls begin
+	polled      *job              // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	drop      []string   // arguments that are dropped
 	repeated  []repeated // that stand in headers too

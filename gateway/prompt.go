@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -21,7 +22,7 @@ type prompt struct {
 	// needs are what its caller must have been granted: for itself, and for all that it calls, one of several sets each.
 	needs     [][][]string
 	arguments []promptArgument
-	inputs    *inputs // nil: nobody is asked
+	elicitor  *elicit.Elicitor // nil if the user is asked nothing
 }
 
 // promptMessage is one message: a text, the answer of a tool, or what a resource holds.
@@ -94,9 +95,9 @@ func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 		p.arguments = append(p.arguments, a)
 	}
 	if len(c.Inputs) > 0 {
-		var err *inputError
-		if p.inputs, err = newInputs(c.Inputs, wantedForPrompt(c)); err != nil {
-			faults = append(faults, c.Wrong(fmt.Sprintf("inputs[%d]%s", err.index, err.key), err))
+		var err *elicit.InputError
+		if p.elicitor, err = elicit.New(c.Inputs, promptArguments(c)); err != nil {
+			faults = append(faults, c.Wrong(fmt.Sprintf("inputs[%d]%s", err.Index, err.Key), err))
 		}
 	}
 	if len(faults) > 0 {
@@ -117,7 +118,7 @@ var (
 // was asked something.
 func (p *Plan) unfitForPrompt() error {
 	switch {
-	case p.consent.needed || p.questions != nil:
+	case p.consent.needed || p.elicitation != nil:
 		return errPromptAsks
 	case p.job != nil && p.job.declared:
 		return errPromptJob

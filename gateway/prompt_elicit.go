@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
-// wantedForPrompt is what may be asked for a prompt: its arguments, all of which are texts.
-func wantedForPrompt(c *config.Prompt) *wanted {
-	w := &wanted{root: []byte("{}")}
+// promptArguments returns the arguments of a prompt, all of which are texts.
+func promptArguments(c *config.Prompt) *elicit.Arguments {
+	args := &elicit.Arguments{Root: []byte("{}")}
 	for _, a := range c.Arguments {
 		schema := []byte(`{"type":"string"`)
 		if a.Title != "" {
@@ -26,22 +27,22 @@ func wantedForPrompt(c *config.Prompt) *wanted {
 		if a.Description != "" {
 			schema = jsonscan.AppendString(append(schema, `,"description":`...), a.Description)
 		}
-		w.values = append(w.values, wantedValue{a.Name, append(schema, '}'), a.Required})
+		args.List = append(args.List, elicit.Argument{Name: a.Name, Schema: append(schema, '}'), Required: a.Required})
 	}
-	return w
+	return args
 }
 
 // shown returns the arguments that a caller can give: not those for which the user is asked in any case.
 func (p *prompt) shown() []config.PromptArgument {
-	if p.inputs == nil {
+	if p.elicitor == nil {
 		return p.Arguments
 	}
-	return slices.DeleteFunc(slices.Clone(p.Arguments), func(a config.PromptArgument) bool { return slices.Contains(p.inputs.withheld, a.Name) })
+	return slices.DeleteFunc(slices.Clone(p.Arguments), func(a config.PromptArgument) bool { return slices.Contains(p.elicitor.Withheld(), a.Name) })
 }
 
 // requires tells whether a caller must give an argument: not if the user is asked for it otherwise.
 func (p *prompt) requires(a config.PromptArgument) bool {
-	return a.Required && (p.inputs == nil || !slices.Contains(p.inputs.optional, a.Name))
+	return a.Required && (p.elicitor == nil || !slices.Contains(p.elicitor.Optional(), a.Name))
 }
 
 // ask asks the user for what the caller has not given, and returns all arguments. The error is that of the protocol, or for the
@@ -51,13 +52,13 @@ func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, gi
 	if p.Title != "" {
 		title = fmt.Sprintf("%q (%s)", p.Title, p.Name)
 	}
-	values, err := p.inputs.ask(ctx, &asking{
-		asker: reply, of: "The prompt " + title, revision: req.Revision, legacy: req.Era == mcp.Legacy,
-		known: func(name string) bool {
+	values, err := p.elicitor.Ask(ctx, &elicit.Request{
+		Asker: reply, Subject: "The prompt " + title, Revision: req.Revision, Legacy: req.Era == mcp.Legacy,
+		Known: func(name string) bool {
 			_, ok := given[name]
 			return ok
 		},
-		fits: func(values map[string]json.RawMessage) error {
+		Check: func(values map[string]json.RawMessage) error {
 			for _, name := range slices.Sorted(maps.Keys(values)) {
 				if _, ok := answerText(values[name]); !ok {
 					return fmt.Errorf("%s is no text", name)
@@ -66,7 +67,7 @@ func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, gi
 			return nil
 		},
 	})
-	var none *notAnswered
+	var none *elicit.Unanswered
 	switch {
 	case errors.As(err, &none):
 		return nil, p.unanswered(req, none)
@@ -100,25 +101,25 @@ func answerText(value []byte) (text string, ok bool) {
 }
 
 // unanswered tells of a prompt for which the user has not given what it needs.
-func (p *prompt) unanswered(req *mcp.Request, e *notAnswered) error {
+func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	what := ""
-	if len(e.names) > 0 {
-		what = " (" + strings.Join(e.names, ", ") + ")"
+	if len(e.Names) > 0 {
+		what = " (" + strings.Join(e.Names, ", ") + ")"
 	}
 	refuse := func(why string) error {
 		return mcp.InvalidParams("prompt %q can't be made: %s", p.Name, why)
 	}
 	var unable *mcp.UnableError
-	switch isUnable := errors.As(e.cause, &unable); {
-	case e.action == mcp.Declined:
+	switch isUnable := errors.As(e, &unable); {
+	case e.Action == mcp.Declined:
 		return refuse("the user declined to give what it needs" + what)
-	case e.action == mcp.Cancelled:
+	case e.Action == mcp.Cancelled:
 		return refuse("the user was asked for what it needs" + what + ", and has not answered")
 	case isUnable && req.Era == mcp.Modern && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // the client has to know what it lacks
-	case !isUnable && !errors.Is(e.cause, errOldForm):
+	case !isUnable && !errors.Is(e, elicit.ErrNoLists):
 		return refuse("the user was asked for what it needs" + what + ", and the answers did not fit")
-	case e.in.always:
+	case e.Always:
 		return refuse("it has to ask the user something, and this client can't do that")
 	}
 	return refuse("it needs arguments" + what + ": the user would be asked for them, but this client can't do that")

@@ -44,7 +44,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if err := p.check(given); err != nil {
 		return err
 	}
-	if p.inputs != nil {
+	if p.elicitor != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
 			if because, status := g.refuseWait(err); because != "" {
 				g.accountRefused(ctx, req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})

@@ -40,7 +40,7 @@ func answerLinks(c *config.Links, safe bool) *links {
 // user was asked for can't be read without asking again.
 func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
 	l := c.plan.links
-	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.questions != nil {
+	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.elicitation != nil {
 		return false, nil
 	}
 	size, bytes := 0, false
@@ -142,7 +142,7 @@ func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 		return nil, nil
 	}
 	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
-	if p = e.tool(string(tool)); p == nil || !p.safe || p.questions != nil {
+	if p = e.tool(string(tool)); p == nil || !p.safe || p.elicitation != nil {
 		return nil, nil
 	}
 	return p, args

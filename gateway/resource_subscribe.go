@@ -221,7 +221,7 @@ func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri strin
 	switch {
 	case p.resource.poll == 0:
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: it is not looked at")
-	case p.questions != nil:
+	case p.elicitation != nil:
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read asks the user")
 	case p.consent.needed && (e.guard == nil || len(p.consent.exempt) == 0 || !e.guard.Allows(caller, p.consent.exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")

@@ -10,6 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
@@ -65,7 +66,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen := &generation{config: d.config, rates: d.rates, screening: d.screening, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
-	asked := map[*openapi.Operation]*questions{}
+	elicitations := map[*openapi.Operation]*elicit.Operation{}
 	jobs, keys := map[*openapi.Operation]*job{}, map[*openapi.Operation]*requestKey{}
 	var apis []catalog.API
 	for _, s := range d.sources {
@@ -96,8 +97,8 @@ func (g *Gateway) build(d *deployment) *generation {
 					choice.Shown = given
 				}
 				if len(set.Inputs) > 0 {
-					if asked[op] = gen.questions(g, s, op, given, set.Inputs); asked[op] != nil {
-						choice.Shown = asked[op].shown
+					if elicitations[op] = gen.elicitationOf(g, s, op, given, set.Inputs); elicitations[op] != nil {
+						choice.Shown = elicitations[op].Shown()
 					}
 				}
 				return choice, true
@@ -124,7 +125,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			label = otherTools
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
-		p.questions, p.job, p.key = asked[t.Operation], jobs[t.Operation], keys[t.Operation]
+		p.elicitation, p.job, p.key = elicitations[t.Operation], jobs[t.Operation], keys[t.Operation]
 		p.drop = gen.droppedOf(g, sources[t.API], t, p.shown())
 		p.repeat = repeatOf(settings[t.Operation], p.key)
 		p.metrics = g.metrics.call(t.API, label)

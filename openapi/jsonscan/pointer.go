@@ -15,10 +15,7 @@ func At(data []byte, pointer string) []byte {
 		}
 		switch KindOf(data) {
 		case Object:
-			if strings.IndexByte(token, '~') >= 0 {
-				token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-			}
-			data = Lookup(data, token)
+			data = Lookup(data, UnescapeToken(token))
 		case Array:
 			data = element(data, token)
 		default:
@@ -30,6 +27,28 @@ func At(data []byte, pointer string) []byte {
 		pointer = rest
 	}
 	return data
+}
+
+// PointerTo returns the JSON Pointer (RFC 6901) to the member of that name of an object.
+func PointerTo(name string) string { return "/" + EscapeToken(name) }
+
+// EscapeToken returns a reference token of a JSON Pointer (RFC 6901 section 3).
+func EscapeToken(token string) string {
+	if strings.IndexByte(token, '~') >= 0 {
+		token = strings.ReplaceAll(token, "~", "~0")
+	}
+	if strings.IndexByte(token, '/') >= 0 {
+		token = strings.ReplaceAll(token, "/", "~1")
+	}
+	return token
+}
+
+// UnescapeToken is the reverse of [EscapeToken].
+func UnescapeToken(token string) string {
+	if strings.IndexByte(token, '~') < 0 {
+		return token
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
 // element returns the element whose index is written in a token of a pointer: digits without zeros before them.

@@ -85,7 +85,7 @@ func PointerAt(data []byte, offset int) string {
 		for name, value := range Members(data) {
 			if inside(value) {
 				b.WriteByte('/')
-				b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name)))
+				b.WriteString(EscapeToken(string(name)))
 				base, data, found = base+offsetIn(data, value), value, true
 				break
 			}

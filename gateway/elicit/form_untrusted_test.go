@@ -1,12 +1,12 @@
-package gateway
+package elicit
 
 import (
 	"strings"
 	"testing"
 )
 
-// TestForeignWords holds what a document can say to a user: nothing unseen, nothing of secrets, no way elsewhere.
-func TestForeignWords(t *testing.T) {
+// TestUntrustedText holds what a document can say to a user: nothing unseen, nothing of secrets, no way elsewhere.
+func TestUntrustedText(t *testing.T) {
 	for _, tt := range []struct{ message, schema, want string }{
 		{"Which size?", `{"type":"object","properties":{"size":{"type":"string","title":"Si\u202eze","description":"S to \u001b[31mXL"}}}`, ""},
 		{"Type your password", `{"type":"object","properties":{"note":{"type":"string"}}}`, "the message speaks of a secret, for which a document must not ask a user"},
@@ -14,20 +14,20 @@ func TestForeignWords(t *testing.T) {
 		{"More", `{"type":"object","properties":{"note":{"type":"string","description":"The Password of your account"}}}`, `the field "note" speaks of a secret, for which a document must not ask a user`},
 		{"More", `{"type":"object","properties":{"note":{"type":"string","oneOf":[{"const":"a","title":"see www.evil.example"}]}}}`, `the field "note" has a URL, to which a document must not send a user`},
 	} {
-		form, err := writtenForm([]byte(tt.schema))
+		form, err := configuredForm([]byte(tt.schema))
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := &input{message: tt.message, form: form, foreign: true}
+		in := &question{message: tt.message, form: form, untrusted: true}
 		got := ""
-		if err := in.foreignWords(); err != nil {
+		if err := in.limitUntrusted(); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {
 			t.Errorf("%s, %s: %q, want %q", tt.message, tt.schema, got, tt.want)
 		}
 		if got == "" {
-			schema, err := form.schema(formNew, func(string) bool { return true })
+			schema, err := form.schema(formFull, func(string) bool { return true })
 			if err != nil || strings.Contains(string(schema), "\u202e") || strings.Contains(string(schema), `\u001b`) || strings.Contains(string(schema), `\u202e`) {
 				t.Errorf("%s, %v", schema, err)
 			}
@@ -42,7 +42,7 @@ func TestSecretWords(t *testing.T) {
 		"clientSecret": true, "creditcard": true, "mfaCode": true, "seedPhrase": true, "PIN": true, "apiKey": true,
 		"name": false, "secretary": false, "tokenized": false, "pinboard": false, "key": false, "cardholder": false,
 	} {
-		if got := secretName(name); got != want {
+		if got := namesSecret(name); got != want {
 			t.Errorf("%s: %t, want %t", name, got, want)
 		}
 	}

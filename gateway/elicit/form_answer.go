@@ -1,4 +1,4 @@
-package gateway
+package elicit
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// holds tells what is wrong with an answer to a form, by the schema that was sent: that of [form.schema] for the same era and
-// fields. null stands for a field that was left empty. The error is for the user.
-func (f *form) holds(answer []byte, era formEra, wanted func(name string) bool) error {
+// validate returns what is wrong with an answer to a form, by the schema that was sent: that of [form.schema] for the same
+// revision and fields. null stands for a field that was left empty. The error is for the user.
+func (f *form) validate(answer []byte, revision formRevision, shown func(name string) bool) error {
 	for i := range f.fields {
 		field := &f.fields[i]
-		if !wanted(field.name) && (f.written == nil || era == formOld) {
+		if !shown(field.name) && (f.configured == nil || revision == formBasic) {
 			continue // it was not sent
 		}
 		value := jsonscan.Lookup(answer, field.name)
@@ -28,15 +28,15 @@ func (f *form) holds(answer []byte, era formEra, wanted func(name string) bool) 
 			}
 			continue
 		}
-		if err := field.holds(value); err != nil {
+		if err := field.validate(value); err != nil {
 			return fmt.Errorf("%s %w", field.name, err)
 		}
 	}
 	return nil
 }
 
-// holds tells what is wrong with the value of a field.
-func (f *field) holds(value []byte) error {
+// validate returns what is wrong with the value of a field.
+func (f *field) validate(value []byte) error {
 	kind := jsonscan.KindOf(value)
 	switch {
 	case f.kind == fieldText && kind == jsonscan.String:
@@ -67,18 +67,18 @@ func (f *field) holds(value []byte) error {
 	return errors.New("is not what the form has")
 }
 
-// within tells what is wrong with a number, length or count; small and large are the words for that.
+// within returns what is wrong with a number, length or count; small and large are the words for that.
 func (f *field) within(n float64, small, large string) error {
-	if least, err := strconv.ParseFloat(f.least, 64); err == nil && n < least {
-		return fmt.Errorf("is too %s: at least %s", small, f.least)
+	if least, err := strconv.ParseFloat(f.minimum, 64); err == nil && n < least {
+		return fmt.Errorf("is too %s: at least %s", small, f.minimum)
 	}
-	if most, err := strconv.ParseFloat(f.most, 64); err == nil && n > most {
-		return fmt.Errorf("is too %s: at most %s", large, f.most)
+	if most, err := strconv.ParseFloat(f.maximum, 64); err == nil && n > most {
+		return fmt.Errorf("is too %s: at most %s", large, f.maximum)
 	}
 	return nil
 }
 
-// hasFormat tells whether a text has one of the formats of a form, or if there is none.
+// hasFormat reports whether a text has one of the formats of a form. Every text has the format "".
 func hasFormat(text, format string) bool {
 	var err error
 	switch format {

@@ -1,4 +1,4 @@
-package gateway
+package elicit
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// writtenForm reads a form that the configuration spells out. It holds it to what a form can have in the newest revision,
+// configuredForm reads a form that the configuration spells out. Its schema may have what a form of the newest revision has,
 // because clients refuse others, or show something else (2025-11-25 elicitation, Requested Schema).
-func writtenForm(schema []byte) (*form, error) {
-	f := &form{written: schema}
+func configuredForm(schema []byte) (*form, error) {
+	f := &form{configured: schema}
 	for key, value := range jsonscan.Members(schema) {
 		switch name := string(key); name {
 		case "$schema", "properties", "required":
@@ -32,7 +32,7 @@ func writtenForm(schema []byte) (*form, error) {
 		return nil, fmt.Errorf("properties must be a mapping")
 	}
 	for key, value := range jsonscan.Members(properties) {
-		field, err := writtenField(string(key), value)
+		field, err := configuredField(string(key), value)
 		if err != nil {
 			return nil, fmt.Errorf("properties.%s: %w", key, err)
 		}
@@ -59,8 +59,8 @@ func writtenForm(schema []byte) (*form, error) {
 	return f, nil
 }
 
-// writtenKeywords are those that a field of a kind can have, besides type, title, description and default.
-func writtenKeywords(kind fieldKind) []string {
+// configuredKeywords are the keywords of a kind of field, besides type, title, description and default.
+func configuredKeywords(kind fieldKind) []string {
 	switch kind {
 	case fieldText:
 		return []string{"minLength", "maxLength", "format"}
@@ -75,7 +75,7 @@ func writtenKeywords(kind fieldKind) []string {
 	return nil
 }
 
-func writtenField(name string, schema []byte) (field, error) {
+func configuredField(name string, schema []byte) (field, error) {
 	if jsonscan.KindOf(schema) != jsonscan.Object {
 		return field{}, fmt.Errorf("expected a mapping")
 	}
@@ -86,13 +86,13 @@ func writtenField(name string, schema []byte) (field, error) {
 	if kind := string(jsonscan.Unquote(jsonscan.Lookup(schema, "type"))); kind == "" || (f.kind == fieldChoice && kind != "string") {
 		return f, fmt.Errorf("type must be string, number, integer, boolean or array, and string for a choice")
 	}
-	allowed := append(writtenKeywords(f.kind), "type", "title", "description", "default")
+	allowed := append(configuredKeywords(f.kind), "type", "title", "description", "default")
 	for key, value := range jsonscan.Members(schema) {
 		keyword := string(key)
 		switch {
 		case !slices.Contains(allowed, keyword):
 			return f, fmt.Errorf("a form has no keyword %q here; it has %s", keyword, strings.Join(allowed, ", "))
-		case keyword == "default" && f.preset == nil:
+		case keyword == "default" && f.defaultValue == nil:
 			return f, fmt.Errorf("the default %s does not fit", value)
 		case (keyword == "title" || keyword == "description") && jsonscan.KindOf(value) != jsonscan.String:
 			return f, fmt.Errorf("%s must be a text", keyword)
@@ -106,11 +106,11 @@ func writtenField(name string, schema []byte) (field, error) {
 			return f, fmt.Errorf("%s must be a number", keyword)
 		}
 	}
-	return f, f.writtenOptions(schema)
+	return f, f.checkOptions(schema)
 }
 
-// writtenOptions checks the options of a choice as they stand, and reads the names that the old form has for them.
-func (f *field) writtenOptions(schema []byte) error {
+// checkOptions checks the options of a choice as the configuration has them, and reads enumNames, their titles in older forms.
+func (f *field) checkOptions(schema []byte) error {
 	if f.kind != fieldChoice && f.kind != fieldChoices {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (f *field) writtenOptions(schema []byte) error {
 		i := 0
 		for name := range jsonscan.Elements(names) {
 			if i < len(f.options) {
-				f.options[i].title = shownText(string(jsonscan.Unquote(name)), maxFieldTitle)
+				f.options[i].title = ShownText(string(jsonscan.Unquote(name)), maxFieldTitle)
 			}
 			i++
 		}

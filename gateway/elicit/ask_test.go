@@ -1,4 +1,4 @@
-package gateway
+package elicit
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type respondent struct {
 	actions []mcp.Action
 	content json.RawMessage
 	asked   map[string]mcp.Question
-	checked map[string]bool // keys whose answers were held against what they are for
+	checked map[string]bool // keys whose answers were checked
 }
 
 func (r *respondent) Askable(kinds ...mcp.Kind) error {
@@ -62,13 +62,13 @@ func (r *respondent) Ask(_ context.Context, round mcp.Round) (map[string]mcp.Ans
 	return answers, nil
 }
 
-// FuzzAsking asks in all ways, of a client that answers anything. Whatever it answers, a value that is returned was asked
+// FuzzAsk asks in all ways, of a client that answers anything. Whatever it answers, a value that is returned was asked
 // for, was accepted and checked, stands where it was asked for, and is not one that the caller has given.
-func FuzzAsking(f *testing.F) {
+func FuzzAsk(f *testing.F) {
 	f.Add(uint16(0), uint8(0), `{"a":"x","b":1,"c":true,"deep":{"d":"y"}}`)
 	f.Add(uint16(0xffff), uint8(3), `{"a":1}`)
 	f.Add(uint16(0x0f0), uint8(1), `{"a":null,"c":[],"extra":1,"messages":{"d":"z"}}`)
-	w := &wanted{values: []wantedValue{
+	args := &Arguments{List: []Argument{
 		{"a", []byte(`{"type":"string"}`), true}, {"b", []byte(`{"type":"integer"}`), false},
 		{"c", []byte(`{"type":"boolean"}`), true}, {"d", []byte(`{"type":"string"}`), false},
 	}}
@@ -88,7 +88,7 @@ func FuzzAsking(f *testing.F) {
 			{Key: "written", Kind: config.InputForm, Step: 1 + int(bits>>1&1), When: when(bit(2)), Schema: `{"type":"object","properties":{"c":{"type":"boolean"}}}`},
 			{Key: "sample", Kind: config.InputSample, Step: 3, When: when(bit(3)), Params: `{"maxTokens":1}`, Bind: map[string]config.Pointer{"d": "/deep/d"}},
 		}
-		all, wrong := newInputs(list, w)
+		all, wrong := New(list, args)
 		if wrong != nil {
 			t.Fatal(wrong)
 		}
@@ -103,9 +103,9 @@ func FuzzAsking(f *testing.F) {
 		}
 		known := map[string]bool{"a": bit(6), "b": bit(7), "c": bit(8), "d": bit(9)}
 		fitted := map[string]string{}
-		values, err := all.ask(t.Context(), &asking{
-			asker: r, of: "It", revision: []string{"2026-07-28", "2025-06-18"}[bits>>10&1], known: func(name string) bool { return known[name] },
-			fits: func(values map[string]json.RawMessage) error {
+		values, err := all.Ask(t.Context(), &Request{
+			Asker: r, Subject: "It", Revision: []string{"2026-07-28", "2025-06-18"}[bits>>10&1], Known: func(name string) bool { return known[name] },
+			Check: func(values map[string]json.RawMessage) error {
 				if bit(11) && values["a"] != nil {
 					return errors.New("no")
 				}
@@ -128,9 +128,9 @@ func FuzzAsking(f *testing.F) {
 				t.Errorf("%s = %s: asked %v, checked %v", name, value, asked, r.checked[key])
 			}
 		}
-		for _, v := range w.values {
-			if err == nil && v.required && values[v.name] == nil && !known[v.name] {
-				t.Errorf("%s is missing, and nobody says so", v.name)
+		for _, v := range args.List {
+			if err == nil && v.Required && values[v.Name] == nil && !known[v.Name] {
+				t.Errorf("%s is missing, and nobody says so", v.Name)
 			}
 		}
 	})

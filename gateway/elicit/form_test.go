@@ -1,4 +1,4 @@
-package gateway
+package elicit
 
 import (
 	"encoding/json"
@@ -53,14 +53,14 @@ func TestField(t *testing.T) {
 			t.Errorf("%s: %v", schema, err)
 			continue
 		}
-		if got := string(f.append(nil, formNew)); got != want {
+		if got := string(f.append(nil, formFull)); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", schema, got, want)
 		}
 	}
 }
 
-// TestWrittenForm says what is wrong with forms.
-func TestWrittenForm(t *testing.T) {
+// TestConfiguredForm says what is wrong with forms.
+func TestConfiguredForm(t *testing.T) {
 	field := func(text string) string { return `{"type":"object","properties":{"x":` + text + `}}` }
 	for schema, want := range map[string]string{
 		`{}`:                                "the form needs type: object",
@@ -86,7 +86,7 @@ func TestWrittenForm(t *testing.T) {
 		field(`{"type":"string","enum":["a","b"],"enumNames":["A"]}`):                           "properties.x: enumNames must have a name for each value of enum",
 		field(`{"type":"array","items":{"type":"string","oneOf":[{"const":"a","title":"A"}]}}`): `properties.x: a form has no keyword "oneOf" in items; it has type and enum, or anyOf`,
 	} {
-		if _, err := writtenForm([]byte(schema)); err == nil || err.Error() != want {
+		if _, err := configuredForm([]byte(schema)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", schema, err, want)
 		}
 	}
@@ -95,12 +95,12 @@ func TestWrittenForm(t *testing.T) {
 // TestSecretNames are names of secrets, and names that are not.
 func TestSecretNames(t *testing.T) {
 	for _, name := range []string{"password", "userPassword", "API_KEY", "apiKey", "client-secret", "access_token", "PIN", "card.number", "otp1"} {
-		if !secretName(name) {
+		if !namesSecret(name) {
 			t.Errorf("%q is taken for harmless", name)
 		}
 	}
 	for _, name := range []string{"name", "key", "shipping", "tokenizer", "passenger", "secretary", "number", "pinned"} {
-		if secretName(name) {
+		if namesSecret(name) {
 			t.Errorf("%q is taken for a secret", name)
 		}
 	}
@@ -120,8 +120,8 @@ func FuzzForm(f *testing.F) {
 		if _, err := jsonscan.Scan([]byte(schema), jsonscan.Options{Unique: true, MaxDepth: 32}); err != nil {
 			return
 		}
-		if form, err := writtenForm([]byte(schema)); err == nil {
-			if text, err := form.schema(formOld, func(string) bool { return true }); err == nil && !json.Valid(text) {
+		if form, err := configuredForm([]byte(schema)); err == nil {
+			if text, err := form.schema(formBasic, func(string) bool { return true }); err == nil && !json.Valid(text) {
 				t.Errorf("the old form is no JSON: %s", text)
 			}
 		}
@@ -130,19 +130,19 @@ func FuzzForm(f *testing.F) {
 			return
 		}
 		one := &form{fields: []field{made}}
-		text, err := one.schema(formNew, func(string) bool { return true })
+		text, err := one.schema(formFull, func(string) bool { return true })
 		if err != nil || !json.Valid(text) {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if _, err := writtenForm(text); err != nil {
+		if _, err := configuredForm(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 		for _, shown := range []string{made.title, made.description} {
-			if strings.ContainsFunc(shown, unseen) || len(shown) > maxFieldText+len("…") {
+			if strings.ContainsFunc(shown, Invisible) || len(shown) > maxFieldText+len("…") {
 				t.Errorf("%q", shown)
 			}
 		}
-		old, err := one.schema(formOld, func(string) bool { return true })
+		old, err := one.schema(formBasic, func(string) bool { return true })
 		if err != nil {
 			return // a choice of several
 		}

@@ -1,0 +1,58 @@
+package elicit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Errors of [Confirm].
+var (
+	// ErrDeclined says that the user declined.
+	ErrDeclined = errors.New("the user did not consent")
+	// ErrUndecided says that the user was asked and did not decide.
+	ErrUndecided = errors.New("the user did not decide")
+)
+
+// Call is a call to which the user is asked to consent.
+type Call struct {
+	Title string // of the tool, with its name
+	// Method and Path are those of the operation, API the name of its API.
+	Method, Path, API string
+	// Args are the arguments as they will be sent.
+	Args json.RawMessage
+}
+
+// Confirm asks the user to consent to a call. The error is nil if the user does, [ErrDeclined], [ErrUndecided], an
+// [*mcp.UnableError] if the client can't ask, or one of the protocol, such as [mcp.ErrAsked]. An answer counts for one call.
+func Confirm(ctx context.Context, asker Asker, call *Call) error {
+	answers, err := asker.Ask(ctx, mcp.Round{Once: true, Questions: []mcp.Question{{Key: "confirm", Kind: mcp.Elicit, Params: call.question()}}})
+	if err != nil {
+		return err
+	}
+	switch a := answers["confirm"]; {
+	case a.Action == mcp.Declined, a.Action == mcp.Accepted && !consents(a.Value):
+		return ErrDeclined
+	case a.Action != mcp.Accepted:
+		return ErrUndecided
+	}
+	return nil
+}
+
+// consents reports whether the box is ticked. The schema requires it, so a form without it is no consent: a client that accepts
+// a form that it has not shown, or has not understood, sends an empty one.
+func consents(form json.RawMessage) bool {
+	return string(jsonscan.Lookup(form, "go_ahead")) == "true"
+}
+
+// question returns the params of the request: the tool's title, the operation and the arguments. The caller's words stand behind
+// the gateway's, so that they can't pass for them.
+func (c *Call) question() []byte {
+	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", c.Title, c.Method, c.Path, c.API, shownArguments(c.Args))
+	dst := jsonscan.AppendString([]byte(`"message":`), message)
+	return append(dst, `,"requestedSchema":{"type":"object","properties":{"go_ahead":{"type":"boolean","title":"Go ahead","default":false}},"required":["go_ahead"]}`...)
+}

@@ -1,0 +1,68 @@
+package elicit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// ShownText makes a text that comes from outside fit to be shown: one line of visible characters, of at most limit bytes and an
+// ellipsis.
+func ShownText(text string, limit int) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || Invisible(r) }), " ")
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// maxShownArguments is the most bytes of arguments that a question shows.
+const maxShownArguments = 600
+
+// shownArguments returns arguments as a person sees them, cut if they are long.
+func shownArguments(args json.RawMessage) []byte {
+	shown := escapeInvisible(jsonscan.AppendCompact(nil, args))
+	if len(shown) <= maxShownArguments {
+		return shown
+	}
+	end := maxShownArguments
+	for !utf8.RuneStart(shown[end]) {
+		end--
+	}
+	return fmt.Appendf(shown[:end:end], "… (%d bytes)", len(shown))
+}
+
+// escapeInvisible writes the invisible characters of a JSON text as escapes: arguments may come from a page that the model has
+// read, and what is sent must be what was shown (S8).
+func escapeInvisible(text []byte) []byte {
+	if !bytes.ContainsFunc(text, Invisible) {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if !Invisible(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+// Invisible reports whether a character has no picture of its own: control and format characters, of which some reverse the
+// order of others, variation selectors, fillers, and code points that are not assigned.
+func Invisible(r rune) bool {
+	return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+}
