@@ -131,6 +131,8 @@ func TestBreaker(t *testing.T) {
 	if first, err := once.Spend(t.Context(), "alice", "d", until); !first || err != nil {
 		t.Errorf("again: %v %v", first, err)
 	}
+	// The status changes before the line is written.
+	eventually(t, "the log says so", func() bool { return strings.Count(log.String(), "is reached") >= 2 })
 	if gone, came := strings.Count(log.String(), "can't be reached"), strings.Count(log.String(), "is reached"); gone != 1 || came != 2 {
 		t.Errorf("the log tells %d times that it went and %d times that it came:\n%s", gone, came, log)
 	}
