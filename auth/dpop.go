@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -88,14 +89,14 @@ func normalizeTarget(s string) (string, bool) {
 		return "", false
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
+	if err != nil || u.User != nil {
 		return "", false
 	}
-	scheme, host := lower(u.Scheme), lower(u.Host)
-	if port := u.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
-		host = strings.TrimSuffix(host, ":"+port)
+	o, ok := origin.Of(u)
+	if !ok {
+		return "", false
 	}
-	return scheme + "://" + host + strings.TrimSuffix(u.EscapedPath(), "/"), true
+	return o.String() + strings.TrimSuffix(u.EscapedPath(), "/"), true
 }
 
 // badProofOf is a refusal for the proof's sake.

@@ -245,7 +245,7 @@ func TestNormalizeTarget(t *testing.T) {
 		"https://mcp.example.com/mcp#":     "",
 		"https://a@mcp.example.com/mcp":    "",
 		"https:mcp.example.com/mcp":        "",
-		"//mcp.example.com/mcp":            "://mcp.example.com/mcp",
+		"//mcp.example.com/mcp":            "",
 		"/mcp":                             "",
 		"":                                 "",
 	} {

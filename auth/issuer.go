@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"runtime/debug"
 	"slices"
@@ -18,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"drawbridge/gateway/origin"
 )
 
 // Limits on what is fetched from an authorization server (T11 to T13).
@@ -152,19 +153,15 @@ func (i *issuer) inherit(from *Guard) {
 
 // checkFetchURL demands https, except on loopback (T13).
 func checkFetchURL(u *url.URL) error {
-	if u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()) {
+	if u.Scheme == "https" || u.Scheme == "http" && origin.Loopback(u.Hostname()) {
 		return nil
 	}
 	return errors.New("only https is fetched, and http on a loopback host")
 }
 
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
-}
-
+// sameOrigin is the redirect rule for what is fetched from issuers.
 func sameOrigin(req *http.Request, via []*http.Request) error {
-	if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
+	if !origin.Same(req.URL, via[0].URL) {
 		return errors.New("redirect to another origin")
 	}
 	if len(via) > fetchRedirects {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -444,7 +445,8 @@ func (i *issuer) isAudience(a string) bool {
 }
 
 // canonicalAudience lowers scheme and host, the only difference in which two
-// identifiers may be equal (T2); path, port and trailing slash count.
+// identifiers may be equal (T2); path, port and trailing slash count. Identifiers are
+// not compared by origin: a default port that is written makes another one.
 func canonicalAudience(a string) string {
 	scheme, rest, ok := strings.Cut(a, "://")
 	if !ok {
@@ -454,18 +456,7 @@ func canonicalAudience(a string) string {
 	if end < 0 {
 		end = len(rest)
 	}
-	return lower(scheme) + "://" + lower(rest[:end]) + rest[end:]
-}
-
-// lower makes ASCII letters lower case, and leaves the others: some of those,
-// such as the Kelvin sign, would become one.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + ('a' - 'A')
-		}
-		return r
-	}, s)
+	return origin.Lower(scheme) + "://" + origin.Lower(rest[:end]) + rest[end:]
 }
 
 // publishedWithin is how long after the time that a token bears its key may be missing among those that are published: some issuers set that time back

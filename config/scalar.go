@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"drawbridge/gateway/origin"
 )
 
 // parser is a scalar type that reads itself from the text of a YAML scalar, after expansion. The error says what is
@@ -49,10 +51,13 @@ func (u URL) URL() *url.URL {
 }
 
 // Origin returns scheme://host[:port] in lower case without a default port, as browsers write it.
-func (u URL) Origin() string { return origin(u.parsed) }
+func (u URL) Origin() string {
+	o, _ := origin.Of(u.parsed)
+	return o.String()
+}
 
 // Loopback reports whether the host is localhost or a loopback address.
-func (u URL) Loopback() bool { return u.parsed != nil && loopback(u.parsed.Hostname()) }
+func (u URL) Loopback() bool { return u.parsed != nil && origin.Loopback(u.parsed.Hostname()) }
 
 // trimmed returns the URL as it was written, without slashes at the end.
 func (u URL) trimmed() string { return strings.TrimRight(u.raw, "/") }
@@ -98,25 +103,6 @@ func goodPort(port string) bool {
 	return port == "" || err == nil && n > 0
 }
 
-func origin(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	switch u.Scheme {
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	}
-	return u.Scheme + "://" + host
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
 // Endpoint is an absolute http or https URL with a host, which may have a query, as token endpoints do (RFC 6749, 3.2).
 type Endpoint string
 
@@ -135,7 +121,7 @@ func (e Endpoint) Host() string {
 // secure reports whether what is sent there can't be read on the way.
 func (e Endpoint) secure() bool {
 	u, err := url.Parse(string(e))
-	return err == nil && (u.Scheme == "https" || loopback(u.Hostname()))
+	return err == nil && (u.Scheme == "https" || origin.Loopback(u.Hostname()))
 }
 
 func (e *Endpoint) parse(text string) error {
@@ -157,19 +143,24 @@ func (o *Origin) parse(text string) error {
 	if err != nil {
 		return err
 	}
-	if err := isOrigin(u); err != nil {
+	text, err = originOnly(u)
+	if err != nil {
 		return err
 	}
-	*o = Origin(origin(u))
+	*o = Origin(text)
 	return nil
 }
 
-// isOrigin tells what a URL has that no origin has.
-func isOrigin(u *url.URL) error {
-	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery {
-		return fmt.Errorf("must end after the host or port: %s", origin(u))
+// originOnly returns the origin of a URL that has nothing else.
+func originOnly(u *url.URL) (string, error) {
+	o, ok := origin.Of(u)
+	switch {
+	case !ok:
+		return "", errors.New("has no host, or a bad port")
+	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery:
+		return "", fmt.Errorf("must end after the host or port: %s", o)
 	}
-	return nil
+	return o.String(), nil
 }
 
 // CallerOrigin is a value of the Origin header (RFC 6454 section 6.2): scheme://host[:port] in lower case without a default port. The scheme is
@@ -187,10 +178,12 @@ func (o *CallerOrigin) parse(text string) error {
 	case strings.Contains(u.Host, "*"):
 		return errors.New("is compared exactly, so that a * stands for nothing; list each origin")
 	}
-	if err := errors.Join(checkURL(u, text), isOrigin(u)); err != nil {
+	bad := checkURL(u, text)
+	text, err = originOnly(u)
+	if err := errors.Join(bad, err); err != nil {
 		return err
 	}
-	*o = CallerOrigin(origin(u))
+	*o = CallerOrigin(text)
 	return nil
 }
 
@@ -267,7 +260,7 @@ type Address string
 func (a Address) String() string { return string(a) }
 
 // Loopback reports whether only this machine can reach the address.
-func (a Address) Loopback() bool { return loopback(a.Host()) }
+func (a Address) Loopback() bool { return origin.Loopback(a.Host()) }
 
 // anyHost reports whether the address stands for all interfaces.
 func (a Address) anyHost() bool {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"drawbridge/gateway/origin"
 )
 
 var redisPrefix = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,40}\z`)
@@ -49,7 +51,7 @@ func (l *loader) state(cfg *Config) {
 	if r.CAFile != "" && !r.URL.TLS() {
 		l.errorf("state.redis.ca_file", "has no effect: the URL is not rediss")
 	}
-	if r.URL.at.scheme == "redis" && (r.URL.hasPassword() || !r.Password.IsZero()) && !loopback(r.URL.Host()) {
+	if r.URL.at.scheme == "redis" && (r.URL.hasPassword() || !r.Password.IsZero()) && !origin.Loopback(r.URL.Host()) {
 		l.warnf("state.redis.url", "the password travels in clear; rediss protects it")
 	}
 }

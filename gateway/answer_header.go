@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -199,7 +200,7 @@ func locationOf(target *url.URL, whole, shown string, declared bool) string {
 	if !declared || whole == "" || target == nil {
 		return path
 	}
-	if w, err := target.Parse(whole); err == nil && w.RawQuery != "" && originOf(w) == originOf(target) {
+	if w, err := target.Parse(whole); err == nil && w.RawQuery != "" && origin.Same(w, target) {
 		return path + "?" + w.RawQuery
 	}
 	return path
@@ -246,7 +247,7 @@ func linkPlace(target *url.URL, place string) string {
 	if path == "" {
 		path = "/"
 	}
-	if u.RawQuery != "" && (originOf(u) == originOf(target) || path == target.EscapedPath()) {
+	if u.RawQuery != "" && (origin.Same(u, target) || path == target.EscapedPath()) {
 		path += "?" + u.RawQuery
 	}
 	return path

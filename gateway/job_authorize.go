@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -26,7 +27,7 @@ type toldBy struct {
 // at finds the operations of the API that a URL of its service is a call of. They are those with the fewest variables; more
 // than one if it is not clear which is meant.
 func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
-	origin, least := originOf(u), 0
+	least := 0
 	bases := map[string]bool{}
 	for _, op := range p.siblings {
 		base := p.source.base(op)
@@ -35,7 +36,7 @@ func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 		}
 		same, known := bases[base.Host]
 		if !known {
-			same = originOf(base) == origin
+			same = origin.Same(base, u)
 			bases[base.Host] = same
 		}
 		rest, below := pathBelow(base, u)

@@ -17,6 +17,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/jsonscan"
 )
@@ -39,7 +40,7 @@ const (
 
 // outbound calls those who asked for it when their jobs have ended. It is immutable but for its connections.
 type outbound struct {
-	origins []string
+	origins []origin.Origin
 	secret  []byte
 	client  *upstream.Client
 	made    config.Tools
@@ -54,8 +55,10 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 		return old
 	}
 	out := &outbound{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools}
-	for _, origin := range c.Tools.CallbackURLs {
-		out.origins = append(out.origins, origin.String())
+	for _, text := range c.Tools.CallbackURLs {
+		if at, ok := origin.Parse(text.String()); ok {
+			out.origins = append(out.origins, at)
+		}
 	}
 	out.client = upstream.NewClient(upstream.Options{
 		Name: "callback", NamedHosts: hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
@@ -75,7 +78,8 @@ func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
 		return nil, bad
 	}
 	u, err := url.Parse(string(jsonscan.Unquote(value)))
-	if err != nil || u.User != nil || u.Opaque != "" || !slices.Contains(o.origins, originOf(u)) {
+	at, ok := origin.Of(u)
+	if err != nil || !ok || u.User != nil || !slices.Contains(o.origins, at) {
 		return nil, bad
 	}
 	u.Fragment, u.RawFragment = "", ""

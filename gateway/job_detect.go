@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -130,7 +131,7 @@ func (b *begun) place(text string) *url.URL {
 	if err != nil || u.User != nil || u.Opaque != "" {
 		return nil
 	}
-	if origin := originOf(u); origin == "" || origin != originOf(b.from) {
+	if !origin.Same(u, b.from) {
 		return nil
 	}
 	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {

@@ -166,7 +166,7 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 		e.guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
 		doc.Authorization = manifestAuthorization{
 			Required: true, ProtectedResource: w.body.Bytes(),
-			MetadataURL: origin(resource) + e.guard.MetadataPaths()[0],
+			MetadataURL: schemeAndHost(resource) + e.guard.MetadataPaths()[0],
 		}
 	}
 	for _, t := range e.gen.catalog.All() {
@@ -196,8 +196,9 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 	return &servedManifest{body: b.Bytes(), etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}
 }
 
-// origin returns scheme and host of a URL.
-func origin(text string) string {
+// schemeAndHost returns the beginning of a URL as it is written: it goes on as the identifier of the resource does, which is compared
+// byte for byte.
+func schemeAndHost(text string) string {
 	u, err := url.Parse(text)
 	if err != nil { // the configuration has made it of one
 		return ""

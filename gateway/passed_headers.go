@@ -32,8 +32,8 @@ func inboundFrom(ctx context.Context) http.Header {
 
 // passed says which headers of callers go on to the service. What can't is told with its place in the configuration where it has
 // one of its own.
-func (a *attached) passed(c config.API, origin *url.URL, problem func(key string, err error)) credential.PassOptions {
-	o := credential.PassOptions{Inbound: inboundFrom, Refuse: isForGateway, Origin: origin}
+func (a *attached) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassOptions {
+	o := credential.PassOptions{Inbound: inboundFrom, Refuse: isForGateway, Origin: to}
 	for i, h := range c.PassHeaders {
 		one := credential.Passed{From: h.From, To: h.To, Credential: h.IsCredential()}
 		if one.Credential {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"drawbridge/gateway/cache"
+	"drawbridge/gateway/origin"
 )
 
 // maxHops is how many redirects of one call are followed.
@@ -104,7 +104,7 @@ func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) 
 	case p.condition != nil || p.asksUser():
 		return nil, "the call was permitted as it was made"
 	}
-	if u, err := from.Parse(location); err == nil && u.Host != "" && !cache.SameOrigin(u, from) {
+	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {
 		return nil, "it leads to another origin"
 	}
 	b := &begun{from: from, root: c.plan.base}

@@ -17,6 +17,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 )
@@ -192,7 +193,7 @@ func (c *call) changed(resp *http.Response, err error) {
 	if resp != nil {
 		for _, name := range []string{"Location", "Content-Location"} {
 			u, err := c.target.Parse(resp.Header.Get(name))
-			if err == nil && cache.SameOrigin(u, c.target) && resp.Header.Get(name) != "" {
+			if err == nil && origin.Same(u, c.target) && resp.Header.Get(name) != "" {
 				at = append(at, u)
 			}
 		}

@@ -152,14 +152,6 @@ func (s *source) documentClient(wrap wrapper, tls connection, named []string) *u
 	return upstream.NewClient(o)
 }
 
-func originOf(u *url.URL) string {
-	parsed, err := config.ParseURL(u.Scheme + "://" + u.Host)
-	if err != nil {
-		return ""
-	}
-	return parsed.Origin()
-}
-
 func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstream.Options {
 	l := s.limits
 	o := upstream.Options{

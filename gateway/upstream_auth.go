@@ -14,6 +14,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 )
 
@@ -45,7 +46,7 @@ type (
 // all problems (Z8). wrong makes an error of one that concerns a key of the API.
 func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*attached, error) {
 	a := &attached{now: g.o.now, panicked: g.panicked}
-	origin := credentialOrigin(c)
+	to := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
 		for _, one := range single(err) {
@@ -58,12 +59,12 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		if err != nil {
 			return credential.Options{}
 		}
-		o.Origin = origin
+		o.Origin = to
 		_, err = credential.New(o) // for its problems alone: those of a set don't tell the key
 		problem(key, err)
 		return o
 	}
-	o := credential.SetOptions{Origin: origin, Schemes: map[string]credential.Options{}}
+	o := credential.SetOptions{Origin: to, Schemes: map[string]credential.Options{}}
 	if c.Credential != nil {
 		standard := build("credential", c.Credential)
 		o.Default = &standard
@@ -81,12 +82,12 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 	}
 	// The order in which a request passes these does not matter: each has headers of its own.
 	if c.Identity != nil && identity != nil {
-		tell, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: origin})
+		tell, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
 		problem("identity", err)
 		a.calls, a.dynamic = around(tell, a.calls), true
 	}
 	if len(c.PassHeaders) > 0 {
-		pass, err := credential.NewPass(a.passed(c, origin, problem))
+		pass, err := credential.NewPass(a.passed(c, to, problem))
 		problem("pass_headers", err)
 		a.calls, a.inbound = around(pass, a.calls), true
 		a.dynamic = a.dynamic || c.PassesCredential()
@@ -94,7 +95,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 	problem("answer_headers", errors.Join(checkAnswerHeaders(c.AnswerHeaders)...))
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
-			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: origin, Now: a.now})
+			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
 		problem("client_certificate", err)
 		if err == nil {
 			a.tls = certificate.Config
@@ -157,7 +158,7 @@ func (a *attached) forDocument(c config.API, limits config.Limits) error {
 		o.Origin = u
 		a.document, err = credential.New(o)
 		return err
-	case own == nil || a.set == nil || c.BaseURL != nil && c.BaseURL.Origin() != originOf(u):
+	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):
 	case own.Type == config.CredentialTokenExchange:
 		a.anonymous = true
 	default:

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // A Copy is what it takes to load a document again without its origin. It holds what was read, byte for byte, and is as
@@ -106,8 +108,8 @@ type copySource struct {
 	reading
 	copy        *Copy
 	files       map[string][]byte
-	url, origin *url.URL // nil of a document from a file
-	allowed     []string // other origins, as originOf writes them
+	url, origin *url.URL        // nil of a document from a file
+	allowed     []origin.Origin // other origins
 }
 
 func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error) {
@@ -136,8 +138,8 @@ func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error)
 		return nil, errors.New("it is of a location that is no URL")
 	}
 	for _, text := range o.AllowRefs {
-		if u, err := url.Parse(text); err == nil {
-			s.allowed = append(s.allowed, originOf(u))
+		if at, ok := origin.Parse(text); ok {
+			s.allowed = append(s.allowed, at)
 		}
 	}
 	if !s.lets(s.url) {
@@ -147,7 +149,8 @@ func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error)
 }
 
 func (s *copySource) lets(u *url.URL) bool {
-	return sameOrigin(u, s.origin) || slices.Contains(s.allowed, originOf(u))
+	at, ok := origin.Of(u)
+	return ok && (origin.Same(u, s.origin) || slices.Contains(s.allowed, at))
 }
 
 func (s *copySource) base() string { return s.copy.Location }

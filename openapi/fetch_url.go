@@ -1,14 +1,14 @@
 package openapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
+
+	"drawbridge/gateway/origin"
 )
 
 // What one document may take from the origins of LoadOptions.AllowRefs (S2).
@@ -23,7 +23,7 @@ var ErrProtected = errors.New("if the document is protected, give the API a cred
 // origins are those, besides its own, that a document may refer to. What is fetched from them carries no credential.
 type origins struct {
 	client  *http.Client
-	allowed map[string]bool
+	allowed map[origin.Origin]bool
 
 	mu    sync.Mutex
 	asked map[string]bool // URLs
@@ -31,19 +31,21 @@ type origins struct {
 }
 
 func newOrigins(allowed []string, client *http.Client, pace *Pace) (*origins, error) {
-	o := &origins{client: client, pace: pace, allowed: make(map[string]bool), asked: make(map[string]bool)}
+	o := &origins{client: client, pace: pace, allowed: make(map[origin.Origin]bool), asked: make(map[string]bool)}
 	for _, text := range allowed {
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		at, ok := origin.Of(u)
+		if err != nil || !ok || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("allowed origin %q is not one such as https://schemas.example.com", text)
 		}
-		o.allowed[originOf(u)] = true
+		o.allowed[at] = true
 	}
 	return o, nil
 }
 
 func (o *origins) has(u *url.URL) bool {
-	return o.client != nil && u.Host != "" && u.User == nil && o.allowed[originOf(u)]
+	at, ok := origin.Of(u)
+	return o.client != nil && ok && u.User == nil && o.allowed[at]
 }
 
 // open fetches a URL of one of the origins.
@@ -60,7 +62,7 @@ func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([
 		return nil, fetched{}, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
 	}
 	data, got, err := get(ctx, o.client, u, nil, max, o.pace)
-	if err == nil && !sameOrigin(got.url, u) {
+	if err == nil && !origin.Same(got.url, u) {
 		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
 	}
 	return data, got, err
@@ -125,7 +127,7 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	}
 	// References are relative to where the document was found in the end (RFC 3986 section 5.1.3). The client
 	// follows redirects of the same origin only; a foreign one would move the origin that may be referred to.
-	if sameOrigin(got.url, s.origin) {
+	if origin.Same(got.url, s.origin) {
 		s.location = got.url
 	}
 	if isMarkup(data) {
@@ -145,7 +147,7 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 		return nil, errors.New("it is no URL")
 	}
 	// A document of another origin must not choose what is fetched with the credential (E4).
-	if by, err := url.Parse(from); sameOrigin(u, s.origin) && (err != nil || !sameOrigin(by, s.origin)) {
+	if by, err := url.Parse(from); origin.Same(u, s.origin) && (err != nil || !origin.Same(by, s.origin)) {
 		return nil, errors.New("a document of another origin may only refer to other origins in allow_refs, not to that of the API")
 	}
 	data, got, err := s.fetch(ctx, u, depth, nil)
@@ -160,14 +162,15 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 // fetch fetches a URL that the document names, if the policy lets it (S2). Only the document's own origin is given a
 // credential, by way of the API's client (E4).
 func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, fetched, error) {
-	if s.others.has(u) && !sameOrigin(u, s.origin) {
+	if s.others.has(u) && !origin.Same(u, s.origin) {
 		return s.others.open(ctx, u, depth, s.max)
 	}
-	if !sameOrigin(u, s.origin) || u.User != nil {
-		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", originOf(s.origin))
+	if !origin.Same(u, s.origin) || u.User != nil {
+		own, _ := origin.Of(s.origin)
+		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", own)
 	}
 	data, got, err := get(ctx, s.client, withoutFragment(u), previous, s.max, s.pace)
-	if err == nil && !sameOrigin(got.url, s.origin) {
+	if err == nil && !origin.Same(got.url, s.origin) {
 		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
 	}
 	return data, fetched{url: u, charset: got.charset}, err
@@ -235,29 +238,3 @@ func withoutFragment(u *url.URL) *url.URL {
 	c.Fragment, c.RawFragment = "", ""
 	return &c
 }
-
-// originOf returns scheme, host and port of a URL in one form, the port always written (RFC 6454 section 4).
-func originOf(u *url.URL) string {
-	scheme := lower(u.Scheme)
-	port := u.Port()
-	if port == "" {
-		port = cmp.Or(map[string]string{"http": "80", "https": "443"}[scheme], "0")
-	}
-	host := strings.TrimSuffix(lower(u.Hostname()), ".")
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return scheme + "://" + host + ":" + port
-}
-
-// lower turns ASCII letters only: [strings.ToLower] makes of some others an ASCII letter, and so of one host another.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
-
-func sameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi/tree"
 )
 
@@ -16,7 +17,7 @@ type servers struct {
 	base     *url.URL // from the configuration: wins over everything
 	document *url.URL // of a document that was fetched, else nil
 	origin   *url.URL // that may be called then
-	allowed  map[string]bool
+	allowed  map[origin.Origin]bool
 	values   map[string]string // of variables, from the configuration
 	problems *problems
 	swagger  *tree.Node // the root of a document of 2.0, else nil
@@ -33,13 +34,13 @@ type usable struct {
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
-	s := &servers{base: o.BaseURL, document: d.url, origin: d.origin, allowed: make(map[string]bool), values: o.ServerVariables, problems: ps}
+	s := &servers{base: o.BaseURL, document: d.url, origin: d.origin, allowed: make(map[origin.Origin]bool), values: o.ServerVariables, problems: ps}
 	for _, a := range o.AllowServers {
-		u, err := url.Parse(a)
-		if err != nil || u.Host == "" {
+		at, ok := origin.Parse(a)
+		if !ok {
 			return nil, fmt.Errorf("allowed server %q is not an origin such as https://api.example.com", a)
 		}
-		s.allowed[originOf(u)] = true
+		s.allowed[at] = true
 	}
 	if s.base != nil {
 		return s, nil
@@ -188,9 +189,12 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 	if err := checkBase(u); err != nil {
 		return nil, fmt.Errorf("the server URL %q %w", u.Redacted(), err)
 	}
-	if s.document != nil && !sameOrigin(u, s.origin) && !s.allowed[originOf(u)] {
-		return nil, fmt.Errorf("the server %s has another origin than the document, %s, and is not listed in allow_servers",
-			originOf(u), originOf(s.origin))
+	if s.document == nil || origin.Same(u, s.origin) {
+		return u, nil
+	}
+	if at, ok := origin.Of(u); !ok || !s.allowed[at] {
+		own, _ := origin.Of(s.origin)
+		return nil, fmt.Errorf("the server %s has another origin than the document, %s, and is not listed in allow_servers", at, own)
 	}
 	return u, nil
 }

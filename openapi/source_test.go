@@ -263,10 +263,10 @@ func TestURLServers(t *testing.T) {
 		{`"openapi":"3.0.3"`, `,"servers":[{"url":"v2/"}]`, nil, server.URL + "/docs/v2/", ""},
 		{`"openapi":"3.0.3"`, `,"servers":[{"url":"/v2"}]`, nil, server.URL + "/v2", ""},
 		{`"openapi":"3.0.3"`, `,"servers":[{"url":"https://other.example/v1"}]`, nil, "",
-			"the server https://other.example:443 has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
+			"the server https://other.example has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
 		{`"openapi":"3.0.3"`, `,"servers":[{"url":"https://other.example/v1"}]`, []string{"https://OTHER.example"}, "https://other.example/v1", ""},
 		{`"openapi":"3.0.3"`, `,"servers":[{"url":"//other.example/v1"}]`, nil, "",
-			"the server http://other.example:80 has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
+			"the server http://other.example has another origin than the document, " + server.URL + ", and is not listed in allow_servers; set base_url for this API"},
 		{`"swagger":"2.0"`, `,"basePath":"/v2"`, nil, server.URL + "/v2/", ""},
 		{`"swagger":"2.0"`, `,"host":"` + strings.TrimPrefix(server.URL, "http://") + `"`, nil, server.URL, ""},
 	} {

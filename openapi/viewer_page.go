@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"drawbridge/gateway/origin"
 )
 
 // The pages of API viewers name the document that they show, in an attribute or in a script beside them. They are read,
@@ -133,7 +135,7 @@ func (v *viewer) resolve(name string) (*url.URL, error) {
 		return nil, err
 	}
 	u = withoutFragment(u)
-	if u.User != nil || !sameOrigin(u, v.source.origin) && !v.source.others.has(u) {
+	if u.User != nil || !origin.Same(u, v.source.origin) && !v.source.others.has(u) {
 		return nil, errors.New("another origin")
 	}
 	return u, nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"drawbridge/gateway/origin"
 )
 
 // Client is an application that may ask for tokens.
@@ -127,7 +129,7 @@ func checkRedirect(text string) string {
 			return "has no host"
 		}
 	case "http":
-		if !isLoopback(u.Hostname()) {
+		if !origin.Loopback(u.Hostname()) {
 			return "is http, but not on loopback"
 		}
 	case "javascript", "data", "vbscript", "blob", "about", "file", "filesystem", "ftp", "ws", "wss", "mailto", "view-source":

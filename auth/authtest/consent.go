@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 //go:embed consent.html
@@ -166,7 +168,7 @@ func target(redirect string) string {
 		return redirect
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "the application that opens " + u.Scheme + ": links"
-	case isLoopback(u.Hostname()):
+	case origin.Loopback(u.Hostname()):
 		return "an application on this machine (" + u.Host + ")"
 	}
 	return u.Host

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // Limits on fetching a client ID metadata document; the draft recommends the size.
@@ -32,7 +34,7 @@ func isDocument(id string) bool {
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(id, "# \"\\") || len(id) > maxRedirect {
 		return false
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !origin.Loopback(u.Hostname())) {
 		return false
 	}
 	segments := strings.Split(u.Path, "/")
@@ -69,7 +71,7 @@ func (s *Server) fetchClient(ctx context.Context, id string) (*client, *problem)
 	if err != nil {
 		return nil, newProblem(invalidClient, "client_id '%s' is not a URL", id)
 	}
-	if !isLoopback(u.Hostname()) {
+	if !origin.Loopback(u.Hostname()) {
 		if s.strangers {
 			c := stranger(id)
 			c.document = u.Host

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/origin"
 )
 
 // FuzzRedirect: whatever a request asks for, an answer goes only where the client said, and the consent page's policy
@@ -36,7 +38,7 @@ func FuzzRedirect(f *testing.F) {
 			}
 		}
 		if unknown.allows(redirect) {
-			if u, err := url.Parse(redirect); err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) || u.User != nil {
+			if u, err := url.Parse(redirect); err != nil || u.Scheme != "http" || !origin.Loopback(u.Hostname()) || u.User != nil {
 				t.Errorf("an answer leaves the machine: %q", redirect)
 			}
 		}

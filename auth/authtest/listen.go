@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // running is what [Start] started.
@@ -23,7 +25,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("authtest: address %q: %w", address, err)
 	}
-	if !isLoopback(host) {
+	if !origin.Loopback(host) {
 		return nil, fmt.Errorf("authtest: address %q is not loopback: this server is for development on one machine", address)
 	}
 	l, err := net.Listen("tcp", address) //nolint:noctx // a listener on loopback opens at once or not at all

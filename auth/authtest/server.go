@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"regexp"
@@ -22,6 +21,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"drawbridge/gateway/origin"
 )
 
 // Options configure a [Server].
@@ -220,16 +221,10 @@ func parseIssuer(text string) (*url.URL, error) {
 		strings.ContainsAny(text, "?# \"\\") || !issuerPath.MatchString(u.EscapedPath()) || u.Path != "" && path.Clean(u.Path) != u.Path {
 		return nil, fmt.Errorf("issuer %q is not an http or https URL with a plain path and nothing behind it", text)
 	}
-	if !isLoopback(u.Hostname()) {
+	if !origin.Loopback(u.Hostname()) {
 		return nil, fmt.Errorf("issuer %q is not on a loopback host: this server is for development on one machine", text)
 	}
 	return u, nil
-}
-
-// isLoopback reports whether a host name or address means this machine, whatever a resolver says.
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
 }
 
 // Issuer returns the issuer identifier.

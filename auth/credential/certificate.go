@@ -7,11 +7,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // CertificateOptions say how the gateway and a service prove to each other who they are.
@@ -38,7 +38,7 @@ type CertificateOptions struct {
 // used, a half-written file or a key of another certificate, leaves the last
 // good one in place. It is safe for concurrent use.
 type ClientCertificate struct {
-	host, port  string
+	address     string                     // host:port that the certificate is for
 	certificate *watched[*tls.Certificate] // nil: none is shown
 	authorities *watched[*x509.CertPool]   // nil: roots
 	roots       *x509.CertPool
@@ -55,10 +55,10 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	switch {
 	case err != nil:
 		problems = append(problems, err)
-	case at.scheme != "https":
+	case o.Origin.Scheme != "https":
 		problems = append(problems, errors.New("credential: a client certificate needs an https origin"))
 	}
-	c.host, c.port = at.host, at.port
+	c.address = at.Address()
 	switch {
 	case o.CertFile != "" && o.KeyFile != "":
 		c.certificate = &watched[*tls.Certificate]{
@@ -168,8 +168,7 @@ func (c *ClientCertificate) Expiry() time.Time {
 // before the handshake: the authorities can't be exchanged within a
 // [tls.Config], so there is one for each connection.
 func (c *ClientCertificate) Config(base *tls.Config, addr string) (*tls.Config, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil || !strings.EqualFold(host, c.host) || port != c.port {
+	if origin.Lower(addr) != c.address {
 		return base, nil
 	}
 	config := base.Clone()

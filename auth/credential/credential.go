@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // Kind is the way in which a credential authenticates.
@@ -121,14 +123,14 @@ type Options struct {
 // that the service answers with 401 is repeated once with another token, if its
 // body can be sent again.
 func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
-	origin, err := parseOrigin(o.Origin)
+	to, err := parseOrigin(o.Origin)
 	p, partErr := newPart(o)
 	if err := errors.Join(err, partErr); err != nil {
 		return nil, err
 	}
 	b := &bundle{parts: []*part{p}}
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &transport{next: next, origin: origin, bundle: b}
+		return &transport{next: next, origin: to, bundle: b}
 	}, nil
 }
 
@@ -205,59 +207,25 @@ func newAttacher(o Options) (*attacher, error) {
 	return a, err
 }
 
-// origin is scheme, host and port (RFC 6454), the host in ASCII.
-type origin struct {
-	scheme, host, port string
-	literal            string // host and port as configured: the usual spelling
-}
-
-func parseOrigin(u *url.URL) (origin, error) {
-	if u == nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return origin{}, errors.New("credential: origin must be an absolute http or https URL")
+// parseOrigin returns the origin that a credential is for, the host in ASCII.
+func parseOrigin(u *url.URL) (origin.Origin, error) {
+	o, ok := origin.Of(u)
+	if !ok || u.Scheme != "http" && u.Scheme != "https" {
+		return origin.Origin{}, errors.New("credential: origin must be an absolute http or https URL")
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' }) {
 		// That is what net/http connects to, and what a connection's address is compared with.
-		return origin{}, fmt.Errorf("credential: the host of origin %q must be in its ASCII form (xn--…)", u.Scheme+"://"+u.Host)
+		return origin.Origin{}, fmt.Errorf("credential: the host of origin %q must be in its ASCII form (xn--…)", u.Scheme+"://"+u.Host)
 	}
-	o := originOf(u)
-	o.literal = u.Host
 	return o, nil
 }
 
-func originOf(u *url.URL) origin {
-	o := origin{scheme: lower(u.Scheme), host: lower(u.Hostname()), port: u.Port()}
-	if o.port == "" {
-		switch o.scheme {
-		case "http":
-			o.port = "80"
-		case "https":
-			o.port = "443"
-		}
-	}
-	return o
-}
-
-// takes reports whether a request goes to the origin, and says so wherever a
+// goesTo reports whether a request goes to an origin, and says so wherever a
 // server may look: in its target, and in the header Host.
-func (o origin) takes(req *http.Request) bool {
-	u := req.URL
-	if u.Opaque != "" || req.Host != "" && req.Host != u.Host {
+func goesTo(req *http.Request, to origin.Origin) bool {
+	if req.Host != "" && req.Host != req.URL.Host {
 		return false
 	}
-	if u.Scheme == o.scheme && u.Host == o.literal {
-		return true
-	}
-	other := originOf(u)
-	return other.scheme == o.scheme && other.host == o.host && other.port == o.port
-}
-
-// lower turns ASCII letters only: to [strings.ToLower], "İ" is an "i", and to
-// the domain name system it is none.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+	o, ok := origin.Of(req.URL)
+	return ok && o == to
 }

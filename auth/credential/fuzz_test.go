@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // FuzzTokenAnswer: whatever a token endpoint answers, there is a token that can
@@ -141,7 +143,7 @@ func FuzzOrigin(f *testing.F) {
 			resp.Body.Close()
 			t.Fatal("there is no network")
 		}
-		if takes := at.takes(req); takes && lower(dialled) != "https micro.com:443" {
+		if takes := goesTo(req, at); takes && origin.Lower(dialled) != "https micro.com:443" {
 			t.Fatalf("%q gets the credential and goes to %q", target, dialled)
 		}
 	})

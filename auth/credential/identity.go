@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/origin"
 )
 
 // IdentityOptions configure an [Identity].
@@ -138,14 +139,14 @@ func (i *Identity) For(u IdentityUse) (func(http.RoundTripper) http.RoundTripper
 // introduction sends identities.
 type introduction struct {
 	next   http.RoundTripper
-	origin origin
+	origin origin.Origin
 	header string
 	badges *badges
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !n.origin.takes(req) {
+	if !goesTo(req, n.origin) {
 		return n.next.RoundTrip(req)
 	}
 	own := req.WithContext(req.Context()) // a shallow copy

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/origin"
 )
 
 // ClientAuth is how the gateway proves to a token endpoint who it is.
@@ -115,7 +115,7 @@ func newGrant(o Options) (*grant, error) {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
 		problem("the token URL must be an absolute https URL without user and fragment") // not in the text: it may hold a key
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !origin.Loopback(u.Hostname()):
 		problem("the token URL must be https: secrets are sent to it")
 	default:
 		g.endpoint = u.Host
@@ -335,9 +335,4 @@ func isProtocol(name string) bool {
 // isScope reports whether a text is a scope-token (RFC 6749 section 3.3).
 func isScope(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
-}
-
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.Unmap().IsLoopback()
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // Passed is a header of the caller's request that goes on to a service.
@@ -87,7 +89,7 @@ func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
 // pass adds headers of the caller's request.
 type pass struct {
 	next    http.RoundTripper
-	origin  origin
+	origin  origin.Origin
 	headers []Passed // with canonical names
 	inbound func(ctx context.Context) http.Header
 	refuse  func(ctx context.Context, value string) bool
@@ -95,7 +97,7 @@ type pass struct {
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
-	if len(p.headers) == 0 || !p.origin.takes(req) {
+	if len(p.headers) == 0 || !goesTo(req, p.origin) {
 		return p.next.RoundTrip(req)
 	}
 	ctx := req.Context()

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // SetOptions describe the credentials of one API.
@@ -25,7 +27,7 @@ type SetOptions struct {
 // Set holds the credentials of one API. It is immutable but for the tokens in
 // it, and safe for concurrent use.
 type Set struct {
-	origin   origin
+	origin   origin.Origin
 	schemes  map[string]*part
 	fallback *Choice
 }

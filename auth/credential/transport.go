@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // bundle is the credentials of a request, all of which are attached. At most
@@ -13,7 +15,7 @@ type bundle struct{ parts []*part }
 // transport attaches credentials.
 type transport struct {
 	next   http.RoundTripper
-	origin origin
+	origin origin.Origin
 	bundle *bundle // nil: none
 	set    *Set    // whose [Choice] in a request's context stands over bundle; nil: none does
 }
@@ -34,7 +36,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			b = &c.bundle
 		}
 	}
-	if b == nil || len(b.parts) == 0 || !t.origin.takes(req) {
+	if b == nil || len(b.parts) == 0 || !goesTo(req, t.origin) {
 		return t.next.RoundTrip(req)
 	}
 	own, h, err := b.attach(req)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/gateway"
+	"drawbridge/gateway/origin"
 )
 
 // demoScopes are what the demo's tools need; demoAuth says which needs which.
@@ -76,7 +76,7 @@ func (d *demonstration) checkLoopback(c *cobra.Command) error {
 	if err != nil {
 		return usageError{fmt.Errorf("demo: --listen %q must be host:port, such as 127.0.0.1:8080", d.listen), c}
 	}
-	if a, err := netip.ParseAddr(host); host == "localhost" || err == nil && a.IsLoopback() {
+	if origin.Loopback(host) {
 		return nil
 	}
 	why := "nobody needs a token here"

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // gate lets only those requests through whose Host is one that the listener goes by. A page in the operator's browser whose
@@ -50,9 +52,9 @@ func (g *gate) serves(value string) bool {
 	} else if strings.HasPrefix(value, "[") && strings.HasSuffix(value, "]") {
 		number = value[1 : len(value)-1]
 	}
-	if host == "localhost" || g.names[host] {
+	if g.names[host] || origin.Loopback(host) {
 		return true
 	}
 	a, err := netip.ParseAddr(number)
-	return err == nil && a.Zone() == "" && (!g.loopback || a.IsLoopback())
+	return err == nil && a.Zone() == "" && (!g.loopback || origin.Loopback(number))
 }

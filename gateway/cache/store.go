@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // Name is what an answer is kept under, besides method and URL of its request. Two requests have the same name only if the service
@@ -127,21 +129,8 @@ func placeOf(group string, u *url.URL) place {
 			at[i] = url.PathEscape(plain)
 		}
 	}
-	return place{group, originOf(u), cmp.Or(strings.Join(at, "/"), "/")}
-}
-
-// SameOrigin tells whether two URLs have scheme, host and port in common.
-func SameOrigin(a, b *url.URL) bool { return originOf(a) == originOf(b) }
-
-func originOf(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch scheme {
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	}
-	return scheme + "://" + strings.TrimSuffix(host, ":")
+	o, _ := origin.Of(u) // the URL of a request has one
+	return place{group, o.String(), cmp.Or(strings.Join(at, "/"), "/")}
 }
 
 // keyOf digests all that an answer depends on.

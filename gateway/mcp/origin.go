@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // OriginOptions say which hosts and web origins may reach the endpoint.
@@ -51,10 +52,10 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 		}
 		g.hosts[joinHost(host, port)] = true
 	}
-	for _, origin := range o.Origins {
-		normal, ok := normalOrigin(origin)
+	for _, text := range o.Origins {
+		normal, ok := normalOrigin(text)
 		if !ok {
-			problems = append(problems, fmt.Errorf("%q is not an origin; write it as https://app.example.com", origin))
+			problems = append(problems, fmt.Errorf("%q is not an origin; write it as https://app.example.com", text))
 			continue
 		}
 		g.origins[normal] = true
@@ -191,12 +192,12 @@ func (g *gate) hostAllowed(value string) bool {
 	if !ok {
 		return false
 	}
-	return g.hosts[host] || g.hosts[joinHost(host, port)] || g.loopback && isLoopback(host)
+	return g.hosts[host] || g.hosts[joinHost(host, port)] || g.loopback && origin.Loopback(unbracketed(host))
 }
 
 func (g *gate) originAllowed(value string) bool {
 	// Browsers write an origin in lower case, but not the host of a scheme that they don't know.
-	if g.origins[value] || g.origins[strings.ToLower(value)] {
+	if g.origins[value] || g.origins[origin.Lower(value)] {
 		return true
 	}
 	if !g.loopback {
@@ -204,7 +205,7 @@ func (g *gate) originAllowed(value string) bool {
 	}
 	scheme, rest, _ := strings.Cut(value, "://")
 	host, _, ok := splitHost(rest)
-	return ok && (scheme == "http" || scheme == "https") && isLoopback(host)
+	return ok && (scheme == "http" || scheme == "https") && origin.Loopback(unbracketed(host))
 }
 
 // normalOrigin writes an origin as browsers do: lower case, no default port.
@@ -213,14 +214,8 @@ func normalOrigin(s string) (string, bool) {
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.Contains(u.Host, "*") {
 		return "", false
 	}
-	host, port, ok := splitHost(u.Host)
-	if !ok {
-		return "", false
-	}
-	if u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
-		port = ""
-	}
-	return u.Scheme + "://" + joinHost(host, port), true
+	o, ok := origin.Of(u)
+	return o.String(), ok && !strings.HasSuffix(u.Host, ":")
 }
 
 // splitHost takes apart "host", "host:port", "[v6]" and "[v6]:port"; the host comes
@@ -248,7 +243,7 @@ func splitHost(s string) (host, port string, ok bool) {
 			return "", "", false
 		}
 	}
-	return strings.ToLower(host), port, host != ""
+	return origin.Lower(host), port, host != ""
 }
 
 func joinHost(host, port string) string {
@@ -258,15 +253,10 @@ func joinHost(host, port string) string {
 	return host + ":" + port
 }
 
-// isLoopback tells whether a host, as splitHost returns it, is this machine. A name
-// below localhost, a trailing dot and odd spellings of addresses are not.
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
+// unbracketed returns a host, as splitHost returns it, without the brackets of an IPv6 address.
+func unbracketed(host string) string {
 	if strings.HasPrefix(host, "[") {
-		host = host[1 : len(host)-1]
+		return host[1 : len(host)-1]
 	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Zone() == "" && a.IsLoopback()
+	return host
 }

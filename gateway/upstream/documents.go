@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+
+	"drawbridge/gateway/origin"
 )
 
 // documentRedirects is how many redirects of a document are followed (S1).
@@ -26,7 +27,7 @@ func (c *Client) Documents() *http.Client {
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
-	case !strings.EqualFold(req.URL.Scheme, from.Scheme) || !strings.EqualFold(req.URL.Host, from.Host):
+	case !origin.Same(req.URL, from):
 		return errors.New("redirect to another origin")
 	case len(via) > documentRedirects:
 		return fmt.Errorf("more than %d redirects", documentRedirects)
