@@ -57,7 +57,7 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	g.metrics.inFlight.Inc()
 	defer g.metrics.inFlight.Dec()
 
-	if p.job.refuse {
+	if p.job.RequiresTasks {
 		if err := req.Require(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)
 		}
@@ -164,7 +164,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 			err = c.conclude(c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
 		}
 	}()
-	if c.plan.job.callback != nil {
+	if c.plan.job.Callback != nil {
 		if args, err = c.calledBack(args); err != nil {
 			return c.conclude(c.internal(err))
 		}
@@ -176,7 +176,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 	defer c.observe()
 	c.readHeaders(resp)
 	switch {
-	case c.plan.mayBegin(resp.StatusCode):
+	case c.plan.job.MayBegin(resp.StatusCode):
 		err = c.accepted(args, resp)
 	case resp.StatusCode < 300:
 		err = c.succeed(resp)

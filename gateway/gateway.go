@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi"
@@ -100,7 +101,7 @@ type Gateway struct {
 	room        *room
 	connections *connections
 	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
-	guessed     *job                              // of which nothing is said
+	guessedJob  *job.Definition                   // of jobs that nothing describes
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
 
 	current   atomic.Pointer[generation] // nil until the first API is served
@@ -176,9 +177,7 @@ func New(o Options) (*Gateway, error) {
 		g.archive.waits = min(g.archive.waits, int(g.room.capacity/2))
 	}
 	g.reports = newReports()
-	if g.guessed, err = newJob(nil, nil, jobLinks{}, false, g.jitter, nil); err != nil {
-		return nil, err
-	}
+	g.guessedJob = job.Guess()
 	if g.shared, err = g.newShared(c, keys); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 			continue
 		}
 		var bad *openapi.ArgumentError
-		if _, _, err := op.Check(withArgument(nil, argument, newUUID())); errors.As(err, &bad) {
+		if _, _, err := op.Check(jsonscan.WithString(nil, argument, newUUID())); errors.As(err, &bad) {
 			for _, f := range bad.Faults {
 				if f.Pointer == jsonscan.PointerTo(argument) {
 					return nil, fmt.Errorf("the argument %q, which is sent in this header, takes no UUID: %s", argument, f.Message)
@@ -76,7 +76,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 func (k *requestKey) prepare(args json.RawMessage) (with json.RawMessage, value string) {
 	value = newUUID()
 	if k.argument != "" {
-		args = withArgument(args, k.argument, value)
+		args = jsonscan.WithString(args, k.argument, value)
 	}
 	return args, value
 }
@@ -86,18 +86,6 @@ func (k *requestKey) attach(h http.Header, value string) {
 	if k.argument == "" {
 		h[k.header] = []string{value}
 	}
-}
-
-// withArgument returns arguments with a string for one of them, whatever was there.
-func withArgument(args json.RawMessage, name, value string) json.RawMessage {
-	dst := []byte{'{'}
-	for member, value := range jsonscan.Members(args) {
-		if string(member) != name {
-			dst = append(append(append(jsonscan.AppendString(dst, member), ':'), value...), ',')
-		}
-	}
-	dst = append(jsonscan.AppendString(dst, name), ':')
-	return append(jsonscan.AppendString(dst, value), '}')
 }
 
 // newUUID returns a random UUID (RFC 9562 section 5.4). The draft of the header field wants a string of RFC 9651, in quotation

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -39,7 +39,7 @@ func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 			same = origin.Same(base, u)
 			bases[base.Host] = same
 		}
-		rest, below := pathBelow(base, u)
+		rest, below := job.Below(base, u)
 		if !same || !below {
 			continue
 		}
@@ -54,22 +54,6 @@ func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 		found = append(found, toldBy{op, args})
 	}
 	return found
-}
-
-// pathBelow returns the escaped path of a URL as it goes on after that of a base.
-func pathBelow(base, u *url.URL) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(u.EscapedPath(), strings.TrimRight(base.EscapedPath(), "/"))
-	return rest, ok && (rest == "" || rest[0] == '/')
-}
-
-// names tells whether the operator's rule names an operation as one that tells of the job.
-func (j *job) names(op *openapi.Operation) bool {
-	for _, r := range []*jobRequest{j.status, j.result} {
-		if r != nil && r.named && r.operation == op {
-			return true
-		}
-	}
-	return false
 }
 
 // about makes sure that the caller may know what operations answer, which are all that an answer can be of, and that what is
@@ -91,7 +75,7 @@ func (c *call) about(ctx context.Context, all []toldBy) error {
 // mayKnow tells whether the caller may know what an operation answers; p is its plan at the endpoint, nil: it has none there.
 // Nobody can be asked for consent here; where the operator's rule names the operation, that is the consent.
 func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
-	named := c.plan.job.names(one.operation) || c.plan.polled != nil && c.plan.polled.names(one.operation)
+	named := c.plan.job.Names(one.operation) || c.plan.polled != nil && c.plan.polled.Names(one.operation)
 	switch {
 	case p == nil && named, requestInfoFrom(ctx).operator:
 		return nil
@@ -155,14 +139,14 @@ func isUntold(err error) *failure {
 }
 
 // mayLook tells whether the caller may look at the job at all, before anything is promised.
-func (c *call) mayLook(b *begun) error {
-	switch r := c.plan.job.status; {
-	case c.plan.job.callback != nil:
+func (c *call) mayLook(b *job.Handle) error {
+	switch r := c.plan.job.Status; {
+	case c.plan.job.Callback != nil:
 		return nil // it is told without a look, as a rule
-	case r != nil && r.operation != nil && b.status != nil:
-		return c.about(c.ctx, []toldBy{{r.operation, b.status}})
-	case b.url != nil:
-		return c.about(c.ctx, c.plan.at(http.MethodGet, b.url))
+	case r != nil && r.Operation != nil && b.Status != nil:
+		return c.about(c.ctx, []toldBy{{r.Operation, b.Status}})
+	case b.URL != nil:
+		return c.about(c.ctx, c.plan.at(http.MethodGet, b.URL))
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (c *call) report(t *task) bool {
 	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client})
 	of := sharerOf(c.req.Principal, requestInfoFrom(c.ctx))
 	follow := func(ctx context.Context) {
-		for pause := c.plan.job.interval; ; {
+		for pause := c.plan.job.Interval; ; {
 			select {
 			case <-ctx.Done():
 				return

@@ -6,39 +6,23 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"drawbridge/gateway/job"
+
 	"drawbridge/auth/credential"
-	"drawbridge/config"
-	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxWord and maxSaid bound what a service says of a job, in bytes.
-const (
-	maxWord = 64
-	maxSaid = 600
-	// saidWithin is how much of a text is looked at to show maxSaid of it: white space may be most of it.
-	saidWithin = 4 << 10
-)
-
 // look is what was found when a service was asked how a job stands.
 type look struct {
-	state           jobState
-	word            string // the service's word for the state
-	message         string // what it says besides
-	progress, total float64
-	retry           time.Duration // how long it asks to wait; 0: it says nothing
-	questions       []jobQuestion // that wait for answers of the user
-	body            []byte        // the JSON text in which all of that stands; nil: there is none
+	job.Report
+	retry time.Duration // how long the service asks to wait; 0 if it does not say
+	body  []byte        // the JSON text that the report was read from; nil if there is none
 
 	// Of a job that has succeeded: the parts of its result, and the answer with them; of one that has failed there are the same
 	// parts, if the service's words are all there is.
@@ -61,10 +45,10 @@ func (e *lookError) Unwrap() error { return e.failure }
 
 // look asks the service how a job stands. Of one that has succeeded it gets the result. The error is a *lookError, or, of a
 // result that can't be had, a *failure.
-func (c *call) look(ctx context.Context, b *begun) (*look, error) {
+func (c *call) look(ctx context.Context, b *job.Handle) (*look, error) {
 	l, err := c.lookOnce(ctx, b)
-	if c.plan.changes && b.made != nil && hasEnded(l, err) {
-		c.g.answers.Changed(ctx, c.plan.source.group, b.made)
+	if c.plan.changes && b.Target != nil && hasEnded(l, err) {
+		c.g.answers.Changed(ctx, c.plan.source.group, b.Target)
 	}
 	return l, err
 }
@@ -75,10 +59,10 @@ func hasEnded(l *look, err error) bool {
 	if errors.As(err, &missed) {
 		return !missed.later && !missed.denied
 	}
-	return err != nil || l.state == jobSucceeded || l.state == jobFailed || l.state == jobCancelled
+	return err != nil || l.State.Ended()
 }
 
-func (c *call) lookOnce(ctx context.Context, b *begun) (*look, error) {
+func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 	called, err := c.callback(ctx)
 	if err != nil {
 		return nil, c.lookFailed(err)
@@ -88,10 +72,10 @@ func (c *call) lookOnce(ctx context.Context, b *begun) (*look, error) {
 			return l, err
 		}
 	}
-	if b.url == nil && b.status == nil {
-		return &look{state: jobWorking}, nil // the service will call
+	if b.URL == nil && b.Status == nil {
+		return &look{Report: job.Report{State: job.Working}}, nil // the service will call
 	}
-	resp, location, err := c.askAbout(ctx, c.plan.job.status, b, b.status)
+	resp, location, err := c.askAbout(ctx, c.plan.job.Status, b, b.Status)
 	if err != nil {
 		return nil, c.lookFailed(err)
 	}
@@ -101,11 +85,11 @@ func (c *call) lookOnce(ctx context.Context, b *begun) (*look, error) {
 		// The result is elsewhere (RFC 9110 section 15.4.4). It is the gateway that goes there, not the HTTP client: to the same
 		// origin, and no further.
 		_ = resp.Body.Close()
-		if b.result = b.place(location); b.result == nil {
+		if b.Result = b.Resolve(location); b.Result == nil {
 			return nil, &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
 				", which the gateway does not call."}
 		}
-		l := &look{state: jobSucceeded}
+		l := &look{Report: job.Report{State: job.Succeeded}}
 		return l, c.fetch(ctx, b, l)
 	case resp.StatusCode >= 300:
 		status := resp.StatusCode
@@ -124,25 +108,25 @@ func (c *call) lookOnce(ctx context.Context, b *begun) (*look, error) {
 	if err != nil {
 		return nil, c.lookFailed(err)
 	}
-	l := &look{retry: retry, parts: parts, resp: resp, body: jsonOf(parts)}
-	c.plan.job.read(l, c.hidden)
-	known := l.state != jobUnsaid // and true and false are
+	l := &look{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l.Report = c.plan.job.Read(l.body, c.hidden)
+	known := l.State != job.Unknown // and true and false are
 	switch {
 	case resp.StatusCode == http.StatusAccepted && !known:
-		l.state = jobWorking
-	case known, l.word != "" && !b.plain, len(l.questions) > 0:
+		l.State = job.Working
+	case known, l.Word != "" && !b.Plain, len(l.Questions) > 0:
 		// What is no known word for an end is one for going on, as Azure has it.
 		if !known {
-			l.state = jobWorking
+			l.State = job.Working
 		}
-	case c.plan.job.stated:
+	case c.plan.job.HasState:
 		return nil, &lookError{failure: &failure{outcome: outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
-		l.state = jobSucceeded // it is there, so it is done: the body is what was made
+		l.State = job.Succeeded // it is there, so it is done: the body is what was made
 		return l, nil
 	}
-	if l.state == jobSucceeded {
+	if l.State == job.Succeeded {
 		return l, c.fetch(ctx, b, l)
 	}
 	return l, nil
@@ -155,11 +139,11 @@ func seesOther(status int) bool { return status == http.StatusSeeOther || status
 // waits does.
 func (c *call) seeOther(resp *http.Response) error {
 	_ = resp.Body.Close()
-	b := &begun{from: resp.Request.URL, root: c.root()}
-	if c.plan.polled.anywhere {
-		b.root = nil
+	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.job.BaseOf(c.plan.base)}
+	if c.plan.polled.Anywhere {
+		b.Base = nil
 	}
-	at := b.place(c.location)
+	at := b.Resolve(c.location)
 	if at == nil {
 		return &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
 	}
@@ -180,15 +164,15 @@ func (c *call) seeOther(resp *http.Response) error {
 
 // askAbout sends one request about a job; location is the header of that name, as it came. r may be nil, which is GET on the
 // job's URL.
-func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.RawMessage) (resp *http.Response, location string, err error) {
-	if r != nil && r.operation != nil && args != nil {
+func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
+	if r != nil && r.Operation != nil && args != nil {
 		c.hiding = nil
-		if !r.named || r == c.plan.job.status || r == c.plan.job.result {
-			if err := c.about(ctx, []toldBy{{r.operation, args}}); err != nil {
+		if !r.Named || r == c.plan.job.Status || r == c.plan.job.Result {
+			if err := c.about(ctx, []toldBy{{r.Operation, args}}); err != nil {
 				return nil, "", err
 			}
 		}
-		req, err := r.operation.NewRequest(r.choice.Context(ctx), c.plan.source.base(r.operation), args)
+		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.plan.source.base(r.Operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {
@@ -200,16 +184,16 @@ func (c *call) askAbout(ctx context.Context, r *jobRequest, b *begun, args json.
 		return c.exchange(req)
 	}
 	method := http.MethodGet
-	if r != nil && r.operation == nil {
-		method = r.method
+	if r != nil && r.Operation == nil {
+		method = r.Method
 	}
-	return c.askAt(ctx, method, b.url)
+	return c.askAt(ctx, method, b.URL)
 }
 
 // askAt sends a request for a URL that a service has named, which is of its origin.
 func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
 	c.hiding = nil
-	if method == http.MethodGet || c.plan.job.foreign {
+	if method == http.MethodGet || c.plan.job.FromDocument {
 		if err := c.about(ctx, c.plan.at(method, u)); err != nil {
 			return nil, "", err
 		}
@@ -263,22 +247,16 @@ func (c *call) lookFailed(err error) *lookError {
 
 // fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure, or,
 // where the gateway had no place for it, a *lookError.
-func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
+func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 	j := c.plan.job
-	at := b.result
-	for _, pointer := range j.resultLocation {
-		if u := b.place(stringAt(l.body, pointer)); u != nil {
-			at = u
-			break
-		}
-	}
+	at := j.ResultIn(b, l.body)
 	var resp *http.Response
 	var err error
 	switch {
-	case j.result != nil && j.result.operation != nil && b.fetch != nil:
-		resp, _, err = c.askAbout(ctx, j.result, b, j.result.completed(b.fetch, l.body)) //nolint:bodyclose // who reads it does
-	case j.result != nil && j.result.operation == nil && b.url != nil:
-		resp, _, err = c.askAt(ctx, http.MethodGet, b.url) //nolint:bodyclose // the same
+	case j.Result != nil && j.Result.Operation != nil && b.Fetch != nil:
+		resp, _, err = c.askAbout(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // who reads it does
+	case j.Result != nil && j.Result.Operation == nil && b.URL != nil:
+		resp, _, err = c.askAt(ctx, http.MethodGet, b.URL) //nolint:bodyclose // the same
 	case at != nil:
 		resp, _, err = c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the same
 	default:
@@ -300,38 +278,10 @@ func (c *call) fetch(ctx context.Context, b *begun, l *look) error {
 	return nil
 }
 
-// completed adds to the arguments that were known when the job began those that stand in the answer that says that it has
-// succeeded.
-func (r *jobRequest) completed(known json.RawMessage, body []byte) json.RawMessage {
-	missing := &jobRequest{bind: map[string]openapi.Expression{}}
-	for argument, e := range r.bind {
-		if jsonscan.Lookup(known, argument) == nil {
-			missing.bind[argument] = e
-		}
-	}
-	more, _ := missing.arguments(&openapi.Exchange{Operation: r.operation, Response: &http.Response{}, Body: body}) // what lacks is told when the request is built
-	switch {
-	case len(more) <= len("{}"):
-		return known
-	case len(known) <= len("{}"):
-		return more
-	}
-	return append(append(bytes.Clone(known[:len(known)-1]), ','), more[1:]...)
-}
-
 // inside takes the result out of the body that says that the job has succeeded; where there is no place for it, all of the
 // body is the result.
 func (c *call) inside(l *look) error {
-	var value []byte
-	for _, pointer := range c.plan.job.output {
-		if l.body == nil {
-			break
-		}
-		if value = jsonscan.At(l.body, pointer); value != nil && jsonscan.KindOf(value) != jsonscan.Null {
-			break
-		}
-		value = nil
-	}
+	value := c.plan.job.Output(l.body)
 	if value == nil {
 		return nil
 	}
@@ -357,19 +307,9 @@ func (c *call) lookIn(media string, data []byte) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{parts: parts, resp: resp, body: jsonOf(parts)}
-	c.plan.job.read(l, c.hidden)
+	l := &look{parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l.Report = c.plan.job.Read(l.body, c.hidden)
 	return l, nil
-}
-
-// hasOutput tells whether a body has the result of a job in it, or says where it is.
-func (j *job) hasOutput(body []byte) bool {
-	for _, pointer := range slices.Concat(j.output, j.resultLocation) {
-		if v := jsonscan.At(body, pointer); v != nil && jsonscan.KindOf(v) != jsonscan.Null {
-			return true
-		}
-	}
-	return false
 }
 
 // read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
@@ -378,93 +318,17 @@ func (c *call) read(resp *http.Response) (parts []openapi.Part, err error) {
 	return c.gather(resp, func(part *openapi.Part) { part.Declared = true })
 }
 
-// read fills in what the body of a look says.
-func (j *job) read(l *look, hidden func(string) string) {
-	if l.body == nil {
-		return
-	}
-	for _, pointer := range j.states {
-		v := jsonscan.At(l.body, pointer)
-		switch jsonscan.KindOf(v) {
-		case jsonscan.String:
-			l.word = string(jsonscan.Unquote(v))
-		case jsonscan.Bool:
-			l.word = string(v)
-		default:
-			continue
-		}
-		l.state = j.words[config.PlainWord(l.word)]
-		break
-	}
-	if l.state == jobSucceeded && l.word == "true" && jsonscan.KindOf(jsonscan.At(l.body, "/error")) == jsonscan.Object {
-		l.state = jobFailed // Google's operations are done in both cases
-	}
-	if l.word = cutText(oneLine(hidden(openapi.Clean(l.word))), maxWord); l.word == "true" || l.word == "false" {
-		l.word = "" // which says nothing to a reader
-	}
-	for _, pointer := range j.message {
-		if text := stringAt(l.body, pointer); text != "" {
-			text = hidden(openapi.Clean(text))
-			if l.state == jobFailed || l.state == jobCancelled {
-				text = hidden(withoutSecrets(text)) // escapes may be read now that stood in one
-			}
-			l.message = cutText(oneLine(text), maxSaid)
-			break
-		}
-	}
-	if l.state == jobUnsaid || l.state == jobWorking {
-		var refused string
-		if l.questions, refused = j.questions.read(l.body, hidden); refused != "" {
-			l.message = refused
-		}
-	}
-	for _, pointer := range j.progress {
-		if n, ok := numberAt(l.body, pointer); ok {
-			l.progress, l.total = n, 100
-			break
-		}
-	}
-	for _, pointer := range j.total {
-		if n, ok := numberAt(l.body, pointer); ok {
-			l.total = n
-			break
-		}
-	}
-}
-
-// withoutSecrets returns the beginning of what a service said of a job that has failed, without its secrets.
-func withoutSecrets(text string) string {
-	if len(text) <= saidWithin+redact.Margin {
-		return redact.Error(text)
-	}
-	text = redact.Error(text[:saidWithin+redact.Margin])
-	return text[:max(0, len(text)-redact.Margin)] // the last bytes may be the beginning of a secret
-}
-
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-}
-
-func numberAt(data []byte, pointer string) (float64, bool) {
-	v := jsonscan.At(data, pointer)
-	if jsonscan.KindOf(v) != jsonscan.Number || len(v) > 32 {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
-	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
-}
-
 // failedJob is the failure of a job that has ended without success, in the service's words.
 func (c *call) failedJob(l *look) *failure {
 	text := c.plan.Tool.API + " took the call as a job, which has failed"
-	if l.state == jobCancelled {
+	if l.State == job.Cancelled {
 		text = c.plan.Tool.API + " took the call as a job, which was cancelled"
 	}
-	if l.word != "" {
-		text += " (" + l.word + ")"
+	if l.Word != "" {
+		text += " (" + l.Word + ")"
 	}
-	if l.message != "" {
-		text += ": " + l.message
+	if l.Message != "" {
+		text += ": " + l.Message
 	}
 	if l.body != nil {
 		body, room := openapi.CleanData(l.body), maxErrorBody+c.longestSecret()

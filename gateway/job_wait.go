@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"time"
 
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -30,16 +32,16 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	b := c.begun(args, resp, c.location, parts)
+	b := c.begun(args, resp, parts)
 	if b == nil {
 		c.done(outcomeOK, nil)
 		return c.deliver(parts, resp)
 	}
-	first := &look{parts: parts, resp: resp, body: jsonOf(parts), retry: retryTime(resp, time.Now())}
-	c.plan.job.read(first, c.hidden)
+	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: retryTime(resp, time.Now())}
+	first.Report = c.plan.job.Read(first.body, c.hidden)
 	if resp.StatusCode != http.StatusAccepted {
-		switch first.state { // it has ended as it began
-		case jobSucceeded:
+		switch first.State { // it has ended as it began
+		case job.Succeeded:
 			began := *first
 			c.keepAnswer() // parts of it may be the result
 			if err := c.fetch(c.ctx, b, first); err != nil {
@@ -47,9 +49,9 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 			}
 			c.done(outcomeOK, nil)
 			return c.deliver(first.parts, first.resp)
-		case jobFailed, jobCancelled:
+		case job.Failed, job.Cancelled:
 			return c.failedJob(first)
-		case jobUnsaid, jobWorking:
+		case job.Unknown, job.Working:
 		}
 	}
 	if err := c.mayLook(b); err != nil {
@@ -83,22 +85,29 @@ func (c *call) tellUntold(text string) error {
 	return c.give(nil, chunks...)
 }
 
-// mayBegin tells whether an answer may have begun a job.
-func (p *Plan) mayBegin(status int) bool {
-	return status == http.StatusAccepted && (p.job == nil || !p.job.none) || p.job != nil && p.job.declared && status < 300
+// begun returns the handle of the job that an answer of 2xx has begun; nil if there is none.
+func (c *call) begun(args []byte, resp *http.Response, parts []openapi.Part) *job.Handle {
+	a := job.Answer{
+		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.base,
+		HasCallback: c.key != "",
+	}
+	if c.plan.changes {
+		a.Target = &url.URL{Scheme: c.target.Scheme, Host: c.target.Host, Path: c.target.Path, RawPath: c.target.RawPath}
+	}
+	return c.plan.job.Begun(&a)
 }
 
 // wait waits for the end of a job as long as the call may, and answers with its result, or with how it stands. first is the
 // answer that began it.
-func (c *call) wait(b *begun, first *look) error {
+func (c *call) wait(b *job.Handle, first *look) error {
 	j := c.plan.job
 	begin := time.Now()
 	forget := c.keepAnswer()
-	end := begin.Add(j.wait)
+	end := begin.Add(j.Wait)
 	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
 		end = deadline.Add(-jobSlack)
 	}
-	last, pace := first, pace{job: j}
+	last, pace := first, pace{job: j, jitter: c.g.jitter}
 	retry := first.retry
 	wake, done := c.g.tasks.expect(c.key)
 	defer done()
@@ -106,7 +115,7 @@ func (c *call) wait(b *begun, first *look) error {
 		c.tellJob(last, time.Since(begin))
 		pause := pace.next(retry)
 		if rest := time.Until(end); pause > rest {
-			if pause = rest; retry > 0 || pause < j.interval/2 {
+			if pause = rest; retry > 0 || pause < j.Interval/2 {
 				return c.goesOn(b, first, last, time.Since(begin)) // it is of no use to look before
 			}
 		}
@@ -130,20 +139,20 @@ func (c *call) wait(b *begun, first *look) error {
 		case errors.As(err, &missed) && missed.later:
 			retry = missed.retry
 			continue
-		case errors.As(err, &missed) && missed.gone && !j.declared && last == first:
+		case errors.As(err, &missed) && missed.gone && !j.Declared && last == first:
 			// The place may not be one to ask at all, or not yet.
 			return c.goesOn(b, first, nil, time.Since(begin))
 		case err != nil:
 			return c.ends(err, first)
-		case now.state == jobSucceeded:
+		case now.State == job.Succeeded:
 			forget()
 			c.done(outcomeOK, nil)
 			return c.deliver(now.parts, now.resp)
-		case now.state == jobFailed, now.state == jobCancelled:
+		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
 		}
 		now.parts, now.resp, now.body = nil, nil, nil // the next one may be as large
-		if last, retry = now, now.retry; len(last.questions) > 0 {
+		if last, retry = now, now.retry; len(last.Questions) > 0 {
 			return c.goesOn(b, first, last, time.Since(begin)) // nobody will answer while this client waits
 		}
 	}
@@ -151,22 +160,23 @@ func (c *call) wait(b *begun, first *look) error {
 
 // pace is how often a job is looked at.
 type pace struct {
-	job *job
-	now time.Duration
+	job    *job.Definition
+	jitter func(time.Duration) time.Duration
+	now    time.Duration
 }
 
 // next returns the time to the next look: what the service asks for, but no less than the interval, else more each time, and
 // never the same for all.
 func (p *pace) next(asked time.Duration) time.Duration {
 	if asked > 0 {
-		return max(asked, p.job.interval)
+		return max(asked, p.job.Interval)
 	}
 	if p.now == 0 {
-		p.now = p.job.interval
+		p.now = p.job.Interval
 	} else {
-		p.now = min(p.now*3/2, maxPoll*p.job.interval)
+		p.now = min(p.now*3/2, maxPoll*p.job.Interval)
 	}
-	return p.job.jitter(p.now)
+	return p.jitter(p.now)
 }
 
 // about returns a time that is up to a tenth shorter or longer, so that who began together does not ask together.
@@ -175,57 +185,49 @@ func about(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) } //
 // tellJob tells how far the job is. Where the service does not say, it is the time that has passed. Who can't be told does
 // not wait for it: that ends the call, or, in the legacy revisions, nothing.
 func (c *call) tellJob(l *look, since time.Duration) {
-	text := l.message
-	if text == "" {
-		text = l.word
-	}
-	if l.total > 0 || l.progress > 0 {
-		_ = c.reply.Progress(l.progress, l.total, text)
+	text := l.Text()
+	if l.Total > 0 || l.Progress > 0 {
+		_ = c.reply.Progress(l.Progress, l.Total, text)
 		return
 	}
 	_ = c.reply.Progress(since.Truncate(time.Millisecond).Seconds(), 0, text)
 }
 
-// cancellable tells whether it is known how a job is stopped.
-func (j *job) cancellable(b *begun) bool {
-	return j.cancel != nil && (b.cancel != nil || j.cancel.operation == nil && b.url != nil)
-}
-
 // abandon stops a job whose caller has called off the call, if it is known how. That it can't be stopped is nobody's
 // business any more.
-func (c *call) abandon(b *begun) {
-	if !c.plan.job.cancellable(b) {
+func (c *call) abandon(b *job.Handle) {
+	if !c.plan.job.CanCancel(b) {
 		return
 	}
 	ctx, cancel := cancelledAfter(context.WithoutCancel(c.ctx), cancelTime)
 	defer cancel()
-	if resp, _, err := c.askAbout(ctx, c.plan.job.cancel, b, b.cancel); err == nil {
+	if resp, _, err := c.askAbout(ctx, c.plan.job.Cancel, b, b.Cancel); err == nil {
 		_ = resp.Body.Close()
 	}
 }
 
 // goesOn answers with what the service said when it began the job, and with how to go on. last is what it said since; nil:
 // that it does not know the place that it has named.
-func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
+func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) error {
 	c.done(outcomeJob, nil)
 	text := c.plan.Tool.API + " has taken this call as a job, which goes on"
 	switch {
 	case last == nil:
 		text = c.plan.Tool.API + " has taken this call as a job, and does not say how it stands"
-	case last.word != "":
-		text += fmt.Sprintf(": after %s its state is %q", roughly(after), last.word)
+	case last.Word != "":
+		text += fmt.Sprintf(": after %s its state is %q", roughly(after), last.Word)
 	default:
 		text += fmt.Sprintf(": it had not ended after %s", roughly(after))
 	}
-	if last != nil && last.message != "" {
-		text += fmt.Sprintf(" (%s)", last.message)
+	if last != nil && last.Message != "" {
+		text += fmt.Sprintf(" (%s)", last.Message)
 	}
-	if last != nil && last.progress > 0 && last.total > 0 {
-		text += fmt.Sprintf(", %.0f of %.0f", last.progress, last.total)
+	if last != nil && last.Progress > 0 && last.Total > 0 {
+		text += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
 	}
-	if last != nil && len(last.questions) > 0 {
+	if last != nil && len(last.Questions) > 0 {
 		text += ". It waits for answers that this client can't give (it does not support tasks)"
-		for _, q := range last.questions {
+		for _, q := range last.Questions {
 			text += "; it asks: " + q.Message
 		}
 	}
@@ -234,8 +236,8 @@ func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
 		text += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", name, args)
 	} else {
 		text += "Tell the user that the result is not known yet"
-		if b.url != nil {
-			text += ", and that the service has it at " + cut(c.hidden(b.url.EscapedPath()), 200)
+		if b.URL != nil {
+			text += ", and that the service has it at " + cut(c.hidden(b.URL.EscapedPath()), 200)
 		}
 		text += "; a tool that reads it may be among yours."
 	}
@@ -249,14 +251,14 @@ func (c *call) goesOn(b *begun, first, last *look, after time.Duration) error {
 }
 
 // asking returns the tool that tells how a job stands, and its arguments; "" if there is none that the caller may call.
-func (c *call) asking(b *begun) (name string, args []byte) {
-	r := c.plan.job.status
-	if r == nil || r.operation == nil || b.status == nil {
+func (c *call) asking(b *job.Handle) (name string, args []byte) {
+	r := c.plan.job.Status
+	if r == nil || r.Operation == nil || b.Status == nil {
 		return "", nil
 	}
 	for _, p := range c.endpoint.plans {
-		if p.Operation == r.operation && (c.endpoint.guard == nil || c.endpoint.allows(c.caller, p)) {
-			return p.Tool.Name, []byte(c.hidden(string(jsonscan.AppendCompact(nil, b.status))))
+		if p.Operation == r.Operation && (c.endpoint.guard == nil || c.endpoint.allows(c.caller, p)) {
+			return p.Tool.Name, []byte(c.hidden(string(jsonscan.AppendCompact(nil, b.Status))))
 		}
 	}
 	return "", nil

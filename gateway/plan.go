@@ -14,6 +14,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
@@ -41,8 +42,8 @@ type Plan struct {
 	links       *links            // nil: all answers are given as they are
 	heads       *answerHeads      // nil: no headers of answers are passed on
 	progress    *eventRules       // nil: the usual ones
-	job         *job              // what is known of the jobs that calls begin
-	polled      *job              // the rule's jobs of which calls tell the state or the result; nil: there are none
+	job         *job.Definition   // what is known of the jobs that calls begin
+	polled      *job.Definition   // the rule's jobs of which calls tell the state or the result; nil: there are none
 
 	drop      []string   // arguments that are dropped
 	repeated  []repeated // that stand in headers too
@@ -101,8 +102,8 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	args, _ = p.Drop(args)
-	if cb := p.job.callback; cb != nil {
-		args = cb.with(args, p.source.g.base()+callbackPath+"TOKEN")
+	if cb := p.job.Callback; cb != nil {
+		args = cb.Arguments(args, p.source.g.base()+callbackPath+"TOKEN")
 	}
 	if p.key == nil {
 		return p.Operation.NewRequest(ctx, base, args)
@@ -120,8 +121,8 @@ func (p *Plan) given() *openapi.Operation {
 	switch {
 	case p.key != nil && p.key.given != nil:
 		return p.key.given
-	case p.job.callback != nil:
-		return p.job.callback.given
+	case p.job.Callback != nil:
+		return p.job.Callback.Given
 	}
 	return p.Operation
 }

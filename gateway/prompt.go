@@ -120,7 +120,7 @@ func (p *Plan) unfitForPrompt() error {
 	switch {
 	case p.consent.needed || p.elicitation != nil:
 		return errPromptAsks
-	case p.job != nil && p.job.declared:
+	case p.job != nil && p.job.Declared:
 		return errPromptJob
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 
+	"drawbridge/gateway/job"
+
 	"drawbridge/gateway/origin"
 )
 
@@ -107,8 +109,8 @@ func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) 
 	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {
 		return nil, "it leads to another origin"
 	}
-	b := &begun{from: from, root: c.plan.base}
-	place := b.place(location)
+	b := &job.Handle{Origin: from, Base: c.plan.base}
+	place := b.Resolve(location)
 	if place == nil {
 		return nil, "it leads to no place below the base URL of the API"
 	}

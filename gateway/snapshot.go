@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
@@ -67,7 +68,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	elicitations := map[*openapi.Operation]*elicit.Operation{}
-	jobs, keys := map[*openapi.Operation]*job{}, map[*openapi.Operation]*requestKey{}
+	jobs, keys := map[*openapi.Operation]*job.Definition{}, map[*openapi.Operation]*requestKey{}
 	var apis []catalog.API
 	for _, s := range d.sources {
 		if s.loaded == nil {
@@ -88,8 +89,8 @@ func (g *Gateway) build(d *deployment) *generation {
 					Shapeless:    set.Progress.On() && set.Progress.Result != "",
 				}
 				given := op
-				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].callback != nil {
-					given = jobs[op].callback.given
+				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].Callback != nil {
+					given = jobs[op].Callback.Given
 					choice.Shown = given
 				}
 				if keys[op] = gen.keyOf(g, s, op, given, set); keys[op] != nil && keys[op].given != nil {

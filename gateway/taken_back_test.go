@@ -25,8 +25,8 @@ paths:
 		}
 		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().whole.plans["order"]
 		for what, said := range map[string]bool{
-			"questions": p.elicitation != nil, "progress": p.progress != nil, "a job": p.job.declared, "headers": len(p.repeated) > 0,
-			"an answer that may be a job": p.mayBegin(202),
+			"questions": p.elicitation != nil, "progress": p.progress != nil, "a job": p.job.Declared, "headers": len(p.repeated) > 0,
+			"an answer that may be a job": p.job.MayBegin(202),
 		} {
 			if said == taken {
 				t.Errorf("taken back: %t, and there are %s: %t", taken, what, said)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi/jsonscan"
@@ -20,6 +21,8 @@ const (
 	taskLabel = "drawbridge task 1"
 	// maxTaskID bounds an id, which clients send in a header.
 	maxTaskID = 8 << 10
+	// maxTaskTarget is the most bytes of the URL that began a job, as a task's id has it.
+	maxTaskTarget = 512
 	// holdPause is the time between the first two attempts to be the only one who changes a task, and maxHoldPause the most between two.
 	holdPause    = 5 * time.Millisecond
 	maxHoldPause = 100 * time.Millisecond
@@ -82,7 +85,7 @@ type taskRecord struct {
 	Message   string         `json:"m,omitempty"`
 	Updated   time.Time      `json:"u"`
 	Next      time.Time      `json:"n"` // there is no look before
-	Questions []jobQuestion  `json:"q,omitempty"`
+	Questions []job.Question `json:"q,omitempty"`
 	Answered  []string       `json:"a,omitempty"` // keys of questions that were
 	// Refused says by the keys of questions what was wrong with the last answer.
 	Refused map[string]string `json:"e,omitempty"`
@@ -104,7 +107,7 @@ type task struct {
 	*call
 	id      string
 	payload taskPayload
-	begun   *begun
+	begun   *job.Handle
 	owner   string
 	refused *mcp.Error // what the look came to, if the caller's token was not exchanged for it; else nil
 }
@@ -128,7 +131,7 @@ func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
 }
 
 // beginTask makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
-func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
+func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) {
 	if c.req.Require(mcp.ClientTasks) != nil {
 		return false, nil
 	}
@@ -148,20 +151,20 @@ func (c *call) beginTask(b *begun, args []byte, first *look) (bool, error) {
 }
 
 // newTask makes a task of a job; nil: its place is too long for an id.
-func (c *call) newTask(b *begun, args []byte, first *look) (*task, *taskRecord, error) {
+func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRecord, error) {
 	now := time.Now()
 	p := taskPayload{
-		Key: cmp.Or(c.key, rand.Text()), Tool: c.plan.Tool.Name, Status: b.status, Fetch: b.fetch, Cancel: b.cancel, Answer: b.answer,
-		Plain: b.plain, Created: now.UnixMilli(),
+		Key: cmp.Or(c.key, rand.Text()), Tool: c.plan.Tool.Name, Status: b.Status, Fetch: b.Fetch, Cancel: b.Cancel, Answer: b.Answer,
+		Plain: b.Plain, Created: now.UnixMilli(),
 	}
-	if b.url != nil {
-		p.URL = b.url.String()
+	if b.URL != nil {
+		p.URL = b.URL.String()
 	}
-	if b.result != nil {
-		p.Result = b.result.String()
+	if b.Result != nil {
+		p.Result = b.Result.String()
 	}
-	if b.made != nil {
-		if p.Made = b.made.String(); len(p.Made) > maxMade {
+	if b.Target != nil {
+		if p.Made = b.Target.String(); len(p.Made) > maxTaskTarget {
 			p.Made = "" // the id has to stay short
 		}
 	}
@@ -173,12 +176,12 @@ func (c *call) newTask(b *begun, args []byte, first *look) (*task, *taskRecord, 
 		return nil, nil, err
 	}
 	// Seconds are all that a handle knows; a task is there for no less than its time.
-	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.ttl+time.Second), c.boundTask()...)
+	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.TTL+time.Second), c.boundTask()...)
 	if len(id) > maxTaskID {
 		return nil, nil, nil
 	}
 	t := &task{call: c, id: id, payload: p, begun: b, owner: c.req.Principal}
-	rec := &taskRecord{Status: mcp.TaskWorking, Message: said(first), Updated: now, Next: now.Add(c.plan.job.pause(first.retry))}
+	rec := &taskRecord{Status: mcp.TaskWorking, Message: first.Text(), Updated: now, Next: now.Add(c.plan.job.Pause(first.retry))}
 	return t, rec, t.keep(c.ctx, rec)
 }
 
@@ -202,29 +205,18 @@ func (c *call) withoutTasks(lacks error) error {
 // boundTask is what a task's id opens with alone: the caller, and the endpoint.
 func (c *call) boundTask() []string { return []string{c.req.Principal, c.endpoint.name} }
 
-// said is what a look has found, in words.
-func said(l *look) string {
-	if l.message != "" {
-		return l.message
-	}
-	return l.word
-}
-
-// pause is the time to the next look at a task, of which the service may have said something.
-func (j *job) pause(asked time.Duration) time.Duration { return max(asked, j.interval) }
-
 // of is the task as the protocol has it.
 func (t *task) of(rec *taskRecord) mcp.Task {
 	m := mcp.Task{
 		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.payload.Created), Updated: rec.Updated,
-		TTL: t.plan.job.ttl, Poll: max(time.Millisecond, t.plan.job.interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
+		TTL: t.plan.job.TTL, Poll: max(time.Millisecond, t.plan.job.Interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
 	}
 	if rec.Status == mcp.TaskFailed {
 		m.Err = &mcp.Error{Code: mcp.CodeInternal, Message: rec.Failure}
 	}
 	for i := range rec.Questions {
 		q := &rec.Questions[i]
-		m.Questions = append(m.Questions, q.question(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
+		m.Questions = append(m.Questions, q.Elicit(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
 	}
 	return m
 }
@@ -257,25 +249,25 @@ func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 }
 
 // place is the job of the task as far as it may still be asked for.
-func (t *task) place() *begun {
+func (t *task) place() *job.Handle {
 	p := &t.payload
-	b := &begun{status: p.Status, fetch: p.Fetch, cancel: p.Cancel, answer: p.Answer, plain: p.Plain, from: t.plan.base}
+	b := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: t.plan.base}
 	for _, one := range []struct {
 		text string
 		at   **url.URL
-	}{{p.URL, &b.url}, {p.Result, &b.result}, {p.Made, &b.made}} {
+	}{{p.URL, &b.URL}, {p.Result, &b.Result}, {p.Made, &b.Target}} {
 		if one.text == "" {
 			continue
 		}
-		if *one.at = b.place(one.text); *one.at == nil {
+		if *one.at = b.Resolve(one.text); *one.at == nil {
 			return nil
 		}
 	}
-	b.root = t.root()
-	if r := t.plan.job.status; r == nil || r.operation == nil {
-		b.status = nil
+	b.Base = t.plan.job.BaseOf(t.plan.base)
+	if r := t.plan.job.Status; r == nil || r.Operation == nil {
+		b.Status = nil
 	}
-	if r := t.plan.job.status; (r == nil || r.operation == nil || b.status == nil) && b.url == nil && t.plan.job.callback == nil {
+	if r := t.plan.job.Status; (r == nil || r.Operation == nil || b.Status == nil) && b.URL == nil && t.plan.job.Callback == nil {
 		return nil // the rule is another one now
 	}
 	return b
@@ -298,10 +290,10 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 }
 
 // asks tells whether answers to questions can be given: not if the rule had none when the task began, or has none now.
-func (t *task) asks() bool { return t.plan.job.questions != nil && t.begun.answer != nil }
+func (t *task) asks() bool { return t.plan.job.Questions != nil && t.begun.Answer != nil }
 
 // ask enters what the job wants to know.
-func (r *taskRecord) ask(questions []jobQuestion) {
+func (r *taskRecord) ask(questions []job.Question) {
 	r.Questions = questions
 	switch {
 	case len(questions) > 0:
@@ -342,7 +334,7 @@ func (t *task) keep(ctx context.Context, rec *taskRecord) error {
 	if err != nil {
 		return err
 	}
-	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.ttl + time.Second)
+	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.TTL + time.Second)
 	put := t.g.tasks.store.Put
 	if rec.final() {
 		put = t.g.tasks.store.Settle

@@ -3,6 +3,8 @@ package gateway
 import (
 	"encoding/json"
 	"slices"
+
+	"drawbridge/gateway/job"
 )
 
 // mergeTasks adds to what is known of a task what was done to it at a replica that did not know that. Of what a service has called with, which is
@@ -42,7 +44,7 @@ func (r *taskRecord) learn(other *taskRecord) (learned bool) {
 	if !learned {
 		return false
 	}
-	r.ask(slices.DeleteFunc(r.Questions, func(q jobQuestion) bool { return slices.Contains(r.Answered, q.Key) }))
+	r.ask(slices.DeleteFunc(r.Questions, func(q job.Question) bool { return slices.Contains(r.Answered, q.Key) }))
 	if other.Updated.After(r.Updated) {
 		r.Updated = other.Updated
 	}

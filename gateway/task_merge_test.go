@@ -13,13 +13,14 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 )
 
 // TestMergeTasks: what was done to a task at either replica is known, whichever of them knows more of how it stands, and is added once.
 func TestMergeTasks(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	asks := []jobQuestion{{Key: "a"}, {Key: "b"}}
+	asks := []job.Question{{Key: "a"}, {Key: "b"}}
 	for name, tt := range map[string]struct{ value, other, want taskRecord }{
 		"answered": {
 			taskRecord{Status: mcp.TaskInputRequired, Message: "asks", Updated: at, Next: at.Add(time.Minute), Questions: asks, Refused: map[string]string{"a": "too short"}},

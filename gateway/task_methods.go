@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
 )
@@ -49,13 +50,13 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 	}
 	defer release()
 	for key, response := range jsonscan.Members(responses) {
-		i := slices.IndexFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == string(key) })
+		i := slices.IndexFunc(rec.Questions, func(q job.Question) bool { return q.Key == string(key) })
 		if rec.final() || i < 0 {
 			continue
 		}
 		answer, ok := mcp.ParseAnswer(mcp.Elicit, response)
 		if !ok {
-			return mcp.InvalidParams("the response to %q is no answer to a form", cut(string(key), maxQuestionKey))
+			return mcp.InvalidParams("the response to %q is no answer to a form", cut(string(key), job.MaxQuestionKey))
 		}
 		if err := t.answer(rec, rec.Questions[i], answer); err != nil {
 			return err
@@ -66,24 +67,24 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 
 // answer brings the service one answer, and remembers that it was given. One that does not fit the form is not sent, and the
 // question goes on.
-func (t *task) answer(rec *taskRecord, asked jobQuestion, a mcp.Answer) error {
-	q, key := t.plan.job.questions, asked.Key
+func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.Answer) error {
+	q, key := t.plan.job.Questions, asked.Key
 	var content []byte
 	if a.Action == mcp.Accepted {
 		var err error
-		if content, err = asked.fitting(a.Value); err != nil {
+		if content, err = asked.Validate(a.Value); err != nil {
 			if rec.Refused == nil {
 				rec.Refused = map[string]string{}
 			}
 			rec.Refused[key] = err.Error()
-			rec.Message, rec.Updated = "the answer to "+cutText(key, maxWord)+" can't be used: "+err.Error(), time.Now()
+			rec.Message, rec.Updated = "the answer to "+cutText(key, job.MaxWord)+" can't be used: "+err.Error(), time.Now()
 			return t.tell(rec)
 		}
 	}
-	if q.actionArgument == "" && a.Action != mcp.Accepted {
+	if !q.CanRefuse() && a.Action != mcp.Accepted {
 		return t.callOff(rec) // the service can't be told in another way that the user does not want to go on
 	}
-	resp, _, err := t.askAbout(t.ctx, q.answer, t.begun, q.with(t.begun.answer, key, a.Action, content))
+	resp, _, err := t.askAbout(t.ctx, q.Answer, t.begun, q.AnswerArguments(t.begun.Answer, key, a.Action, content))
 	if failed := t.declined(resp, err); failed != nil {
 		t.done(failed.outcome, failed.cause)
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
@@ -91,7 +92,7 @@ func (t *task) answer(rec *taskRecord, asked jobQuestion, a mcp.Answer) error {
 	t.took()
 	rec.Answered = append(rec.Answered, key)
 	delete(rec.Refused, key)
-	rec.ask(slices.DeleteFunc(rec.Questions, func(q jobQuestion) bool { return q.Key == key }))
+	rec.ask(slices.DeleteFunc(rec.Questions, func(q job.Question) bool { return q.Key == key }))
 	rec.Updated, rec.Next = time.Now(), time.Time{} // the service knows more now
 	return t.tell(rec)
 }
@@ -119,13 +120,13 @@ func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 
 // callOff stops the job of a task. Where the service is asked to do it, its word for the state counts.
 func (t *task) callOff(rec *taskRecord) error {
-	if !t.plan.job.cancellable(t.begun) {
+	if !t.plan.job.CanCancel(t.begun) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
 		t.done(outcomeJob, nil)
 		return t.tell(rec)
 	}
-	resp, _, err := t.askAbout(t.ctx, t.plan.job.cancel, t.begun, t.begun.cancel)
+	resp, _, err := t.askAbout(t.ctx, t.plan.job.Cancel, t.begun, t.begun.Cancel)
 	if failed := t.declined(resp, err); failed != nil { // who asks how the job stands is told; that it was not stopped is for those who run the gateway
 		t.done(failed.outcome, failed.cause)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 )
 
@@ -147,12 +148,12 @@ func (t *task) look(rec *taskRecord) {
 		_ = t.conclude(untold)
 		rec.Result = t.kept.members
 	case errors.As(err, &missed) && missed.later:
-		rec.Next = now.Add(j.pause(missed.retry))
+		rec.Next = now.Add(j.Pause(missed.retry))
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.denied:
 		// That says something of who looks, and nothing of the job.
 		t.refused = t.subjectRefused(missed.failure)
-		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.pause(missed.retry))
+		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.Pause(missed.retry))
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.gone && rec.Called:
 		rec.end(mcp.TaskCancelled)
@@ -166,25 +167,25 @@ func (t *task) look(rec *taskRecord) {
 		_ = t.conclude(failed) // nobody reads it but the record
 		rec.Result = t.kept.members
 	case err != nil:
-		rec.Next = now.Add(j.pause(0))
+		rec.Next = now.Add(j.Pause(0))
 		t.done(outcomeInternal, err)
-	case l.state == jobSucceeded:
+	case l.State == job.Succeeded:
 		rec.end(mcp.TaskCompleted)
 		t.done(outcomeOK, nil)
 		_ = t.deliver(l.parts, l.resp)
 		rec.Result = t.kept.members
-	case l.state == jobFailed:
+	case l.State == job.Failed:
 		rec.end(mcp.TaskCompleted)
 		_ = t.conclude(t.failedJob(l))
 		rec.Result = t.kept.members
-	case l.state == jobCancelled:
+	case l.State == job.Cancelled:
 		rec.end(mcp.TaskCancelled)
-		rec.Message = said(l)
+		rec.Message = l.Text()
 	default:
 		rec.Status, rec.Questions = mcp.TaskWorking, nil
-		rec.Message, rec.Next = said(l), now.Add(j.pause(l.retry))
+		rec.Message, rec.Next = l.Text(), now.Add(j.Pause(l.retry))
 		if t.asks() {
-			rec.ask(slices.DeleteFunc(l.questions, func(q jobQuestion) bool { return slices.Contains(rec.Answered, q.Key) }))
+			rec.ask(slices.DeleteFunc(l.Questions, func(q job.Question) bool { return slices.Contains(rec.Answered, q.Key) }))
 		}
 	}
 }

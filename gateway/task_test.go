@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 )
 
@@ -243,9 +244,9 @@ func TestTaskOldRules(t *testing.T) {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.job
-		kept.questions = nil
+		kept.Questions = nil
 		plan.job = &kept
-		if err := opened.keep(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []jobQuestion{{Key: "a"}}}); err != nil {
+		if err := opened.keep(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
 			t.Fatal(err)
 		}
 		if rec, err := opened.load(opened.ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
@@ -345,7 +346,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 		}
 		first, second := send(), send()
 		switch {
-		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.guessed.goesOn([]byte(body))):
+		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.guessedJob.GoesOn([]byte(body))):
 		case first == second && (first == http.StatusUnsupportedMediaType || first == http.StatusRequestEntityTooLarge):
 		default:
 			t.Errorf("%q %q: %d, then %d", media, body, first, second)

@@ -29,6 +29,29 @@ func At(data []byte, pointer string) []byte {
 	return data
 }
 
+// StringAt returns the string to which a JSON Pointer leads; "" if there is none. data may be nil.
+func StringAt(data []byte, pointer string) string {
+	if data == nil {
+		return ""
+	}
+	if v := At(data, pointer); KindOf(v) == String {
+		return string(Unquote(v))
+	}
+	return ""
+}
+
+// WithString returns an object with a string for one of its members, whatever was there. object may be nil.
+func WithString(object []byte, name, value string) []byte {
+	dst := []byte{'{'}
+	for member, value := range Members(object) {
+		if string(member) != name {
+			dst = append(append(append(AppendString(dst, member), ':'), value...), ',')
+		}
+	}
+	dst = append(AppendString(dst, name), ':')
+	return append(AppendString(dst, value), '}')
+}
+
 // PointerTo returns the JSON Pointer (RFC 6901) to the member of that name of an object.
 func PointerTo(name string) string { return "/" + EscapeToken(name) }
 

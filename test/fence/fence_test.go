@@ -62,7 +62,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/regularfile", "gateway/widening"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
@@ -72,6 +72,7 @@ var rooms = map[string]room{
 	"gateway/upstream":    {arrows: []string{"gateway/socket", "openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":      {},
 	"gateway/cache":       {},
+	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},
 	"gateway/state":       {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":       {},

@@ -1,0 +1,203 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Definition is what is known of the jobs that calls of one operation begin. It is immutable once its constructor and
+// [Definition.Restrict] have returned.
+type Definition struct {
+	// Declared says that the configuration describes the jobs. Otherwise only an answer of 202 begins one.
+	Declared bool
+	// Never says that no answer begins a job.
+	Never bool
+	// Status, Result and Cancel are the requests about a job; nil if there is none of its own.
+	Status, Result, Cancel *Request
+	// HasState says that the configuration names the place or the words of the state.
+	HasState bool
+	// Interval is the shortest time between two questions for the state, Wait how long a call waits for the end, TTL how long a
+	// task is known.
+	Interval, Wait, TTL time.Duration
+	// RequiresTasks says that a client without the tasks extension is refused.
+	RequiresTasks bool
+	// Questions say how jobs ask the user; nil if they ask nothing.
+	Questions *Questions
+	// Callback says how the service tells the end by itself; nil if it does not.
+	Callback *Callback
+	// FromDocument says that links or an extension of the document describe the jobs.
+	FromDocument bool
+	// Anywhere says that the operator's rule names where URLs stand, so that they need not be below the base URL.
+	Anywhere bool
+
+	location               string   // JSON Pointer to the job's URL in the answer; "" if it stands in the headers
+	states                 []string // JSON Pointers to the word for the state, best first; so are those below
+	progress, total        []string
+	message                []string
+	output, resultLocation []string
+	words                  map[string]State
+}
+
+// Error is a fault in the settings of a job.
+type Error struct {
+	Key string // the path from the job, or from the request that it is of
+	err error
+}
+
+// Error returns the key and the reason.
+func (e *Error) Error() string { return e.Key + ": " + e.err.Error() }
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.err }
+
+// Guess returns the definition of jobs that nothing describes: an answer of 202 that names a place begins one.
+func Guess() *Definition {
+	d, err := newDefinition(nil, nil, Links{}, false, nil)
+	if err != nil {
+		panic(err) // no settings, no fault
+	}
+	return d
+}
+
+// FromLinks returns the definition of jobs that links of the document describe.
+func FromLinks(links Links) *Definition {
+	d, err := newDefinition(nil, nil, links, true, nil)
+	if err != nil {
+		panic(err) // no settings, no fault
+	}
+	return d
+}
+
+// New compiles what a rule or a document says of the jobs of an operation. find finds the operations that it names. The errors
+// are [*Error]s, joined.
+func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, find Finder) (*Definition, error) {
+	return newDefinition(c, op, links, fromDocument, find)
+}
+
+func newDefinition(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, find Finder) (*Definition, error) {
+	d := &Definition{Declared: c != nil, words: commonWords(), FromDocument: fromDocument}
+	if c == nil {
+		c = config.DefaultJob()
+	}
+	var errs []error
+	request := func(key string, o *config.JobOperation) *Request {
+		if o == nil {
+			return nil
+		}
+		r, err := newRequest(o, find)
+		if err == nil && key != "cancel" && !httpmethod.IsSafe(r.Method) {
+			err = fmt.Errorf("operation %q is a %s: a look changes nothing", o.Operation, r.Method)
+		}
+		if r != nil {
+			r.Named = !fromDocument
+		}
+		if err != nil {
+			errs = append(errs, &Error{key, err})
+		}
+		return r
+	}
+	d.location, d.Anywhere = c.Location.String(), !fromDocument && (c.Location != "" || c.ResultLocation != "")
+	d.Status, d.Result, d.Cancel = request("status", c.Status), request("result", c.Result), request("cancel", c.Cancel)
+	if c.Status == nil && c.Location == "" {
+		d.Status = links.Status
+	}
+	if c.Links && c.Result == nil {
+		d.Result = links.Result
+	}
+	if c.Links && c.Cancel == nil {
+		d.Cancel = links.Cancel
+	}
+	d.HasState = c.State != ""
+	for state, words := range map[State][]string{
+		Working: c.States.Working, Succeeded: c.States.Succeeded, Failed: c.States.Failed, Cancelled: c.States.Cancelled,
+	} {
+		for _, word := range words {
+			d.words[config.PlainWord(word)], d.HasState = state, true
+		}
+	}
+	places := func(own config.Pointer, others ...string) []string {
+		if own != "" {
+			return []string{own.String()}
+		}
+		return others
+	}
+	d.states = places(c.State, "/status", "/state", "/properties/provisioningState", "/done")
+	d.progress = places(c.Progress, "/progress", "/percentComplete", "/percent_complete", "/percent")
+	d.total = places(c.Total, "/total")
+	d.message = places(c.Message, "/message", "/statusMessage", "/status_message", "/detail", "/error/message")
+	d.output = places(c.Output, "/result", "/response", "/output")
+	d.resultLocation = places(c.ResultLocation, "/resourceLocation", "/resultUrl", "/result_url")
+	d.Interval, d.Wait, d.TTL = time.Duration(c.Interval), time.Duration(c.Wait), time.Duration(c.TTL)
+	d.RequiresTasks = c.WithoutTasks == config.WithoutTasksRefuse
+	if c.Questions != nil {
+		var err error
+		if d.Questions, err = newQuestions(c.Questions, find); err != nil {
+			errs = append(errs, &Error{"questions.answer", err})
+		} else {
+			d.Questions.Answer.Named = !fromDocument
+		}
+	}
+	if c.Callback != nil {
+		var err error
+		if d.Callback, err = newCallback(c.Callback, op); err != nil {
+			errs = append(errs, &Error{"callback", err})
+		}
+	}
+	return d, errors.Join(errs...)
+}
+
+// MayBegin reports whether an answer of this status may have begun a job.
+func (d *Definition) MayBegin(status int) bool {
+	return status == http.StatusAccepted && (d == nil || !d.Never) || d != nil && d.Declared && status < 300
+}
+
+// HasRequests reports whether there are requests about a job besides a GET of its URL.
+func (d *Definition) HasRequests() bool {
+	return d.Status != nil || d.Result != nil || d.Cancel != nil || d.Questions != nil
+}
+
+// Names reports whether the operator's rule names an operation as the one that tells of the job.
+func (d *Definition) Names(op *openapi.Operation) bool {
+	for _, r := range []*Request{d.Status, d.Result} {
+		if r != nil && r.Named && r.Operation == op {
+			return true
+		}
+	}
+	return false
+}
+
+// CanCancel reports whether it is known how a job is stopped.
+func (d *Definition) CanCancel(h *Handle) bool {
+	return d.Cancel != nil && (h.Cancel != nil || d.Cancel.Operation == nil && h.URL != nil)
+}
+
+// Pause is the time to the next question for the state; asked is what the service asks for, 0 if it does not.
+func (d *Definition) Pause(asked time.Duration) time.Duration { return max(asked, d.Interval) }
+
+// HasOutput reports whether a body has the result of a job in it, or names its place.
+func (d *Definition) HasOutput(body []byte) bool {
+	return d.Output(body) != nil || firstAt(body, d.resultLocation) != nil
+}
+
+// Output returns the result in a body that says that the job has succeeded; nil if there is none.
+func (d *Definition) Output(body []byte) []byte { return firstAt(body, d.output) }
+
+// firstAt returns the first value that is there and not null; nil if there is none.
+func firstAt(body []byte, pointers []string) []byte {
+	if body == nil {
+		return nil
+	}
+	for _, pointer := range pointers {
+		if v := jsonscan.At(body, pointer); v != nil && jsonscan.KindOf(v) != jsonscan.Null {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package job
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"drawbridge/gateway/origin"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	maxURL       = 2048 // bytes of the URL of a job
+	maxArguments = 2048 // bytes of the arguments of all requests about a job
+)
+
+// Handle is what is needed to ask about one job.
+type Handle struct {
+	URL    *url.URL // nil if the job has none
+	Result *url.URL // where the result will be; nil if that is not known yet
+	// Status, Fetch, Cancel and Answer are the arguments of the requests that have operations.
+	Status, Fetch, Cancel, Answer json.RawMessage
+	// Plain says that a body with an unknown word for the state, or without one, is the result: the URL is that of the thing
+	// that is made.
+	Plain bool
+	// Target is the URL that the call was sent to, without its query: cached answers of it are stale when the job has ended; nil
+	// if there are none.
+	Target *url.URL
+	// Origin is the URL whose origin is asked, and no other. URLs of the job stand below Base; anywhere if it is nil.
+	Origin, Base *url.URL
+}
+
+// Answer is an answer of 2xx that may have begun a job.
+type Answer struct {
+	Operation *openapi.Operation
+	Arguments []byte // of the call, JSON
+	Response  *http.Response
+	Location  string // the header of that name, as it came
+	Body      []byte // JSON; nil if the answer is none
+	Base      *url.URL
+	Target    *url.URL // see [Handle.Target]
+	// HasCallback says that the service will tell the end by itself.
+	HasCallback bool
+}
+
+// placeHeaders name the job's URL, the best first: the first two are Azure's and lead to a state, while Location leads to a state
+// or to a result.
+var placeHeaders = [...]string{"Operation-Location", "Azure-Asyncoperation", "Location"}
+
+// Begun returns the handle of the job that an answer has begun; nil if there is none, or none that may be asked about.
+func (d *Definition) Begun(a *Answer) *Handle {
+	if a.Response.Request == nil || a.Base == nil {
+		return nil
+	}
+	h := &Handle{Origin: a.Response.Request.URL, Base: d.BaseOf(a.Base), Plain: !d.HasState, Target: a.Target}
+	d.findURLs(h, a)
+	x := &openapi.Exchange{Operation: a.Operation, Arguments: a.Arguments, Response: a.Response, Body: a.Body}
+	complete := true
+	bind := func(r *Request) json.RawMessage {
+		if r == nil || r.Operation == nil {
+			return nil
+		}
+		text, found := r.arguments(x)
+		if !found && r.Linked && (r != d.Status || h.URL != nil) {
+			return nil // the job is asked about without it
+		}
+		complete = complete && (found || r == d.Result) // what the result needs may be told later
+		return text
+	}
+	h.Status, h.Fetch, h.Cancel = bind(d.Status), bind(d.Result), bind(d.Cancel)
+	if d.Questions != nil {
+		h.Answer = bind(d.Questions.Answer)
+	}
+	hasStatus := h.Status != nil
+	if hasStatus {
+		h.Plain = false // the operation tells a state
+	}
+	switch {
+	case !complete || !hasStatus && h.URL == nil && !a.HasCallback || h.URL == nil && d.Cancel != nil && d.Cancel.Operation == nil:
+		return nil
+	case len(h.Status)+len(h.Fetch)+len(h.Cancel)+len(h.Answer) > maxArguments:
+		return nil
+	}
+	return h
+}
+
+// findURLs sets the URLs of a job that its answer names.
+func (d *Definition) findURLs(h *Handle, a *Answer) {
+	if d.location != "" {
+		h.URL = h.Resolve(jsonscan.StringAt(a.Body, d.location))
+		return
+	}
+	for i, name := range placeHeaders {
+		value := a.Response.Header.Get(name)
+		if name == "Location" {
+			value = a.Location
+		}
+		u := h.Resolve(value)
+		switch {
+		case u == nil:
+		case h.URL == nil:
+			h.URL = u
+			h.Plain = h.Plain && i == len(placeHeaders)-1
+		default:
+			h.Result = u // beside a place to ask, Location is where the result will be
+		}
+	}
+}
+
+// BaseOf returns what URLs of jobs are below: the API's base URL, or nil if the operator's rule says where they stand.
+func (d *Definition) BaseOf(base *url.URL) *url.URL {
+	if d.Anywhere {
+		return nil
+	}
+	return base
+}
+
+// ResultIn returns the place of the result: the one that a body names if it may be asked, else that of the handle; nil if none is
+// known.
+func (d *Definition) ResultIn(h *Handle, body []byte) *url.URL {
+	for _, pointer := range d.resultLocation {
+		if u := h.Resolve(jsonscan.StringAt(body, pointer)); u != nil {
+			return u
+		}
+	}
+	return h.Result
+}
+
+// Resolve returns the URL that an answer names if it is of the handle's origin and below its base, for credentials are for
+// nobody else (E4); nil if it is not, or is no URL.
+func (h *Handle) Resolve(text string) *url.URL {
+	if text == "" || len(text) > maxURL {
+		return nil
+	}
+	u, err := h.Origin.Parse(text)
+	if err != nil || u.User != nil || u.Opaque != "" || !origin.Same(u, h.Origin) {
+		return nil
+	}
+	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			return nil // an escaped dot segment may lead elsewhere
+		}
+	}
+	if h.Base != nil {
+		if _, below := Below(h.Base, u); !below {
+			return nil
+		}
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u
+}
+
+// Below reports whether the path of a URL is that of base or below it, and returns the rest of the escaped path.
+func Below(base, u *url.URL) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(u.EscapedPath(), strings.TrimRight(base.EscapedPath(), "/"))
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+// JSONOf returns the JSON text that an answer is; nil if it is none.
+func JSONOf(parts []openapi.Part) []byte {
+	if len(parts) != 1 {
+		return nil
+	}
+	switch p := parts[0]; {
+	case p.Kind == openapi.JSON:
+		return p.Data
+	case p.Kind == openapi.Text && strings.Contains(p.MediaType, "json"):
+		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
+			return p.Data
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package job
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+const (
+	// MaxWord and maxMessage are the most bytes of a word and of a text of a service.
+	MaxWord    = 64
+	maxMessage = 600
+	// maxRead is how much of a text is read to show maxMessage of it: white space may be most of it.
+	maxRead = 4 << 10
+)
+
+// Report is what a body says of a job.
+type Report struct {
+	State           State
+	Word            string // the service's word for the state
+	Message         string
+	Progress, Total float64    // 0 if the body does not say
+	Questions       []Question // that wait for answers of the user
+}
+
+// Read returns what a body says of a job; the zero Report if body is nil. hide takes secrets out of texts.
+func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
+	if body == nil {
+		return r
+	}
+	for _, pointer := range d.states {
+		v := jsonscan.At(body, pointer)
+		switch jsonscan.KindOf(v) {
+		case jsonscan.String:
+			r.Word = string(jsonscan.Unquote(v))
+		case jsonscan.Bool:
+			r.Word = string(v)
+		default:
+			continue
+		}
+		r.State = d.words[config.PlainWord(r.Word)]
+		break
+	}
+	if r.State == Succeeded && r.Word == "true" && jsonscan.KindOf(jsonscan.At(body, "/error")) == jsonscan.Object {
+		r.State = Failed // Google's operations are done in both cases
+	}
+	if r.Word = cutText(oneLine(hide(openapi.Clean(r.Word))), MaxWord); r.Word == "true" || r.Word == "false" {
+		r.Word = "" // it tells a reader nothing
+	}
+	for _, pointer := range d.message {
+		if text := jsonscan.StringAt(body, pointer); text != "" {
+			text = hide(openapi.Clean(text))
+			if r.State == Failed || r.State == Cancelled {
+				text = hide(withoutSecrets(text)) // an escape that is read now may have hidden a secret
+			}
+			r.Message = cutText(oneLine(text), maxMessage)
+			break
+		}
+	}
+	if r.State == Unknown || r.State == Working {
+		var refused string
+		if r.Questions, refused = d.Questions.read(body, hide); refused != "" {
+			r.Message = refused
+		}
+	}
+	for _, pointer := range d.progress {
+		if n, ok := numberAt(body, pointer); ok {
+			r.Progress, r.Total = n, 100
+			break
+		}
+	}
+	for _, pointer := range d.total {
+		if n, ok := numberAt(body, pointer); ok {
+			r.Total = n
+			break
+		}
+	}
+	return r
+}
+
+// Text is what a report says in words: the message, else the word for the state.
+func (r *Report) Text() string {
+	if r.Message != "" {
+		return r.Message
+	}
+	return r.Word
+}
+
+// GoesOn reports whether the body of a callback says that the job has not ended.
+func (d *Definition) GoesOn(body []byte) bool {
+	if _, err := jsonscan.Scan(body, jsonscan.Options{}); err != nil {
+		return false
+	}
+	r := d.Read(body, func(text string) string { return text })
+	return r.State == Working || r.State == Unknown && r.Word != "" && d.HasState
+}
+
+// withoutSecrets returns the beginning of a text about a job that has failed, without its secrets.
+func withoutSecrets(text string) string {
+	if len(text) <= maxRead+redact.Margin {
+		return redact.Error(text)
+	}
+	text = redact.Error(text[:maxRead+redact.Margin])
+	return text[:max(0, len(text)-redact.Margin)] // the last bytes may be the beginning of a secret
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}
+
+// cutText shortens a text without breaking a character.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+}
+
+func numberAt(data []byte, pointer string) (float64, bool) {
+	v := jsonscan.At(data, pointer)
+	if jsonscan.KindOf(v) != jsonscan.Number || len(v) > 32 {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
+	return n, err == nil && n >= 0 && !math.IsInf(n, 0)
+}

@@ -1,0 +1,116 @@
+package job
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Request is a request about a job. It is immutable.
+type Request struct {
+	// Operation is the operation that is called; nil if Method is sent to the job's URL.
+	Operation *openapi.Operation
+	Method    string
+	// Credential authenticates a request that has an operation.
+	Credential *credential.Choice
+	// Linked says that a link of the document describes the request, which is no promise.
+	Linked bool
+	// Named says that the operator's rule names the request.
+	Named bool
+
+	bind map[string]openapi.Expression // arguments of the operation
+}
+
+// Finder returns the operation of the API with an operationId, and what authenticates it; nil if there is none.
+type Finder func(id string) (*openapi.Operation, *credential.Choice)
+
+// newRequest compiles a request; own are arguments that it gets besides those that it binds.
+func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, error) {
+	if o.Operation == "" {
+		return &Request{Method: cmp.Or(string(o.Method), http.MethodGet)}, nil
+	}
+	op, choice := find(o.Operation)
+	if op == nil {
+		return nil, fmt.Errorf("the document has no operation %q", o.Operation)
+	}
+	r := &Request{Operation: op, Credential: orDefault(choice), Method: op.Method, bind: map[string]openapi.Expression{}}
+	var errs []error
+	for _, argument := range own {
+		if !op.Takes(argument) {
+			errs = append(errs, fmt.Errorf("operation %q has no argument %q", o.Operation, argument))
+		}
+	}
+	for argument, text := range o.Bind {
+		if !op.Takes(argument) {
+			errs = append(errs, &Error{"bind." + argument, fmt.Errorf("operation %q has no argument %q", o.Operation, argument)})
+			continue
+		}
+		if text != "" && text[0] == '/' {
+			text = "$response.body#" + text
+		}
+		e, err := openapi.ParseExpression(text)
+		if err != nil {
+			errs = append(errs, &Error{"bind." + argument, err})
+		}
+		r.bind[argument] = e
+	}
+	for _, argument := range op.Required() {
+		if _, bound := r.bind[argument]; !bound && !slices.Contains(own, argument) {
+			errs = append(errs, &Error{"bind", fmt.Errorf("operation %q needs the argument %q", o.Operation, argument)})
+		}
+	}
+	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return r, errors.Join(errs...)
+}
+
+// orDefault returns a choice of no credential set where an operation has none: the API's default authenticates the request,
+// whatever authenticates the call that began the job.
+func orDefault(choice *credential.Choice) *credential.Choice {
+	return cmp.Or(choice, &credential.Choice{})
+}
+
+// arguments returns the arguments of a request, without those that the exchange does not have; complete says that it has all.
+func (r *Request) arguments(x *openapi.Exchange) (text json.RawMessage, complete bool) {
+	text, complete = json.RawMessage("{"), true
+	for argument, e := range r.bind {
+		value, ok := e.Evaluate(x)
+		if !ok {
+			complete = false
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(jsonscan.AppendString(text, argument), ':')
+		text = append(text, value...)
+	}
+	return append(text, '}'), complete
+}
+
+// Complete adds to the arguments that were known when the job began those that stand in the body that says that it has
+// succeeded.
+func (r *Request) Complete(known json.RawMessage, body []byte) json.RawMessage {
+	missing := &Request{bind: map[string]openapi.Expression{}}
+	for argument, e := range r.bind {
+		if jsonscan.Lookup(known, argument) == nil {
+			missing.bind[argument] = e
+		}
+	}
+	more, _ := missing.arguments(&openapi.Exchange{Operation: r.Operation, Response: &http.Response{}, Body: body}) // an argument that is missing is an error when the request is built
+	switch {
+	case len(more) <= len("{}"):
+		return known
+	case len(known) <= len("{}"):
+		return more
+	}
+	return append(append(bytes.Clone(known[:len(known)-1]), ','), more[1:]...)
+}

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/job"
+	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
+)
+
+// codeJob is the code of settings of jobs that can't be used, as that of the document's problems.
+const codeJob = "job"
+
+// ownJob returns the place of the operator's rule that describes jobs; "" if a document does.
+func (gen *generation) ownJob(c *config.Job) string {
+	return gen.config.RuleOf(func(of *config.Settings) bool { return of.Job == c })
+}
+
+// jobOf returns the definition of the jobs of an operation. Settings that can't be used are reported with their place, and
+// ignored.
+func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set config.Settings) *job.Definition {
+	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
+	if set.Job.Off() {
+		never := *g.guessedJob // calls that began a job before are still answered by it
+		never.Never = true
+		return &never
+	}
+	links := job.LinksOf(op, s.loaded.api.Operations, choice)
+	if set.Job == nil {
+		if !job.OnlyAccepted(op) {
+			return g.guessedJob
+		}
+		return job.FromLinks(links)
+	}
+	d, err := job.New(set.Job, op, links, gen.ownJob(set.Job) == "", func(id string) (*openapi.Operation, *credential.Choice) {
+		for _, other := range s.loaded.api.Operations {
+			if other.ID == id {
+				return other, choice(other)
+			}
+		}
+		return nil, nil
+	})
+	if err == nil {
+		return d
+	}
+	for _, one := range single(err) {
+		key, reasons := "job", []error{one}
+		var wrong *job.Error
+		if errors.As(one, &wrong) {
+			key, reasons = strings.TrimSuffix("job."+wrong.Key, "."), single(wrong.Unwrap())
+		}
+		for _, reason := range reasons {
+			at := key
+			var below *job.Error
+			if errors.As(reason, &below) {
+				at, reason = at+"."+below.Key, below.Unwrap()
+			}
+			gen.unusable(g, s, op, codeJob, at, reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
+		}
+	}
+	return g.guessedJob
+}
+
+// settleJobs removes from the jobs of plans what their documents may not say, and marks the plans that tell of jobs.
+//
+// A document that describes jobs makes the gateway send requests that nobody has asked for. It may name what the caller could
+// call, and no more: an operation that is a tool, without a condition, elicitation or consent; the caller's scopes are checked
+// when the request is sent. A request for a state changes nothing, and a call that changes nothing has no cancellation or answer
+// that does.
+func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan) {
+	sources := map[string]*source{}
+	for _, s := range d.sources {
+		sources[s.name] = s
+	}
+	for _, t := range gen.catalog.All() {
+		g.room.pace.Step()
+		p := plans[t.Operation]
+		j := p.job
+		if !j.HasRequests() {
+			continue
+		}
+		type fault struct {
+			key string
+			err error
+		}
+		var wrong []fault
+		for _, use := range usesOf(j) {
+			r := *use.at
+			var err error
+			switch {
+			case r == nil:
+				continue
+			case r.Operation != nil && gen.unapproved[r.Operation] != "":
+				err = errors.New(gen.unapproved[r.Operation] + ", and is held back until it is approved")
+			case r.Named:
+				continue
+			default:
+				err = p.overreach(r, use.look, plans)
+			}
+			switch {
+			case err == nil:
+			case r.Linked:
+				*use.at = nil
+			default:
+				wrong = append(wrong, fault{use.key, err})
+			}
+		}
+		if len(wrong) > 0 {
+			for _, one := range wrong {
+				gen.unusable(g, sources[p.Tool.API], p.Operation, codeJob, "job."+one.key, one.err.Error(), func(*config.Settings) bool { return false })
+			}
+			p.job = g.guessedJob
+			continue
+		}
+		for _, r := range []*job.Request{j.Status, j.Result} {
+			if r != nil && r.Operation != nil && plans[r.Operation] != nil && httpmethod.IsSafe(r.Method) {
+				plans[r.Operation].polled = j
+			}
+		}
+	}
+}
+
+// jobUse is a place of a job's settings that has a request.
+type jobUse struct {
+	key  string
+	at   **job.Request
+	look bool // the request must be safe
+}
+
+func usesOf(d *job.Definition) []jobUse {
+	all := []jobUse{{"status", &d.Status, true}, {"result", &d.Result, true}, {"cancel", &d.Cancel, false}}
+	if d.Questions != nil {
+		all = append(all, jobUse{"questions.answer", &d.Questions.Answer, false})
+	}
+	return all
+}
+
+// overreach returns why a document may not name a request; nil if it may.
+func (p *Plan) overreach(r *job.Request, look bool, plans map[*openapi.Operation]*Plan) error {
+	if r.Operation == nil {
+		if r.Method != http.MethodGet && p.safe {
+			return errors.New("the call changes nothing, and this may")
+		}
+		return nil
+	}
+	name := fmt.Sprintf("%s %s", r.Operation.Method, r.Operation.Path)
+	switch q := plans[r.Operation]; {
+	case q == nil || q.Tool.Hidden:
+		return fmt.Errorf("%s is no tool, and only a rule can name it", name)
+	case look && !q.safe:
+		return fmt.Errorf("%s may change something, and a look must not", name)
+	case !q.safe && p.safe:
+		return fmt.Errorf("%s may change something, and the call itself does not", name)
+	case q.condition != nil:
+		return fmt.Errorf("a rule has a condition for %s, so only a rule can name it", name)
+	case q.asksUser():
+		return fmt.Errorf("%s asks the user, so only a rule can name it", name)
+	}
+	return nil
+}
