@@ -19,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi/truncate"
 )
 
 // Limits on what is fetched from an authorization server (T11 to T13).
@@ -312,11 +313,8 @@ func (i *issuer) warn(ctx context.Context, message string, err error) {
 
 // shorten cuts an error text: that of go-oidc holds the whole answer.
 func shorten(s string) string {
-	const limit = 300
-	if len(s) > limit {
-		return strings.ToValidUTF8(s[:limit], "") + "…"
-	}
-	return s
+	const limit = 300 // bytes
+	return truncate.Bytes(s, limit)
 }
 
 // fetch gets the key set and puts it in force. For opaque tokens it only looks

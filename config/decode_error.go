@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/truncate"
 )
 
 func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
@@ -123,9 +124,6 @@ func described(n *yaml.Node) string {
 }
 
 func quote(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return strconv.Quote(s)
+	const most = 60 // characters
+	return strconv.Quote(truncate.Runes(s, most))
 }

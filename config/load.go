@@ -18,6 +18,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"drawbridge/openapi/truncate"
 )
 
 // Bounds of a configuration file. They are far beyond what anybody writes and keep a hostile or mistaken file cheap.
@@ -137,16 +139,12 @@ func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 // oneLine returns s without control characters and not longer than so many runes: keys and references of a mistaken file
 // may be anything.
 func oneLine(s string, most int) string {
-	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
-	for i, r := range runes {
+	return truncate.Runes(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
-			runes[i] = ' '
+			return ' '
 		}
-	}
-	if len(runes) > most {
-		runes = append(runes[:most-1], '…')
-	}
-	return string(runes)
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd")), most)
 }
 
 // errorf records an error of the value at a key path, or of its absence: then at the nearest enclosing value.

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/truncate"
 )
 
 // allows tells whether the caller's scopes suffice for a tool of an endpoint with a guard.
@@ -112,5 +113,5 @@ const notPermitted = "The gateway's policy does not permit this call with these 
 	"The same call will be refused again; other arguments or another tool may be permitted, or the user may ask the operator."
 
 func unknownTool(name string) *mcp.Error {
-	return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", cut(name, 128))
+	return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", truncate.Bytes(name, 128))
 }

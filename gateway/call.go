@@ -491,11 +491,3 @@ func (c *call) done(o outcome, cause error) {
 
 // newReference makes the name under which an internal error is found in the log.
 func newReference() string { return rand.Text()[:12] }
-
-// cut shortens what a client sent before it stands in an error.
-func cut(s string, n int) string {
-	if len(s) > n {
-		return s[:n] + "…"
-	}
-	return s
-}

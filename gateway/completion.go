@@ -9,6 +9,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/truncate"
 )
 
 // complete answers completion/complete: what may be filled in, as far as the configuration, the documents and, where the
@@ -39,7 +40,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {
-		return mcp.InvalidParams("prompt %q has no argument %q", p.Name, cut(asked.Argument, 64))
+		return mcp.InvalidParams("prompt %q has no argument %q", p.Name, truncate.Bytes(asked.Argument, 64))
 	}
 	a := &p.arguments[i]
 	values := a.values
@@ -55,7 +56,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 // completeResource returns what the document has for a variable of a template.
 func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	p := e.resources.named(asked.Resource)
-	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", cut(asked.Resource, maxShownURI))
+	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
 	if p == nil {
 		return nil, unknown
 	}
@@ -68,7 +69,7 @@ func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *aut
 	}
 	always, query := p.resource.uri.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
-		return nil, mcp.InvalidParams("the resource template has no variable %q", cut(asked.Argument, 64))
+		return nil, mcp.InvalidParams("the resource template has no variable %q", truncate.Bytes(asked.Argument, 64))
 	}
 	return p.Operation.Suggestions(asked.Argument), nil
 }

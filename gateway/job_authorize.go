@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // What a service answers about a job is often the answer of an operation that has rules of its own: who may call it, and what is
@@ -124,7 +125,7 @@ func (c *call) untold(p *Plan, args json.RawMessage) error {
 		text += "an operation that is no tool here"
 	} else {
 		text += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
-			cut(c.hidden(string(jsonscan.AppendCompact(nil, args))), 200))
+			truncate.Bytes(c.hidden(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
 	return &failure{outcome: outcomeJob, text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }

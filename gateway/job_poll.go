@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // look is what was found when a service was asked how a job stands.
@@ -333,7 +334,7 @@ func (c *call) failedJob(l *look) *failure {
 	if l.body != nil {
 		body, room := openapi.CleanData(l.body), maxErrorBody+c.longestSecret()
 		said := c.refusal(body[:min(len(body), room)], len(body) > room)
-		text += "\n" + cutText(said, maxErrorBody)
+		text += "\n" + truncate.Bytes(said, maxErrorBody)
 	}
 	text += "\nLook at what the service says; the same call may need other arguments, or work later."
 	return &failure{outcome: outcomeJobFailed, text: text}

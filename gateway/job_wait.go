@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 const (
@@ -237,7 +238,7 @@ func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) err
 	} else {
 		text += "Tell the user that the result is not known yet"
 		if b.URL != nil {
-			text += ", and that the service has it at " + cut(c.hidden(b.URL.EscapedPath()), 200)
+			text += ", and that the service has it at " + truncate.Bytes(c.hidden(b.URL.EscapedPath()), 200)
 		}
 		text += "; a tool that reads it may be among yours."
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 // The codes of the reasons for a fate that are found here; those of a document's problems come beside them.
@@ -237,18 +237,8 @@ func (f *fates) place(at openapi.Position, pointer string) admin.Place {
 }
 
 // shown returns a text of the document, or about it, as operators may see it.
-func (f *fates) shown(text string) string { return clip(conceal(f.hidden, text)) }
-
-// clip bounds a text of a report.
-func clip(text string) string {
-	if len(text) <= admin.MaxText {
-		return text
-	}
-	end := admin.MaxText - len("…")
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+func (f *fates) shown(text string) string {
+	return truncate.Bytes(conceal(f.hidden, text), admin.MaxText)
 }
 
 // codeList writes counts by code for the log, the most frequent first.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/openapi/truncate"
 )
 
 // fated is a document with an operation of each fate, if deletions are excluded.
@@ -221,7 +222,7 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 // Whatever a document holds, a text of its report stays short and valid UTF-8.
 func TestClip(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("a", admin.MaxText), strings.Repeat("ü", admin.MaxText)} {
-		got := clip(text)
+		got := truncate.Bytes(text, admin.MaxText)
 		if len(got) > admin.MaxText || strings.ToValidUTF8(got, "") != got || len(text) <= admin.MaxText && got != text {
 			t.Errorf("clip of %d bytes = %q", len(text), got)
 		}

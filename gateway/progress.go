@@ -10,10 +10,11 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
-// maxEventText is how much of an event's words a client is told, in bytes.
-const maxEventText = 500
+// maxEventText is how much of an event's words a client is told, in bytes: 500 of them and an ellipsis.
+const maxEventText = 500 + len(truncate.Ellipsis)
 
 // eventRules say where the events of a streamed answer tell how far the call is, as JSON Pointers. They are immutable.
 type eventRules struct {
@@ -132,7 +133,7 @@ func (w *eventWatch) words(value []byte) string {
 	}
 	// Once more without secrets: characters that nobody sees may have stood within one.
 	text := w.call.hidden(openapi.Clean(string(jsonscan.Unquote(value))))
-	return strings.ToValidUTF8(cut(text, maxEventText), "")
+	return strings.ToValidUTF8(truncate.Bytes(text, maxEventText), "")
 }
 
 func isObject(event []byte) bool {

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
@@ -313,7 +314,7 @@ func challengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, o
 }
 
 func unknownPrompt(name string) *mcp.Error {
-	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", cut(name, 128))
+	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", truncate.Bytes(name, 128))
 }
 
 // promptPages returns the prompts that a caller may see, as JSON arrays of at most size of them.

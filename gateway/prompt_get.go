@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // maxPromptSize is the most bytes of all templates of a prompt with its arguments filled in, those of its calls too; what is answered is
@@ -95,7 +96,7 @@ func (p *prompt) check(given map[string]string) error {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
-			unknown = append(unknown, cut(name, 64))
+			unknown = append(unknown, truncate.Bytes(name, 64))
 		}
 	}
 	if n := len(unknown); n > 10 {
@@ -166,12 +167,12 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		}
 		l := located{uri: m.Resource.FillURI(b.value)}
 		l.plan, l.args = b.endpoint.resources.find(l.uri)
-		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, cut(l.uri, maxShownURI))
+		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI))
 		switch {
 		case l.plan == nil:
 			return unknown
 		case l.plan.unfitForPrompt() != nil:
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, cut(l.uri, maxShownURI), l.plan.unfitForPrompt())
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), l.plan.unfitForPrompt())
 		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
 			return b.g.refusePrompt(ctx, b.req, unknown)
 		}
@@ -302,7 +303,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		if code != mcp.CodeInternal {
 			code = mcp.CodeInvalidParams
 		}
-		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, cut(l.uri, maxShownURI), refused.Message)}
+		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), refused.Message)}
 	case err != nil:
 		return err
 	}

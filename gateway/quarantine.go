@@ -10,6 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 // leastLoss is how many operations a document must lose before it is held, unless it loses all.
@@ -277,11 +278,11 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	}
 	var restrictions []string
 	for _, problem := range h.unrestricted[:min(len(h.unrestricted), maxHeldNames)] {
-		restrictions = append(restrictions, clip(conceal(s.conceal, problem)))
+		restrictions = append(restrictions, truncate.Bytes(conceal(s.conceal, problem), admin.MaxText))
 	}
-	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: clip(conceal(s.conceal, h.version)), Lost: len(h.lost), Of: h.of}
+	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: truncate.Bytes(conceal(s.conceal, h.version), admin.MaxText), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
-		told.Operations = append(told.Operations, clip(conceal(s.conceal, op)))
+		told.Operations = append(told.Operations, truncate.Bytes(conceal(s.conceal, op), admin.MaxText))
 	}
 	return told
 }

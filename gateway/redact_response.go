@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // redacted stands in the place of a secret. In JSON it can stand where a part of a string stands.
@@ -237,7 +238,7 @@ func summary(data []byte) string {
 	case jsonscan.Object:
 		names, n := "", 0
 		for name := range jsonscan.Members(data) {
-			shown := cut(strings.ToValidUTF8(string(name), "\uFFFD"), 40)
+			shown := truncate.Bytes(strings.ToValidUTF8(string(name), "\uFFFD"), 40)
 			if len(names)+len(shown) > most {
 				names += " and more"
 				break

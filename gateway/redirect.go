@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // maxRedirectLink is the most bytes of a URL that a redirect leads to and that is given as a link. Those that are signed for a download
@@ -136,7 +137,7 @@ func redirectPath(resp *http.Response) string {
 	if err != nil || u.Path == "" {
 		return ""
 	}
-	return " (this one points to " + cut(u.EscapedPath(), 200) + ")"
+	return " (this one points to " + truncate.Bytes(u.EscapedPath(), 200) + ")"
 }
 
 // redirectHint says what becomes of a redirect that is no answer; unfollowed is why it was not followed, if redirects are.

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // linkScheme begins the URI of a link. What follows is a sealed handle: the call whose answer it stands for.
@@ -150,7 +151,7 @@ func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 
 // notFound is the error for what can't be read, worded for links too.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
-	denied := req.ResourceNotFound(cut(uri, maxShownURI))
+	denied := req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	if strings.HasPrefix(uri, linkScheme) {
 		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
 	}

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // readResource answers resources/read.
@@ -116,7 +117,7 @@ func (e *endpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Reque
 	switch {
 	case denied == nil:
 	case e.gen.config.Auth.HideUnauthorized:
-		return req.ResourceNotFound(cut(req.URI, maxShownURI))
+		return req.ResourceNotFound(truncate.Bytes(req.URI, maxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"
 	}
@@ -173,12 +174,12 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 	}
 	c.done(f.outcome, f.cause)
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return c.req.ResourceNotFound(cut(uri, maxShownURI))
+		return c.req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
 	if refused := c.subjectRefused(f); refused != nil {
 		return refused
 	}
-	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), cut(uri, maxShownURI)), '}')}
+	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
 	var unable *mcp.UnableError
 	switch {
 	case f.outcome == outcomeArguments || f.outcome == outcomeCondition:

@@ -18,6 +18,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 // Bounds of what is watched: each watch is a request to a service now and then.
@@ -202,12 +203,12 @@ func (w *watches) end() {
 func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri string) (*Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Era: m.viewer.Era, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if gen == nil || gen.endpoint(endpoint) == nil {
-		return nil, nil, req.ResourceNotFound(cut(uri, maxShownURI))
+		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
 	e := gen.endpoint(endpoint)
 	p, args := e.resources.find(uri)
 	if p == nil {
-		return nil, nil, req.ResourceNotFound(cut(uri, maxShownURI))
+		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
 	caller := auth.FromContext(m.caller)
 	if e.guard != nil {
@@ -267,7 +268,7 @@ func (w *watches) run(ctx context.Context, x *watch) {
 			failures = 0
 		case failures == 0:
 			w.g.log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
-				slog.String("resource", cut(x.uri, maxShownURI)), slog.Any("error", err))
+				slog.String("resource", truncate.Bytes(x.uri, maxShownURI)), slog.Any("error", err))
 			fallthrough
 		default:
 			failures = min(failures+1, maxBackoff)

@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 var (
@@ -100,11 +101,11 @@ func (c *call) emptyText(resp *http.Response) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
 		if value := resp.Header.Get(name); value != "" && !strings.Contains(c.headText, " "+name+": ") {
-			text += " " + name + ": " + cut(strings.ToValidUTF8(c.hidden(value), "\uFFFD"), 200) + "."
+			text += " " + name + ": " + truncate.Bytes(strings.ToValidUTF8(c.hidden(value), "\uFFFD"), 200) + "."
 		}
 	}
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(c.headText, " Location: ") {
-		text += " Location: " + cut(u.EscapedPath(), 200) + "."
+		text += " Location: " + truncate.Bytes(u.EscapedPath(), 200) + "."
 	}
 	if resp.Request != nil && resp.Request.Method == http.MethodHead {
 		header("Content-Type")

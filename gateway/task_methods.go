@@ -9,6 +9,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // getTask answers tasks/get.
@@ -56,7 +57,7 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 		}
 		answer, ok := mcp.ParseAnswer(mcp.Elicit, response)
 		if !ok {
-			return mcp.InvalidParams("the response to %q is no answer to a form", cut(string(key), job.MaxQuestionKey))
+			return mcp.InvalidParams("the response to %q is no answer to a form", truncate.Bytes(string(key), job.MaxQuestionKey))
 		}
 		if err := t.answer(rec, rec.Questions[i], answer); err != nil {
 			return err
@@ -77,7 +78,7 @@ func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.Answer) error {
 				rec.Refused = map[string]string{}
 			}
 			rec.Refused[key] = err.Error()
-			rec.Message, rec.Updated = "the answer to "+cutText(key, job.MaxWord)+" can't be used: "+err.Error(), time.Now()
+			rec.Message, rec.Updated = "the answer to "+truncate.Bytes(key, job.MaxWord)+" can't be used: "+err.Error(), time.Now()
 			return t.tell(rec)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // maxErrorBody is how much of an error answer is passed on, in bytes. Error pages can be large and rarely say
@@ -59,7 +60,7 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, answeredStatus(resp))
 	said := c.refusal(body, short)
 	if room := maxErrorBody - len(lead); len(said) > room {
-		said, short = strings.ToValidUTF8(said[:room], ""), true
+		said, short = truncate.Prefix(said, room), true
 	}
 	switch {
 	case strings.TrimSpace(said) != "":
@@ -76,7 +77,7 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	case large:
 		b.WriteString(", with a body that is too large.")
 	case other != "":
-		fmt.Fprintf(&b, ", with a body that is no text (%s).", cut(strings.ToValidUTF8(other, ""), 100))
+		fmt.Fprintf(&b, ", with a body that is no text (%s).", truncate.Bytes(strings.ToValidUTF8(other, ""), 100))
 	default:
 		b.WriteString(", without a body.")
 	}
@@ -185,15 +186,7 @@ func words(value []byte, most int, told func(text string, cut bool) string) stri
 	if short {
 		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape that is cut apart ends the text
 	}
-	return cutText(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)), short)), " "), most)
-}
-
-// cutText shortens a text without breaking a character.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+	return truncate.Bytes(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)), short)), " "), most)
 }
 
 // hint says what to try next. It speaks to the model, which can change arguments, wait, or tell its user. safe tells that

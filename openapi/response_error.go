@@ -3,6 +3,8 @@ package openapi
 import (
 	"fmt"
 	"strings"
+
+	"drawbridge/openapi/truncate"
 )
 
 // An AnswerError is an answer that came whole by the rules of HTTP, and is broken by those of its media type, so that
@@ -24,17 +26,9 @@ func (e *AnswerError) Error() string {
 // ToolMessage returns the text for the model.
 func (e *AnswerError) ToolMessage() string {
 	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s. The call may have taken effect all the same: if it changes data, look before you repeat it.",
-		cutText(e.MediaType, 100), e.Reason)
+		truncate.Bytes(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
 	if e.Truncated {
 		return text + " If it reads data, try again."
 	}
 	return text
-}
-
-// cutText shortens what a service sent before it stands in a message.
-func cutText(s string, n int) string {
-	if len(s) > n {
-		s = s[:n] + "…"
-	}
-	return strings.ToValidUTF8(s, "")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 // The codes of the reasons for which an operation is skipped.
@@ -41,10 +42,7 @@ func (s *Skipped) size() int64 {
 
 // brief is a copy of a text of the document, cut off where it is longer than any that people write.
 func brief(text string) string {
-	if len(text) <= skippedText {
-		return strings.Clone(text)
-	}
-	return strings.ToValidUTF8(text[:skippedText], "") + "…"
+	return strings.Clone(truncate.Bytes(text, skippedText))
 }
 
 // String returns "file:line:col: pointer: GET /path is skipped: reason".

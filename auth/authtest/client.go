@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi/truncate"
 )
 
 // Client is an application that may ask for tokens.
@@ -89,11 +90,7 @@ func newClient(config Client) (*client, error) {
 
 // title is what the consent page calls the client.
 func (c *client) title() string {
-	name := cmp.Or(shown(c.Name), shown(c.ID))
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName]) + "…"
-	}
-	return name
+	return truncate.Runes(cmp.Or(shown(c.Name), shown(c.ID)), maxName)
 }
 
 // shown is a text that somebody else wrote, for the user to read: without control and format characters, with which a

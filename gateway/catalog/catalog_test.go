@@ -18,6 +18,7 @@ import (
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 
+	"drawbridge/openapi/truncate"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
@@ -319,7 +320,7 @@ func FuzzClean(f *testing.F) {
 		if again := clean(out); again != out {
 			t.Fatalf("%q became %q, then %q", s, out, again)
 		}
-		if short := shorten(out, 50); utf8.RuneCountInString(short) > 50 {
+		if short := truncate.Words(out, 50); utf8.RuneCountInString(short) > 50 {
 			t.Fatalf("%q is too long", short)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 const (
@@ -19,17 +20,17 @@ const (
 // for a list of names gives way to the operation's id.
 func title(op *openapi.Operation, choice Choice) string {
 	if text := oneLine(clean(choice.Title)); text != "" {
-		return shorten(text, maxTitle)
+		return truncate.Words(text, maxTitle)
 	}
 	first, _, _ := strings.Cut(oneLine(unmarked(clean(op.Summary))), ". ")
 	text, id := strings.TrimRight(first, ". "), words(clean(op.ID))
 	if text != "" && (utf8.RuneCountInString(text) <= longTitle || !strings.Contains(id, " ") || utf8.RuneCountInString(id) > longTitle) {
-		return shorten(text, maxTitle)
+		return truncate.Words(text, maxTitle)
 	}
 	if id != "" {
-		return shorten(id, maxTitle)
+		return truncate.Words(id, maxTitle)
 	}
-	return shorten(endpoint(op), maxTitle)
+	return truncate.Words(endpoint(op), maxTitle)
 }
 
 // describe returns the text for models. It begins with what the document says and ends with what a call returns, and with
@@ -37,7 +38,7 @@ func title(op *openapi.Operation, choice Choice) string {
 // for itself.
 func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if text := clean(choice.Description); text != "" {
-		return shorten(text, maxDescription)
+		return truncate.Words(text, maxDescription)
 	}
 	body := says(op)
 	if op.Deprecated && !hasPrefixFold(body, "deprecated.") {
@@ -47,7 +48,7 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if text := strings.TrimRight(oneLine(clean(op.Returns)), ". "); text != "" {
 		returns = text
 	}
-	tail := "Returns " + shorten(returns, maxDescription/4) + "."
+	tail := "Returns " + truncate.Words(returns, maxDescription/4) + "."
 	if aside != "" {
 		tail = aside + " " + tail
 	}
@@ -61,7 +62,7 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 			tail += text
 		}
 	}
-	return shorten(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
+	return truncate.Words(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
 }
 
 // says returns summary and description as one text of whole sentences; method and path when there is neither.
@@ -117,27 +118,6 @@ func words(id string) string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-// shorten cuts text at the end of a word so that it has at most limit characters, an ellipsis with them.
-func shorten(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	end, last := 0, 0 // where limit-1 characters end, and the last word before that
-	for i := range text {
-		if limit--; limit == 0 {
-			end = i
-			break
-		}
-		if i > 0 && (text[i] == ' ' || text[i] == '\n') {
-			last = i
-		}
-	}
-	if last < end/2 {
-		last = end // one endless word
-	}
-	return strings.TrimRightFunc(text[:last], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:-", r) }) + "…"
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

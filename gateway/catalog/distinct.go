@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 // maxAside is the most characters of an id or a tag in a description.
@@ -42,7 +43,7 @@ func describeAll(candidates []*candidate, pace *openapi.Pace) {
 			case tag != "" && tags[tag] == 1:
 				aside = join(aside, sentence("Tag: "+tag))
 			default:
-				aside = join(aside, sentence(shorten(endpoint(c.op), maxDescription/4)))
+				aside = join(aside, sentence(truncate.Words(endpoint(c.op), maxDescription/4)))
 			}
 			if aside != "" {
 				c.description = describe(c.shown(), c.choice, aside)
@@ -61,14 +62,14 @@ func (c *candidate) lostID() string {
 	if _, lost := transliterated(id); !lost {
 		return ""
 	}
-	return sentence("Operation " + shorten(id, maxAside))
+	return sentence("Operation " + truncate.Words(id, maxAside))
 }
 
 func firstTag(op *openapi.Operation) string {
 	if len(op.Tags) == 0 {
 		return ""
 	}
-	return shorten(oneLine(clean(op.Tags[0])), maxAside)
+	return truncate.Words(oneLine(clean(op.Tags[0])), maxAside)
 }
 
 func join(a, b string) string { return strings.TrimLeft(a+" "+b, " ") }

@@ -10,20 +10,13 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
-// ShownText makes a text that comes from outside fit to be shown: one line of visible characters, of at most limit bytes and an
-// ellipsis.
+// ShownText makes a text that comes from outside fit to be shown: one line of visible characters, of at most limit bytes.
 func ShownText(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || Invisible(r) }), " ")
-	if len(text) <= limit {
-		return text
-	}
-	end := limit
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return truncate.Bytes(text, limit)
 }
 
 // maxShownArguments is the most bytes of arguments that a question shows.
@@ -35,11 +28,7 @@ func shownArguments(args json.RawMessage) []byte {
 	if len(shown) <= maxShownArguments {
 		return shown
 	}
-	end := maxShownArguments
-	for !utf8.RuneStart(shown[end]) {
-		end--
-	}
-	return fmt.Appendf(shown[:end:end], "… (%d bytes)", len(shown))
+	return fmt.Appendf(nil, "%s… (%d bytes)", truncate.Prefix(string(shown), maxShownArguments), len(shown))
 }
 
 // escapeInvisible writes the invisible characters of a JSON text as escapes: arguments may come from a page that the model has

@@ -10,6 +10,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // Limits of what a job may ask at once.
@@ -64,12 +65,12 @@ func (q *Questions) read(body []byte, redact func(string) string) (all []Questio
 		}
 		form, secret := elicit.ServiceForm(jsonscan.At(value, q.schema))
 		if secret != "" {
-			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", cutText(elicit.ShownText(secret, MaxWord), MaxWord))
+			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", elicit.ShownText(secret, MaxWord))
 			return
 		}
 		text := elicit.ShownText(redact(openapi.Clean(jsonscan.StringAt(value, q.message))), maxMessage)
 		if text == "" {
-			text = cutText(redact(key), MaxWord)
+			text = truncate.Bytes(redact(key), MaxWord)
 		}
 		all = append(all, Question{Key: key, Message: text, Schema: form})
 	}

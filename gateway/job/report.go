@@ -10,6 +10,7 @@ import (
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 const (
@@ -50,7 +51,7 @@ func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
 	if r.State == Succeeded && r.Word == "true" && jsonscan.KindOf(jsonscan.At(body, "/error")) == jsonscan.Object {
 		r.State = Failed // Google's operations are done in both cases
 	}
-	if r.Word = cutText(oneLine(hide(openapi.Clean(r.Word))), MaxWord); r.Word == "true" || r.Word == "false" {
+	if r.Word = truncate.Bytes(oneLine(hide(openapi.Clean(r.Word))), MaxWord); r.Word == "true" || r.Word == "false" {
 		r.Word = "" // it tells a reader nothing
 	}
 	for _, pointer := range d.message {
@@ -59,7 +60,7 @@ func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
 			if r.State == Failed || r.State == Cancelled {
 				text = hide(withoutSecrets(text)) // an escape that is read now may have hidden a secret
 			}
-			r.Message = cutText(oneLine(text), maxMessage)
+			r.Message = truncate.Bytes(oneLine(text), maxMessage)
 			break
 		}
 	}
@@ -112,14 +113,6 @@ func withoutSecrets(text string) string {
 
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-}
-
-// cutText shortens a text without breaking a character.
-func cutText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
 
 func numberAt(data []byte, pointer string) (float64, bool) {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // lookup finds the method and fills in the request's decoded parts.
@@ -79,12 +79,9 @@ func optionalText(where string, value []byte) (string, *Error) {
 }
 
 // clip keeps a client's text from filling an answer.
-func clip(b []byte) []byte {
-	const limit = 128
-	if len(b) > limit {
-		return append(bytes.Clone(b[:limit]), "..."...)
-	}
-	return b
+func clip(b []byte) string {
+	const limit = 128 // bytes
+	return truncate.Bytes(string(b), limit)
 }
 
 // call runs a method and makes an answer of whatever it does not answer itself.

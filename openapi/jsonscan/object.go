@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"drawbridge/openapi/truncate"
 )
 
 func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
@@ -174,8 +176,5 @@ func (s *scanner) remember(name []byte, base int, seen map[string]struct{}, at i
 }
 
 func (s *scanner) duplicate(name []byte, at int) error {
-	if len(name) > 64 {
-		name = append(bytes.Clone(name[:64]), "…"...)
-	}
-	return s.fail(at, Duplicate, fmt.Sprintf("member name %q stands twice", name))
+	return s.fail(at, Duplicate, fmt.Sprintf("member name %q stands twice", truncate.Bytes(string(name), 64)))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // A Fault is one thing that is wrong with a value, worded for the model that made the value.
@@ -155,7 +156,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.UniqueItems:
 		e.add(at, "items %d and %d are the same; each may be there once", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Pattern:
-		e.add(at, "expected text that matches %s, got %s", shorten(k.Want, 200), showPlain(value)).Keyword = "pattern"
+		e.add(at, "expected text that matches %s, got %s", truncate.Words(k.Want, 200), showPlain(value)).Keyword = "pattern"
 	case *kind.Format:
 		low, high := formatNamed(k.Want).bounds() // no others are checked
 		e.add(at, "expected an integer from %s to %s (%s), got %s", low, high, k.Want, showPlain(value))
@@ -232,10 +233,10 @@ func (e *explainer) unknown(schemaURL string, at []string) {
 	if slices.Contains(declared, name) {
 		// Part of an alternative that does not apply: either another fault is the reason, or the choice of members is.
 		e.later = append(e.later, Fault{Pointer: pointerOf(at), Message: fmt.Sprintf("%s %q can't be combined with the others that are given",
-			word(at[:len(at)-1]), shorten(name, maxShown))})
+			word(at[:len(at)-1]), truncate.Words(name, maxShown))})
 		return
 	}
-	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), shorten(name, maxShown))
+	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), truncate.Words(name, maxShown))
 	near := nearest(name, declared)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 const maxSummaryName = 60
@@ -110,7 +111,7 @@ func (c *Converter) someNames(n *tree.Node) string {
 			break
 		}
 		if !c.hidden(s, Response) && !unclean(name) {
-			names = append(names, shorten(name, 40))
+			names = append(names, truncate.Words(name, 40))
 		}
 	}
 	if len(names) == 0 {

@@ -2,9 +2,8 @@ package schema
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"drawbridge/openapi/truncate"
 	"drawbridge/openapi/unseen"
 )
 
@@ -21,7 +20,7 @@ const (
 // controls, characters that can't be seen, Unicode tags and HTML comments go, line ends become "\n", and what is
 // longer than max characters is cut at a word, ending in "…". A max of 0 means no limit.
 func Clean(text string, max int) string {
-	return shorten(strings.TrimSpace(cleaned(text)), max)
+	return truncate.Words(strings.TrimSpace(cleaned(text)), max)
 }
 
 // unclean tells whether a text that must be kept exactly, like an enum value, holds something that Clean removes.
@@ -58,27 +57,4 @@ func withoutComments(s string) string {
 		i += end + len("-->")
 	}
 	return string(out)
-}
-
-// shorten cuts a text at a word so that it has at most max characters, the last being "…".
-func shorten(s string, max int) string {
-	if max <= 0 || len(s) <= max || utf8.RuneCountInString(s) <= max {
-		return s
-	}
-	end, count, word := 0, 0, 0
-	for i, r := range s {
-		if count == max-1 {
-			end = i
-			break
-		}
-		if unicode.IsSpace(r) {
-			word = i
-		}
-		count++
-	}
-	if next, _ := utf8.DecodeRuneInString(s[end:]); !unicode.IsSpace(next) && word > end/2 {
-		end = word
-	}
-	// A character that joins the last one to the next has nothing to join any more.
-	return strings.TrimRightFunc(s[:end], func(r rune) bool { return unicode.IsSpace(r) || unseen.Is(r) }) + "…"
 }

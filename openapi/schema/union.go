@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 // discriminator tells in words what the discriminator of a schema with alternatives says (OAS 3.0.4, discriminator
@@ -26,7 +27,7 @@ func (c *Converter) discriminator(n *tree.Node) string {
 	var values []string
 	add := func(value string) {
 		if value != "" && !unclean(value) {
-			values = append(values, fmt.Sprintf("%q", shorten(value, maxShown)))
+			values = append(values, fmt.Sprintf("%q", truncate.Words(value, maxShown)))
 		}
 	}
 	mapped := map[string]bool{}
@@ -53,7 +54,7 @@ func (c *Converter) discriminator(n *tree.Node) string {
 	if more := len(values) - maxAllowed; more > 0 {
 		values = append(values[:maxAllowed], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%q tells which of the alternatives it is: %s.", shorten(name, maxShown), strings.Join(values, ", "))
+	return fmt.Sprintf("%q tells which of the alternatives it is: %s.", truncate.Words(name, maxShown), strings.Join(values, ", "))
 }
 
 // lists tells whether a schema, or one that it is composed of, has child among its alternatives. A child of a

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 func (e *emitter) refuse(v *tree.Node, keyword string) {
@@ -17,7 +18,7 @@ func (e *emitter) refuse(v *tree.Node, keyword string) {
 }
 
 // excerpt is the start of a value, for messages.
-func excerpt(v *tree.Node) string { return shorten(string(v.AppendJSON(nil)), 60) }
+func excerpt(v *tree.Node) string { return truncate.Words(string(v.AppendJSON(nil)), 60) }
 
 // typeKeyword writes "type".
 func (e *emitter) typeKeyword(set types) {
@@ -41,7 +42,7 @@ func (e *emitter) description(n *tree.Node, text string, at place) {
 	text = at.said(Prose(text, limit))
 	if x := at.extra; x != nil {
 		note = x.note
-		text = shorten(together(at.said(Prose(x.description, limit)), text), limit)
+		text = truncate.Words(together(at.said(Prose(x.description, limit)), text), limit)
 	}
 	kinds := ""
 	if !at.base {
@@ -446,14 +447,14 @@ func (e *emitter) pattern(v *tree.Node) {
 	}
 	p, err := parsePattern(text)
 	if err != nil {
-		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", shorten(text, 60), err)
+		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", truncate.Words(text, 60), err)
 		return
 	}
 	if p.js == "" {
 		return
 	}
 	if p.re2 == "" {
-		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", shorten(text, 60))
+		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", truncate.Words(text, 60))
 	}
 	e.member("pattern")
 	e.out = jsonscan.AppendString(e.out, p.js)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // show returns a given value with its type, cut to maxShown characters: `string "x"`, `number 5`, `null`.
@@ -30,11 +31,7 @@ func show(value any) string {
 
 // showPlain returns a value as JSON, cut to maxShown characters.
 func showPlain(value any) string {
-	text := string(appendShown(nil, value))
-	if cut := shorten(text, maxShown); cut != text {
-		return cut
-	}
-	return text
+	return truncate.Words(string(appendShown(nil, value)), maxShown)
 }
 
 // appendShown appends a value as JSON, and stops soon after there is more than will be shown.
@@ -52,7 +49,7 @@ func appendShown(dst []byte, value any) []byte {
 		return append(dst, value[:min(len(value), enough)]...)
 	case string:
 		if len(value) > enough {
-			return append(jsonscan.AppendString(dst, strings.ToValidUTF8(value[:enough], "")), ' ')
+			return append(jsonscan.AppendString(dst, truncate.Prefix(value, enough)), ' ')
 		}
 		return jsonscan.AppendString(dst, value)
 	case []any:
@@ -131,7 +128,7 @@ func similar(allowed []any, given any) string {
 		}
 	}
 	if near := nearest(text, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", shorten(near, maxShown))
+		return fmt.Sprintf("; did you mean %q?", truncate.Words(near, maxShown))
 	}
 	return ""
 }

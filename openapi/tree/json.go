@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"drawbridge/openapi/truncate"
 )
 
 // jsonParser reads RFC 8259 JSON straight into nodes: one pass, no tokens in
@@ -349,13 +351,6 @@ func hex4(s string) (r rune, ok bool) {
 
 // clip shortens text from a document for an error message.
 func clip(s string) string {
-	const most = 120
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	const most = 120 // bytes
+	return truncate.Bytes(s, most)
 }
