@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -405,7 +404,7 @@ func (c *call) subjectRefused(f *failure) *mcp.Error {
 
 // internal tells of what should not have happened: the model learns a reference, the log the cause.
 func (c *call) internal(cause error, attrs ...slog.Attr) error {
-	reference := newReference()
+	reference := mcp.NewReference()
 	c.g.log.LogAttrs(c.ctx, slog.LevelError, "internal error in a call", append(attrs,
 		slog.String("reference", reference), slog.String("tool", c.plan.Tool.Name), slog.Any("error", cause))...)
 	if c.answered {
@@ -488,6 +487,3 @@ func (c *call) done(o outcome, cause error) {
 	}
 	c.g.log.LogAttrs(c.ctx, level, "call", line.with(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
 }
-
-// newReference makes the name under which an internal error is found in the log.
-func newReference() string { return rand.Text()[:12] }

@@ -187,7 +187,7 @@ func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *tas
 	defer func() {
 		if v := recover(); v != nil {
 			g.metrics.panics.Inc()
-			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", newReference()),
+			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
 				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked
 		}

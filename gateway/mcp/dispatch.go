@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -219,7 +218,7 @@ const statusClientGone = 499
 // internal makes the answer to what is our own fault: a reference for the client,
 // the cause for the log.
 func (x *exchange) internal(what string, status int, attrs ...slog.Attr) *Error {
-	reference := strings.ToLower(rand.Text()[:10])
+	reference := NewReference()
 	x.h.o.Logger.LogAttrs(x.req.HTTP.Context(), slog.LevelError, "internal error", append(attrs,
 		slog.String("what", what), slog.String("reference", reference), slog.String("method", x.event.Method))...)
 	return &Error{Code: CodeInternal, Message: "internal error, reference " + reference, HTTPStatus: status}
