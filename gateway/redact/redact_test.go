@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/test/race"
+	"drawbridge/test/timebox"
 )
 
 var accept = flag.Bool("update", false, "accept what the cases give")
@@ -107,16 +108,12 @@ func TestTime(t *testing.T) {
 		"open /a: permission denied", "include(/a", " panicked at a.rs:1", "\n  1: a\n  at b:1", "acktrace: \n 1: a", "\n    (a 1) a.ex:1: ", "\n\ta: in x", "\n#0  a (dart:x", "\n#0 0x1 in ",
 		"\n a, called at a:1:1 in x", "\n[1] a @ ", "\nCalled from a, line 1, characters 1", "\n\ta(a) called at ", "\n   bei a.b(", "fd00:", "a:1.1.1.1:"} {
 		text := strings.Repeat(piece, most/len(piece))
-		begin := time.Now()
-		Error(text)
-		if took := time.Since(begin); took > 2*time.Second { // a hundred times what it takes on a machine with nothing else to do
+		if took := timebox.Fastest(2*time.Second, func() { Error(text) }); took > 2*time.Second { // a hundred times what it takes on a machine with nothing else to do
 			t.Errorf("%q: %v", piece, took)
 		} else if testing.Verbose() {
 			t.Logf("%q: %v", piece, took)
 		}
-		begin = time.Now()
-		Error(`{"a":"` + text[:len(text)/4])
-		if took := time.Since(begin); took > time.Second {
+		if took := timebox.Fastest(time.Second, func() { Error(`{"a":"` + text[:len(text)/4]) }); took > time.Second {
 			t.Errorf("in JSON: %q: %v", piece, took)
 		}
 	}
@@ -126,9 +123,7 @@ func TestTime(t *testing.T) {
 func TestTimeOfMore(t *testing.T) {
 	for _, piece := range []string{"password:", "token=", "password: ", "apikey:'", `password=\"a`} {
 		text := strings.Repeat(piece, race.Fewer(256<<10, 64<<10)/len(piece))
-		begin := time.Now()
-		Error(text)
-		if took := time.Since(begin); took > 4*time.Second {
+		if took := timebox.Fastest(4*time.Second, func() { Error(text) }); took > 4*time.Second {
 			t.Errorf("%q: %v", piece, took)
 		} else if testing.Verbose() {
 			t.Logf("%q: %v", piece, took)
