@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
 
@@ -41,14 +42,15 @@ func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome
 // refuseConnection counts a connection that is closed because too many are open, and tells the audit log: where it came from only if its
 // address has too many. If all together have, it is nobody's fault, and the addresses of all who are turned away would leave no room for those
 // that others are refused for.
-func (g *Gateway) refuseConnection(because refusalReason, from net.Addr) {
+func (g *Gateway) refuseConnection(why listener.Reason, from net.Addr) {
+	because := refusalReason(why)
 	g.metrics.refused[because].Inc()
 	if g.audit == nil {
 		return
 	}
 	line := audit.Line{Time: time.Now(), Connection: true, Decision: audit.Refused, Outcome: string(because)}
 	if because == refusedOfAddress {
-		line.Address = addressAt(from)
+		line.Address = listener.AddressOf(from)
 	}
 	g.audit.Refuse(&line)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,10 +163,11 @@ func TestStreamAfterAReloadOfAuth(t *testing.T) {
 type lateBody struct {
 	io.Reader
 	begun, end chan struct{}
+	once       sync.Once
 }
 
 func (b *lateBody) Read(p []byte) (int, error) {
-	closeOnce(b.begun)
+	b.once.Do(func() { close(b.begun) })
 	<-b.end
 	return b.Reader.Read(p)
 }

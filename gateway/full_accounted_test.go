@@ -73,7 +73,7 @@ func TestConnectionsAreAccounted(t *testing.T) {
 		"limits: {max_connections: 4, max_connections_per_address: 2}\n", "")
 	told := withAudit(t, g)
 	inner := &accepted{make(chan net.Conn, 1000)}
-	l := &boundedListener{Listener: inner, all: g.connections}
+	l := g.Listener(inner)
 	come := func(address string) {
 		server, _ := net.Pipe()
 		inner.conns <- remote{server, address}
@@ -91,7 +91,7 @@ func TestConnectionsAreAccounted(t *testing.T) {
 	inner.conns <- nil
 	var open []net.Conn
 	for {
-		conn, err := l.accept()
+		conn, err := l.Accept()
 		if err != nil {
 			break
 		}

@@ -21,6 +21,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi"
@@ -99,7 +100,7 @@ type Gateway struct {
 	fileKeyAt   config.File // where fileKey is
 	shared      *shared
 	room        *room
-	connections *connections
+	connections *listener.Limiter
 	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
 	guessedJob  *job.Definition                   // of jobs that nothing describes
 	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
@@ -159,7 +160,7 @@ func New(o Options) (*Gateway, error) {
 	if o.TracerProvider != nil {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
-	g.connections = newConnections(g, o.Metrics)
+	g.connections = g.newConnections()
 	g.unlisted = newUnlistedProxies(g.log, o.Metrics)
 	c := o.Config
 	keys, err := g.keysOf(c)
@@ -206,6 +207,8 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics.MustRegister(newIssuerMetrics(g), newToldMetrics(g.Status))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.streams()) }))
+	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
+		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.readers.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",

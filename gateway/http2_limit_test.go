@@ -3,10 +3,12 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,13 +74,17 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		t.Errorf("after the slow request = %d", got)
 	}
 
+	held := func() int {
+		n, _ := g.connections.Held(netip.MustParsePrefix("192.0.2.1/32"))
+		return n
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended = make(chan struct{})
 	go func() {
 		defer close(ended)
 		g.Handler().ServeHTTP(httptest.NewRecorder(), request(ctx, "192.0.2.1", "", "subscriptions/listen", listenBody))
 	}()
-	for g.mcpHandlers.streams() == 0 || g.connections.held(addressKeyOf(netip.MustParseAddr("192.0.2.1"))) > 0 {
+	for g.mcpHandlers.streams() == 0 || held() > 0 {
 		time.Sleep(time.Millisecond) // until the test's own deadline
 	}
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
@@ -93,8 +99,17 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
 		t.Errorf("when memory is short = %d", got)
 	}
-	g.connections.of[addressKeyOf(netip.MustParseAddr("192.0.2.1"))] = fewPlaces
 	g.Config().Limits.MaxConnectionsPerAddress = 100
+	inner := &accepted{make(chan net.Conn, 1)}
+	for l := g.Listener(inner); held() < 16; { // more are not a few
+		conn, _ := net.Pipe()
+		inner.conns <- remote{conn, "192.0.2.1:1"}
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
 	if got := lists("192.0.2.1", ""); got != http.StatusServiceUnavailable {
 		t.Errorf("one of many when memory is short = %d", got)
 	}
@@ -109,10 +124,13 @@ limits: {max_connections_per_address: 1, address_rate: off}
 }
 
 // waiting is a body that comes when it is told to.
-type waiting struct{ begun, end chan struct{} }
+type waiting struct {
+	begun, end chan struct{}
+	once       sync.Once
+}
 
 func (w *waiting) Read([]byte) (int, error) {
-	closeOnce(w.begun)
+	w.once.Do(func() { close(w.begun) })
 	<-w.end
 	return 0, context.Canceled
 }

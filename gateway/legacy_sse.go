@@ -59,8 +59,8 @@ func messagesPath(c *config.Config, name string) string {
 // ServeHTTP serves a request by the transport that it came on.
 func (s *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := requestInfoFrom(r.Context())
-	if v.stay != nil {
-		v.stay.known = v.endpoint.guard != nil
+	if v.slot != nil {
+		v.slot.Authenticated = v.endpoint.guard != nil
 	}
 	switch v.transport {
 	case oldStream:

@@ -22,12 +22,12 @@ func TestManifestPace(t *testing.T) {
 	g := start(t, document("Shop")+operations.String(), "server: {manifest: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	for pause, whole := range map[time.Duration]bool{25 * time.Second: true, 2 * time.Minute: false} {
 		synctest.Test(t, func(t *testing.T) {
-			inner := &pipes{conns: make(chan any), closed: make(chan struct{})}
+			inner := &accepted{make(chan net.Conn, 1)}
 			s := &http.Server{Handler: g.Handler(), WriteTimeout: 12 * time.Second}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				_ = s.Serve(inner) // which says that it was closed
+				_ = s.Serve(inner) // which says that the test has ended it
 			}()
 			client := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 				server, client := net.Pipe()
@@ -53,6 +53,7 @@ func TestManifestPace(t *testing.T) {
 				t.Errorf("after %v there are %d of %d bytes, %v", pause, n, resp.ContentLength, err)
 			}
 			client.CloseIdleConnections()
+			close(inner.conns)
 			_ = s.Close()
 			<-ended
 		})

@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
 
@@ -38,7 +39,9 @@ type mcpHandlers struct {
 }
 
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
-	s := &mcpHandlers{g: g, byName: map[string]*mcpHandler{}, readers: mcp.SlowReaders{Again: serveAgain, GivenUp: g.connections.slow.gaveUp[ofAnswer].Inc}}
+	s := &mcpHandlers{g: g, byName: map[string]*mcpHandler{}, readers: mcp.SlowReaders{
+		Again: listener.ServeAgain, GivenUp: func() { g.connections.GaveUp(listener.Answer) },
+	}}
 	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
 		Capabilities: capabilities(),

@@ -2,12 +2,12 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -226,14 +226,14 @@ func TestConnections(t *testing.T) {
 	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
 	inner := &accepted{make(chan net.Conn, 20)}
-	l := &boundedListener{Listener: inner, all: g.connections}
+	l := g.Listener(inner)
 	var open []net.Conn
 	come := func(address string, want bool) {
 		t.Helper()
 		server, client := net.Pipe()
 		inner.conns <- remote{server, address}
 		inner.conns <- nil
-		conn, err := l.accept()
+		conn, err := l.Accept()
 		if (err == nil) != want {
 			t.Fatalf("%s: %v, want %v", address, err, want)
 		}
@@ -271,8 +271,8 @@ func TestConnections(t *testing.T) {
 	for _, c := range open {
 		_ = c.Close()
 	}
-	if g.connections.open != 0 || len(g.connections.of) != 0 {
-		t.Error(fmt.Sprint(g.connections.open, g.connections.of))
+	if _, total := g.connections.Held(netip.Prefix{}); total != 0 {
+		t.Errorf("%d are open", total)
 	}
 }
 

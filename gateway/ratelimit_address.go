@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 )
@@ -30,17 +31,29 @@ func addressKeyOf(a netip.Addr) (k addressKey) {
 	return k
 }
 
-// String returns the address or the network; "local" for nobody's.
-func (k addressKey) String() string {
+// network returns what k stands for; the zero value for nobody's.
+func (k addressKey) network() netip.Prefix {
 	switch k[0] {
 	case 4:
-		return netip.AddrFrom4([4]byte(k[1:5])).String()
+		return netip.PrefixFrom(netip.AddrFrom4([4]byte(k[1:5])), 32)
 	case 6:
 		var six [16]byte
 		copy(six[:], k[1:])
-		return netip.PrefixFrom(netip.AddrFrom16(six), 64).String()
+		return netip.PrefixFrom(netip.AddrFrom16(six), 64)
 	}
-	return "local"
+	return netip.Prefix{}
+}
+
+// String returns the address or the network; "local" for nobody's.
+func (k addressKey) String() string {
+	switch n := k.network(); {
+	case !n.IsValid():
+		return "local"
+	case n.IsSingleIP():
+		return n.Addr().String()
+	default:
+		return n.String()
+	}
 }
 
 // counted returns the address that a request counts for; false for a peer on loopback that speaks for itself: whoever can
@@ -83,7 +96,7 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *reques
 		}
 		return true
 	}
-	method, id := peek(w, r, v)
+	method, id := peek(r, v)
 	if mcp.IsHandshake(method) {
 		return true
 	}
@@ -105,13 +118,13 @@ func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *r
 const (
 	// maxPeeked is the most bytes of a body that may be a handshake.
 	maxPeeked = 16 << 10
-	// peekPatience is how long the body of a request over HTTP/2 may take that is about to be refused.
+	// peekPatience is how long the body of a request may take that is about to be refused.
 	peekPatience = time.Second
 )
 
 // peek reads the method and the id of a request that is about to be refused; "" if it can't be a handshake. The body is there
-// again afterwards. Over HTTP/1 it has come with the request; else it has peekPatience.
-func peek(w http.ResponseWriter, r *http.Request, v *requestInfo) (method string, id []byte) {
+// again afterwards.
+func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
 		return "", nil
 	}
@@ -119,9 +132,7 @@ func peek(w http.ResponseWriter, r *http.Request, v *requestInfo) (method string
 	if named := r.Header["Mcp-Method"]; len(named) > 0 && !mcp.IsHandshake(named[0]) {
 		return "", nil
 	}
-	if r.ProtoMajor >= 2 {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(peekPatience)) // without deadlines, as in a test, there is nothing to guard
-	}
+	listener.HurryBody(r, peekPatience)
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeeked+1))
 	if err != nil || len(body) > maxPeeked {
 		return "", nil

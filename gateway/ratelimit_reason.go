@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"drawbridge/gateway/listener"
 )
 
 // refusalReason is why the gateway refused a request that may come again. The set is closed: it labels a metric.
@@ -15,12 +17,12 @@ const (
 	refusedPrincipalRate refusalReason = "principal_rate"
 	refusedToolRate      refusalReason = "tool_rate"
 	refusedAPIRate       refusalReason = "api_rate"
-	refusedUncounted     refusalReason = "uncounted"           // what replicas share is away, and state.closed has rates
-	refusedBadTokens     refusalReason = "bad_tokens"          // of one address: its tokens are not looked at for a while
-	refusedOverload      refusalReason = "overload"            // too many calls run
-	refusedMemory        refusalReason = "memory"              // there is no room for more
-	refusedConnections   refusalReason = "connections"         // too many are open
-	refusedOfAddress     refusalReason = "address_connections" // too many of one address are
+	refusedUncounted     refusalReason = "uncounted"                              // what replicas share is away, and state.closed has rates
+	refusedBadTokens     refusalReason = "bad_tokens"                             // of one address: its tokens are not looked at for a while
+	refusedOverload      refusalReason = "overload"                               // too many calls run
+	refusedMemory        refusalReason = refusalReason(listener.ShortOfMemory)    // there is no room for more
+	refusedConnections   refusalReason = refusalReason(listener.TooMany)          // too many are open
+	refusedOfAddress     refusalReason = refusalReason(listener.TooManyOfAddress) // too many of one address are
 
 	refusedStreams         refusalReason = "streams"        // too many are open, or sessions with subscriptions
 	refusedStreamsOfCaller refusalReason = "caller_streams" // too many of one caller are

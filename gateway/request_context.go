@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/listener"
 )
 
 // requestInfo is what the gateway knows of one HTTP request, and travels in its context. Only the request's goroutine uses it, but for
@@ -26,7 +27,7 @@ type requestInfo struct {
 	doored     bool        // somebody runs the rest, and gives the places back when the answer is out
 	rest       func()      // of a request that has become a stream of changes
 	id         requestID
-	stay       *stay                      // among the connections; nil: it is not over HTTP/2
+	slot       *listener.Slot             // among the connections; nil if it is not over HTTP/2
 	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
 	places     atomic.Pointer[places]     // of the large answers of its calls; nil: it has none
 }
@@ -57,8 +58,8 @@ func (d *dispatcher) enter(w http.ResponseWriter, r *http.Request, v *requestInf
 	d.pass(w, r, v)
 	if v.rest != nil {
 		shed(r.Header)
-		if v.stay != nil {
-			v.stay.leave() // max_streams counts it now
+		if v.slot != nil {
+			v.slot.Release() // max_streams counts it now
 		}
 		v.rest()
 	}

@@ -40,13 +40,14 @@ func (g *Gateway) routes() http.Handler {
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	return surface{r, g.secured(g.multiplexed(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	// Outermost is what each request has, whatever becomes of it: a panic is counted, and a body has to come at a pace (H7).
+	return surface{r, g.recovered(g.bodyPace(g.secured(g.multiplexed(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
 			whole(w, req)
 			return
 		}
 		r.ServeHTTP(w, req)
-	})))}
+	})))))}
 }
 
 // surface is routes with a shorter way to one of them.
@@ -57,6 +58,23 @@ type surface struct {
 
 // ServeHTTP implements [http.Handler].
 func (s surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.way.ServeHTTP(w, r) }
+
+// recovered counts panics of handlers. net/http then closes the connection, or ends the stream.
+func (g *Gateway) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+				g.panicked("a request was served", v)
+			}
+			panic(http.ErrAbortHandler)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
 
 // keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.
 func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {

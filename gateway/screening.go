@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
 
@@ -109,7 +110,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) 
 	if v.generation = g.current.Load(); v.generation != nil {
 		f = v.generation.screening
 	}
-	v.id.given, v.stay, v.answer = g.clients.requestID(r), stayOf(r), w.Header()
+	v.id.given, v.slot, v.answer = g.clients.requestID(r), listener.SlotOf(r), w.Header()
 	f.dispatcher.enter(w, r, v)
 }
 

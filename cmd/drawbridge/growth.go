@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"time"
 )
 
 // How far the heap may grow between two collections, in percent of what is alive.
@@ -26,19 +25,6 @@ const (
 	growthSpare = 0.25
 	growthLeast = 40
 )
-
-// growthStacks is by how many bytes stacks may grow between two collections. Only a collection finds out that a stack is larger than it need be, or has
-// no goroutine any more, and how large new ones should be; and it is garbage on the heap alone that makes the runtime collect. So thousands of
-// connections that come and go, with little garbage, would take twice what they need.
-const growthStacks = 16 << 20
-
-// growthEnded is how many goroutines may end between two collections, as far as looks tell: what thousands of connections held is garbage when
-// they have gone, and would lie there until the next thousands come.
-const growthEnded = 2000
-
-// growthLook is how often stacks and goroutines are looked at, which takes some microseconds. Thousands of connections come within a second, and until the
-// next collection each has a stack as large as those of the few goroutines that there were at the last, twice what it needs.
-const growthLook = 100 * time.Millisecond
 
 // growthStep is by how much of itself the growth in use must be wrong before another is set, which stops all goroutines for a moment.
 const growthStep = 0.2
@@ -65,47 +51,15 @@ func followMemory(ctx context.Context, getenv func(string) string, reading func(
 		return nil
 	}
 	f := growthFollower{reading: reading, limit: uint64(debug.SetMemoryLimit(-1)), set: func(percent int) { debug.SetGCPercent(percent) }}
-	look := time.NewTicker(growthLook)
-	defer look.Stop()
 	for {
 		collected := nextCollection()
 		f.follow(aliveBytes())
-		if !awaitCollection(ctx, collected, look.C) {
+		select {
+		case <-collected:
+		case <-ctx.Done():
 			return nil
 		}
 	}
-}
-
-// awaitCollection returns when the collector has run, which it makes it do when stacks have grown too much or many goroutines have ended; false: ctx
-// has ended.
-func awaitCollection(ctx context.Context, collected <-chan struct{}, look <-chan time.Time) bool {
-	before, most := goroutines()
-	for {
-		select {
-		case <-collected:
-			return true
-		case <-look:
-			stacks, n := goroutines()
-			switch {
-			case n+growthEnded < most:
-				runtime.GC() // what lies in pools is let go by the second
-				fallthrough
-			case stacks > before+growthStacks:
-				runtime.GC()
-				return true
-			}
-			most = max(most, n)
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// goroutines tells how many bytes stacks take, those of goroutines that have ended included, and how many goroutines there are.
-func goroutines() (stacks, n uint64) {
-	s := [...]metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"}}
-	metrics.Read(s[:])
-	return s[0].Value.Uint64(), s[1].Value.Uint64()
 }
 
 // growthFollower sets a growth when another one is needed.

@@ -7,10 +7,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"drawbridge/test/timebox"
 )
@@ -96,71 +93,4 @@ func TestFollowMemory(t *testing.T) {
 	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestGoroutinesAreCollected: stacks that have grown much make the collector run, and so do many goroutines that have ended.
-func TestGoroutinesAreCollected(t *testing.T) {
-	for name, c := range map[string]struct {
-		number, depth int
-		gone          bool // when the collector has to run
-	}{
-		"stacks":           {growthStacks >> 13, 64, false}, // 16 KiB each
-		"goroutines ended": {growthEnded + 100, 0, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			looks, ended := make(chan time.Time), make(chan struct{})
-			var collections atomic.Int64
-			go func() {
-				defer close(ended)
-				for awaitCollection(ctx, nil, looks) { // goroutines of other tests may have ended, which is a reason, too
-					collections.Add(1)
-				}
-			}()
-			defer func() { cancel(); timebox.Wait(t, ended) }()
-			// look returns when one look is done with, and whether it led to a collection: the second is taken after the first.
-			look := func() bool {
-				before := collections.Load()
-				timebox.Send(t, looks, time.Time{})
-				timebox.Send(t, looks, time.Time{})
-				return collections.Load() > before
-			}
-			for look() {
-			}
-			begun, end := make(chan struct{}), make(chan struct{})
-			var all sync.WaitGroup
-			leave := sync.OnceFunc(func() { close(end); timebox.Done(t, all.Wait) })
-			defer leave()
-			for range c.number {
-				all.Go(func() {
-					deep(c.depth)
-					begun <- struct{}{}
-					<-end
-				})
-				timebox.Wait(t, begun)
-			}
-			if c.gone {
-				for look() {
-				}
-				leave()
-			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			if !look() {
-				t.Error("no collection")
-			}
-			if runtime.ReadMemStats(&after); after.NumForcedGC == before.NumForcedGC {
-				t.Errorf("the collector has not run, with %d bytes of stacks", after.StackInuse)
-			}
-		})
-	}
-}
-
-// deep takes n times 128 bytes of stack, and more.
-func deep(n int) byte {
-	var room [128]byte
-	if n > 0 {
-		room[n%len(room)] = deep(n - 1)
-	}
-	return room[0] + room[n%len(room)]
 }

@@ -21,6 +21,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway"
+	"drawbridge/gateway/listener"
 )
 
 func (p *program) serveCommand() *cobra.Command {
@@ -176,7 +177,7 @@ type server struct {
 	// attended tells that a person looks on, to whom an interrupt belongs: it skips the shutdown delay.
 	attended bool
 
-	public *gateway.Arrivals
+	public *listener.Listener
 	admin  net.Listener
 }
 
@@ -200,10 +201,8 @@ func (s *server) run(ctx context.Context) error {
 	calls, cancelCalls := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancelCalls(nil)
 	public := s.publicServer(calls)
-	s.public.Answer(gateway.Answering{
-		Handler: public.Handler, BaseContext: func() context.Context { return calls }, MaxHeader: public.MaxHeaderBytes, AnswerTimeout: answerTimeout,
-	})
-	admin := s.httpServer(s.gateway.Admin(), calls)
+	s.public.Attach(public)
+	admin := s.adminServer(calls)
 
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(public, s.public) })
@@ -301,8 +300,7 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		}
 	})
 	s.public.Drain(ctx)
-	shutdown := func(ctx context.Context) error { return errors.Join(public.Shutdown(ctx), s.public.Idle(ctx)) }
-	err := shutdown(ctx)
+	err := public.Shutdown(ctx)
 	streams.Wait() // no longer than ctx
 	if err != nil {
 		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
@@ -310,10 +308,9 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		cancelCalls()
 		last, cancel := context.WithTimeout(once, lastAnswers)
 		defer cancel()
-		if err := shutdown(last); err != nil {
+		if err := public.Shutdown(last); err != nil {
 			s.log.Warn("connections that were still open are cut", "error", err)
 			_ = public.Close()
-			s.public.Abort()
 		}
 		_ = s.gateway.EndAnswers(last) // which is said
 	} else if err := s.gateway.EndAnswers(ctx); err != nil {
@@ -337,15 +334,15 @@ func (s *server) hasServed() bool {
 // lastAnswers is how long those who are told that their calls were cancelled may take to hear it.
 const lastAnswers = time.Second
 
-// Timeouts of both listeners (H7). The bodies have rolling deadlines of their own in gateway/mcp.
+// Timeouts of both listeners (H7). Bodies have deadlines that move on as they come ([listener.BodyPace]).
 const (
-	readHeaderTimeout = gateway.HeadPatience
-	idleTimeout       = gateway.RestPatience
+	readHeaderTimeout = 5 * time.Second
+	idleTimeout       = 90 * time.Second
 	pingTimeout       = 30 * time.Second // HTTP/2: silence before a ping, and silence after it
 	writeTimeout      = 10 * time.Second // HTTP/2: a connection that takes no byte
 	// answerTimeout is for the answers that gateway/mcp does not write, from the head of the request on: a stream of HTTP/2
 	// that may not send, and a client of HTTP/1 that asks and never reads. gateway/mcp has deadlines of its own instead.
-	answerTimeout = bodyTimeout + 2*time.Second // net/http may wait for a body before it answers
+	answerTimeout = listener.BodyStall + 2*time.Second // net/http may wait for a body before it answers
 )
 
 // publicServer serves clients: HTTP/1.1 and HTTP/2, with TLS if there is a certificate. In clear HTTP/2 is for a proxy that
@@ -367,30 +364,20 @@ func (s *server) publicServer(calls context.Context) *http.Server {
 	return h
 }
 
+// adminServer serves operators, in clear.
+func (s *server) adminServer(calls context.Context) *http.Server {
+	return s.httpServer(listener.DefaultBodyPace(nil).Handler(s.gateway.Admin()), calls)
+}
+
 func (s *server) httpServer(h http.Handler, calls context.Context) *http.Server {
 	return &http.Server{
-		Handler: bounded(h), ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: int(s.config.Limits.MaxHeader),
 		BaseContext:    func(net.Listener) context.Context { return calls },
 		ErrorLog:       serverErrors{s.log}.logger(),
 		// net/http would answer "OPTIONS *" by itself, past all that stands around h.
 		DisableGeneralOptionsHandler: true,
 	}
-}
-
-// bodyTimeout is how long a request's body may take if the handler has no rule of its own (H7): also one that nobody
-// reads is waited for, since net/http reads it before it answers.
-const bodyTimeout = 10 * time.Second
-
-// bounded sets that deadline. gateway/mcp, which reads bodies, moves it on as long as something arrives.
-func bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			// Without deadlines, as in a test, there is nothing to guard.
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 func serveHTTP(s *http.Server, l net.Listener) error {

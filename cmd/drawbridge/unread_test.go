@@ -20,6 +20,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway"
+	"drawbridge/gateway/listener"
 	"drawbridge/test/timebox"
 )
 
@@ -119,8 +120,8 @@ func TestUnreadAnswers(t *testing.T) {
 		"an expectation":    "GET / HTTP/1.1\r\nHost: localhost\r\nExpect: more\r\n\r\n",
 		"a body in between": "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
 	} {
-		for listener, h := range map[string]*http.Server{"public": s.publicServer(context.Background()), "admin": s.httpServer(s.gateway.Admin(), context.Background())} {
-			t.Run(name+", "+listener, func(t *testing.T) {
+		for which, h := range map[string]*http.Server{"public": s.publicServer(context.Background()), "admin": s.adminServer(context.Background())} {
+			t.Run(name+", "+which, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					took := unread(t, h, func(conn net.Conn) {
 						if _, err := io.WriteString(conn, request); err != nil {
@@ -145,7 +146,7 @@ func TestAnswerAfterAStalledBody(t *testing.T) {
 			_, _ = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 			begin := time.Now()
 			got, err := bufio.NewReader(conn).ReadString('\n')
-			if took := time.Since(begin); got != "HTTP/1.1 401 Unauthorized\r\n" || took > bodyTimeout {
+			if took := time.Since(begin); got != "HTTP/1.1 401 Unauthorized\r\n" || took > listener.BodyStall {
 				t.Errorf("%q, %v after %v", got, err, took)
 			}
 		})

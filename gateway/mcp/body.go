@@ -10,7 +10,8 @@ import (
 
 // read reads the body. It is not pooled: a method may hand parts of it to another
 // layer, and a part that outlives its request must never turn into another
-// caller's data.
+// caller's data. How slowly it may come is the server's to decide: its reader then
+// fails with [os.ErrDeadlineExceeded].
 func (x *exchange) read() ([]byte, *Error) {
 	r, limit := x.req.HTTP, x.h.tuning.Load().MaxBody
 	tooLarge := func() *Error {
@@ -33,8 +34,6 @@ func (x *exchange) read() ([]byte, *Error) {
 		case int64(len(body)) > limit:
 			return nil, tooLarge()
 		case err == io.EOF:
-			// From here on the connection is read to see whether the client is still there.
-			x.readDeadline(time.Time{})
 			return body, nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			e := refusal(http.StatusRequestTimeout, "the body did not arrive in time")
@@ -49,13 +48,8 @@ func (x *exchange) read() ([]byte, *Error) {
 			}
 			body = append(body, 0)[:len(body)]
 		}
-		x.readDeadline(time.Now().Add(x.h.stall))
 	}
 }
 
 // largeBody is what a body may have in bytes when memory is short.
 const largeBody = 64 << 10
-
-func (x *exchange) readDeadline(t time.Time) {
-	_ = x.out.control.SetReadDeadline(t) // where there are no deadlines there is nothing to guard
-}

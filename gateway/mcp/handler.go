@@ -11,8 +11,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Handler is the MCP endpoint. It must stand behind [Origins], and behind
-// whatever authenticates the caller. It is safe for concurrent use.
+// Handler is the MCP endpoint. It must stand behind [Origins], behind
+// whatever authenticates the caller, and behind what bounds how slowly a body may come. It is safe for concurrent use.
 type Handler struct {
 	methods map[string]entry
 	o       Options
@@ -28,7 +28,7 @@ type Handler struct {
 	buffers   buffers
 	lean      buffers // small ones
 	fixed     *fixedHeaders
-	stall     time.Duration // how long reading a body or writing an answer may stand still (H7)
+	stall     time.Duration // how long writing an answer may stand still (H7)
 	patience  time.Duration // with clients that read slowly; see [SlowReaders]
 
 	introduction atomic.Pointer[introduction]
@@ -178,10 +178,6 @@ func (x *exchange) report(start time.Time) {
 
 func (x *exchange) serve() *Error {
 	r := x.req.HTTP
-	if r.ContentLength != 0 {
-		// Also for a body that nobody will look at: net/http reads it before it answers.
-		x.readDeadline(time.Now().Add(x.h.stall))
-	}
 	if err := checkSingletons(r.Header); err != nil {
 		return err
 	}

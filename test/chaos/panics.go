@@ -55,13 +55,8 @@ const (
 
 // layers is what panics: on the way of a call from the listener to the service and back, and in what runs by itself.
 var layers = []layer{
-	{"gateway/listener.go", "(*Arrivals) arrive", byCall},
-	{"gateway/listener_sniff.go", "(*arrival) wants", byCall},
-	{"gateway/listener_fastpath.go", "(*attendant) serve", byCall},
-	{"gateway/listener_fastpath.go", "(*attendant) ended", byCall},
-	{"gateway/http1/request.go", "Request", byCall},
-	{"gateway/http1/server.go", "(*Server) Serve", byCall},
-	{"gateway/http1/answer.go", "(*answer) finish", byCall},
+	{"gateway/listener/conn_limit.go", "(*Limiter) admit", byCall},
+	{"gateway/listener/body_pace.go", "(*pacedBody) extend", byCall},
 	{"gateway/request_context.go", "(*dispatcher) enter", byCall},
 	{"gateway/request_context.go", "(*Gateway) serve", byCall},
 	{"auth/middleware.go", "(*Guard) authenticate", byCall},
