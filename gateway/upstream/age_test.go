@@ -269,7 +269,7 @@ func TestAge(t *testing.T) {
 			}
 		}
 		p := newPool(10*time.Second, &protocols{}, func() *connections {
-			return &connections{cleartext: newCleartext(dial(0), time.Minute, 9), transport: &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}, patient: &http.Transport{}}
+			return &connections{cleartext: newPipedCleartext(dial(0), time.Minute, 9), transport: &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}, patient: &http.Transport{}}
 		})
 		call := func(long bool) io.ReadCloser {
 			req := get(t, parse(t, "http://service.example/"))

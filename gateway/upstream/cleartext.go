@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
-
-	"drawbridge/gateway/socket"
 )
 
 // cleartext makes calls over HTTP/1.1 without TLS, as most calls to services within a network are. With net/http each connection
@@ -24,6 +22,7 @@ type cleartext struct {
 	firstByte time.Duration            // from the request to the head of its answer
 	most      int                      // idle connections to one host
 	panicked  func(what string, v any) // nil: nobody is told
+	look      func(net.Conn) func() bool
 
 	mu     sync.Mutex
 	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
@@ -42,13 +41,13 @@ const (
 )
 
 func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn, error), firstByte time.Duration, most int) *cleartext {
-	return &cleartext{dial: dial, firstByte: firstByte, most: most, idle: make(map[string][]*cleartextConn)}
+	return &cleartext{dial: dial, firstByte: firstByte, most: most, look: lookAt, idle: make(map[string][]*cleartextConn)}
 }
 
 // takes reports whether a request is one of those that are made here. The others are net/http's: those that are long or of no known
 // length, that ask for more than an answer, and what it refuses, such as a line break in a header.
 func (c *cleartext) takes(req *http.Request) bool {
-	return socket.CanLook && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
+	return canLook && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
 		req.Method != http.MethodConnect && (req.Method == "" || httpguts.ValidHeaderFieldName(req.Method)) && // both are tokens
 		!req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
 		(req.Body == nil && req.ContentLength == 0 || req.Body == http.NoBody || req.Body != nil && req.ContentLength > 0) &&

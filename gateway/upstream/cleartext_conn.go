@@ -14,19 +14,19 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"drawbridge/gateway/socket"
 )
 
 // cleartextConn is a connection of [cleartext]. One call has it at a time.
 type cleartextConn struct {
 	net.Conn
-	pool  *cleartext
-	host  string
-	r     *bufio.Reader
-	w     *bufio.Writer
-	end   func() // closes the connection, so that the call under way ends; made once
-	since time.Time
+	pool *cleartext
+	host string
+	r    *bufio.Reader
+	w    *bufio.Writer
+	// isQuiet reports whether the service has sent nothing on the idle connection.
+	isQuiet func() bool
+	end     func() // closes the connection, so that the call under way ends; made once
+	since   time.Time
 
 	used    int   // calls before this one
 	left    int64 // bytes that may still be read; maxHeaderBytes until the first of this call's answer comes
@@ -35,7 +35,7 @@ type cleartextConn struct {
 }
 
 func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
-	c := &cleartextConn{Conn: socket.Direct(conn), pool: pool, host: host}
+	c := &cleartextConn{Conn: conn, pool: pool, host: host, isQuiet: pool.look(conn)}
 	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(writing{c})
 	c.end = func() { conn.Close() }
 	return c
@@ -76,8 +76,7 @@ func (c writing) Write(p []byte) (int, error) {
 // become the next call's answer. until is the time from which reading fails; a passed one would look like an end.
 func (c *cleartextConn) isAlive(until time.Time) bool {
 	_ = c.SetReadDeadline(until)
-	idle, ok := c.Conn.(interface{ IsQuiet() bool })
-	return ok && idle.IsQuiet()
+	return c.isQuiet()
 }
 
 // exchange sends a request and reads the head of the answer. If it fails, the connection is closed.

@@ -19,7 +19,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"drawbridge/gateway/socket"
 	"drawbridge/test/timebox"
 )
 
@@ -41,7 +40,7 @@ func TestCleartextNotRepeated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var requests, open atomic.Int64
-				over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+				over := newPipedCleartext(func(context.Context, string, string) (net.Conn, error) {
 					open.Add(1)
 					here, there := net.Pipe()
 					go func() {
@@ -98,7 +97,7 @@ func TestCleartextEnded(t *testing.T) {
 	var heads atomic.Int64
 	connections := 0
 	pipe := spoken(short, short)
-	over := newCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
+	over := newPipedCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
 		connections++
 		return pipe(ctx, network, address)
 	}, time.Minute, 1)
@@ -133,7 +132,7 @@ func TestCleartextEnded(t *testing.T) {
 func TestCleartextGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open atomic.Int64
-		over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+		over := newPipedCleartext(func(context.Context, string, string) (net.Conn, error) {
 			open.Add(1)
 			here, there := net.Pipe()
 			go func() { _, _ = io.Copy(io.Discard, there); there.Close() }()
@@ -161,7 +160,7 @@ func TestCleartextHead(t *testing.T) {
 	for more, want := range []string{"200 <nil>", "0 the head of the answer is longer than 65536 bytes"} {
 		head := "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: %s\r\n\r\n"
 		head = fmt.Sprintf(head, strings.Repeat("x", maxHeaderBytes-len(head)+len("%s")+more))
-		over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+		over := newPipedCleartext(func(context.Context, string, string) (net.Conn, error) {
 			here, there := net.Pipe()
 			go func() {
 				readRequest(there)
@@ -244,7 +243,7 @@ func (e *Error) lines() string { return fmt.Sprintf("%s\n%s\n", e.Kind, e.ToolMe
 // TestCleartextLow: after an answer that has no number of a final one the connection is not used again, as by net/http.
 func TestCleartextLow(t *testing.T) {
 	for _, status := range []string{"101 Switching Protocols", "099 Low", "000 None"} {
-		over := newCleartext(spoken("HTTP/1.1 "+status+"\r\nContent-Length: 0\r\n\r\n"), time.Minute, 1)
+		over := newPipedCleartext(spoken("HTTP/1.1 "+status+"\r\nContent-Length: 0\r\n\r\n"), time.Minute, 1)
 		defer over.close()
 		if got := hear(t, over, "GET"); fmt.Sprintf("%03d", got.Status) != status[:3] || len(over.idle) != 0 {
 			t.Errorf("%s: %d, %d connections are kept", status, got.Status, len(over.idle))
@@ -294,7 +293,7 @@ func TestCleartextBody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				over := newCleartext(func(context.Context, string, string) (net.Conn, error) {
+				over := newPipedCleartext(func(context.Context, string, string) (net.Conn, error) {
 					here, there := net.Pipe()
 					go func() {
 						readRequest(there)
@@ -423,7 +422,7 @@ func FuzzCleartextNext(f *testing.F) {
 				}
 			}()
 			if connections == 1 {
-				return &pieces{Conn: socket.Direct(here).(*socket.Conn), most: 1 + int(most), left: len(answer), dry: cancel}, nil
+				return &pieces{UnixConn: here, most: 1 + int(most), left: len(answer), dry: cancel}, nil
 			}
 			return here, nil
 		}, time.Minute, 1)
@@ -477,7 +476,7 @@ func sockets(t testing.TB) (here, there *net.UnixConn) {
 
 // pieces is a connection from which few bytes come at a time; dry is called where there are no more.
 type pieces struct {
-	*socket.Conn
+	*net.UnixConn
 	most, left int
 	dry        func()
 }
@@ -486,7 +485,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	if p.left == 0 {
 		p.dry()
 	}
-	n, err := p.Conn.Read(b[:min(len(b), p.most)])
+	n, err := p.UnixConn.Read(b[:min(len(b), p.most)])
 	p.left -= n
 	return n, err
 }

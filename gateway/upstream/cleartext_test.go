@@ -47,7 +47,19 @@ func spoken(answers ...string) func(context.Context, string, string) (net.Conn, 
 // quiet is the end of a pipe, which can't be looked at, and over which nothing comes that was not asked for.
 type quiet struct{ net.Conn }
 
-func (quiet) IsQuiet() bool { return true }
+func (quiet) isQuiet() bool { return true }
+
+// newPipedCleartext makes calls over connections that may be quiet.
+func newPipedCleartext(dial dialer, firstByte time.Duration, most int) *cleartext {
+	c := newCleartext(dial, firstByte, most)
+	c.look = func(conn net.Conn) func() bool {
+		if q, ok := conn.(interface{ isQuiet() bool }); ok {
+			return q.isQuiet
+		}
+		return lookAt(conn)
+	}
+	return c
+}
 
 // said is what became of a request.
 type said struct {
@@ -102,7 +114,7 @@ func FuzzCleartext(f *testing.F) {
 		}
 		m := methods[int(method)%len(methods)]
 		theirs := &http.Transport{DialContext: spoken(answer), DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes, DisableKeepAlives: true}
-		ours := newCleartext(spoken(answer), time.Minute, 1)
+		ours := newPipedCleartext(spoken(answer), time.Minute, 1)
 		defer ours.close()
 		want, got := hear(t, theirs, m), hear(t, ours, m)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -160,7 +172,7 @@ func TestCleartextTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.with(req); newCleartext(nil, 0, 0).takes(req) != c.want {
+		if c.with(req); newPipedCleartext(nil, 0, 0).takes(req) != c.want {
 			t.Errorf("%s: taken is not %t", c.change, c.want)
 		}
 	}
@@ -246,7 +258,7 @@ func TestCleartextRepeats(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			dials := 0
 			pipe := spoken(short, short)
-			over := newCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
+			over := newPipedCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
 				if address != "service.example:80" {
 					t.Errorf("connected to %q", address)
 				}
@@ -293,7 +305,7 @@ func TestCleartextRepeats(t *testing.T) {
 			}
 		})
 	}
-	over := newCleartext(spoken(), time.Minute, 1) // it closes at once
+	over := newPipedCleartext(spoken(), time.Minute, 1) // it closes at once
 	defer over.close()
 	if got := hear(t, over, "GET"); !got.Fault {
 		t.Errorf("a new connection without an answer gives %v", got)
@@ -305,7 +317,7 @@ func TestCleartextIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dials, open atomic.Int64
 		pipe := spoken(short, short, short, short)
-		over := newCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
+		over := newPipedCleartext(func(ctx context.Context, network, address string) (net.Conn, error) {
 			dials.Add(1)
 			open.Add(1)
 			conn, err := pipe(ctx, network, address)

@@ -12,8 +12,6 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
-
-	"drawbridge/gateway/socket"
 )
 
 // dialer connects to addr, "host:port".
@@ -80,7 +78,7 @@ func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *proto
 	}
 	config = config.Clone()
 	config.ServerName = host
-	secure := tls.Client(socket.Direct(conn), config)
+	secure := tls.Client(conn, config)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {

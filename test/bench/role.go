@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/socket"
 	"drawbridge/test/process"
 )
 
@@ -20,10 +19,9 @@ import (
 // outlive the measurement.
 func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout io.Writer) error {
 	var serve func(context.Context, net.Listener) error
-	var instrument bool // it is held against what is measured, and takes as little of the processors as it can
 	switch role {
 	case "upstream":
-		serve, instrument = serveHTTP(upstream()), true
+		serve = serveHTTP(upstream())
 	case "proxy":
 		u, err := url.Parse(target)
 		if err != nil {
@@ -31,7 +29,7 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 		}
 		serve = serveHTTP(reverseProxy(u))
 	case "relay":
-		serve, instrument = serveRelay(strings.TrimPrefix(target, "http://")), true
+		serve = serveRelay(strings.TrimPrefix(target, "http://"))
 	default:
 		return fmt.Errorf("there is no role %q", role)
 	}
@@ -39,23 +37,8 @@ func serveRole(ctx context.Context, role, target string, stdin io.Reader, stdout
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if instrument {
-		l = direct{l}
-	}
 	fmt.Fprintln(stdout, "http://"+l.Addr().String())
 	return serve(untilEnd(ctx, stdin), l)
-}
-
-// direct is a listener whose connections don't wake the runtime's monitor with each request, which would share the processors with what is measured.
-type direct struct{ net.Listener }
-
-// Accept implements [net.Listener].
-func (d direct) Accept() (net.Conn, error) {
-	conn, err := d.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return socket.Direct(conn), nil
 }
 
 // serveHTTP serves requests until ctx ends.
@@ -100,7 +83,6 @@ func serveRelay(host string) func(context.Context, net.Listener) error {
 			if err != nil {
 				return fmt.Errorf("dial: %w", err)
 			}
-			service = socket.Direct(service)
 			go func() {
 				defer client.Close()
 				defer service.Close()

@@ -63,14 +63,13 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/http1", "gateway/socket", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
-	"gateway/http1":       {modules: []string{"golang.org/x/net/http/httpguts"}},
 	"gateway/catalog":     {arrows: []string{"openapi", "openapi/httpmethod", "openapi/latin"}},
-	"gateway/socket":      {modules: []string{"golang.org/x/sys/unix"}},
-	"gateway/upstream":    {arrows: []string{"gateway/socket", "openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
+	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
+	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":      {},
 	"gateway/cache":       {},
 	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
@@ -82,7 +81,7 @@ var rooms = map[string]room{
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {
-		arrows:  []string{"config", "gateway", "gateway/audit", "auth/authtest", "cmd/drawbridge/demo"},
+		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "auth/authtest", "cmd/drawbridge/demo"},
 		modules: []string{"github.com/spf13/cobra", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},

@@ -29,15 +29,14 @@ func (g group) has(file string) bool {
 }
 
 // groups are what requirement 22 of the figures names: authentication, the building of requests, the dial guard; and what gives services
-// their credentials (E4, E7), what reads and answers plain requests, what moves bytes, and what decides about the connections of calls and about sending them again.
+// their credentials (E4, E7), what counts and follows the connections of clients, and what decides about the connections of calls and about sending them again.
 var groups = []group{
 	{name: "auth", dir: "auth", tests: []string{"auth"}},
 	{name: "credential", dir: "auth/credential", tests: []string{"auth/credential"}},
 	{name: "wire", dir: "openapi/wire", tests: []string{"openapi/wire", "openapi"}},
 	{name: "request", dir: "openapi", tests: []string{"openapi"},
 		files: []string{"request.go", "argument_place.go", "argument_query.go", "parameter.go", "request_body.go", "request_multipart.go", "server.go", "servervariable.go", "argument_help.go", "uploads.go"}},
-	{name: "http1", dir: "gateway/http1", tests: []string{"gateway/http1"}},
-	{name: "socket", dir: "gateway/socket", tests: []string{"gateway/socket"}},
+	{name: "listener", dir: "gateway/listener", tests: []string{"gateway/listener"}},
 	{name: "guard", dir: "gateway/upstream", tests: []string{"gateway/upstream"}, files: []string{"ssrf.go"}},
 	{name: "upstream", dir: "gateway/upstream", tests: []string{"gateway/upstream"},
 		files: []string{"cleartext.go", "cleartext_conn.go", "age.go", "exact.go", "retry.go", "retry_after.go", "bulkhead.go", "breaker.go", "health.go"}},
@@ -55,7 +54,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, credential, wire, request, http1, socket, guard, upstream; all if empty")
+	flag.StringVar(&s.only, "only", "", "the groups to look at, with commas between: auth, credential, wire, request, listener, guard, upstream; all if empty")
 	flag.StringVar(&s.match, "match", "", "take only the changes whose names match this pattern: 'uploads.go', 'building.url'")
 	flag.Float64Var(&s.goal, "goal", 85, "the least share of changes that tests have to notice in each group, in per cent")
 	flag.IntVar(&s.sample, "sample", 1, "take every n-th change only")

@@ -9,8 +9,6 @@ import (
 	"net"
 	"strconv"
 	"time"
-
-	"drawbridge/gateway/socket"
 )
 
 // Conn is one kept connection: one request, one answer. It is for one goroutine at a time.
@@ -42,7 +40,6 @@ func Dial(address string) (*Conn, error) {
 
 // New speaks on a connection that is there.
 func New(c net.Conn) *Conn {
-	c = socket.Direct(c)
 	return &Conn{net: c, in: bufio.NewReaderSize(c, 64<<10)}
 }
 
