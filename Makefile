@@ -60,7 +60,6 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 test: ## go vet, then every test with the race detector, in random order
 	$(GO) vet ./...
 	$(GO) test -timeout $(TEST_TIMEOUT) -tags purego ./openapi/jsonscan
-	$(GO) test -timeout $(TEST_TIMEOUT) -vet=off ./gateway/socket ./gateway/upstream # what they do to sockets is another with the race detector
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./... -vet=off
 
 .PHONY: test-busy

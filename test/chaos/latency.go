@@ -183,14 +183,14 @@ func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, 
 			p50[i], p99[i] = append(p50[i], middle[i]), append(p99[i], late[i])
 		}
 	}
-	result := func(quantile, goal string, most float64, values [ways][]float64) row {
+	result := func(quantile, goal string, values [ways][]float64, met func(added, byProxy float64) bool) row {
 		service, _, _ := median(values[itself])
 		copied, _, _ := median(values[relayed])
 		bare, _, _ := median(values[proxied])
 		middle, least, above := median(values[checked])
 		v := shown
 		if r.goal {
-			v = verdictOf(middle <= most)
+			v = verdictOf(met(middle, bare))
 		} else {
 			goal = ""
 		}
@@ -199,7 +199,10 @@ func (r rhythm) compare(ctx context.Context, s *suite, routes []*route) ([]row, 
 			fmt.Sprintf("+%.0f µs (%.0f to %.0f); httputil.ReverseProxy +%.0f, a relay of bytes +%.0f, the service itself %.0f", middle, least, above, bare, copied, service), v,
 		}
 	}
-	return []row{result("p50", "<= 150 µs", 150, p50), result("p99", "<= 1 ms", 1000, p99)}, nil
+	return []row{
+		result("p50", "<= 1.5 × httputil.ReverseProxy", p50, func(added, byProxy float64) bool { return added <= 1.5*byProxy }),
+		result("p99", "<= 1 ms", p99, func(added, _ float64) bool { return added <= 1000 }),
+	}, nil
 }
 
 // window calls for that long, and returns the sorted times. A failed call is quick, and status 200 as well: each answer must be what the first was.

@@ -185,7 +185,7 @@ func (w *slowness) rows(s *suite, name string, connections int) []row {
 		{name + ", p99 of calls straight to the service", "", fmt.Sprintf("× %.2f (%.2f to %.2f)", control, controlLeast, controlMost), shown},
 		{name + ", p99 of others as they come", "", fmt.Sprintf("%.0f ms (median), %.0f ms (most)", came, cameMost), shown},
 		{name + ", memory of sockets at both ends, of each connection", "<= 48 KiB", fmt.Sprintf("%.1f KiB (%d MiB)", float64(w.buffers)/1024/float64(connections), w.buffers>>20), verdictOf(w.buffers <= connections*48<<10)},
-		{name + ", resident memory", "<= 200 MiB", fmt.Sprintf("%.0f MiB", w.rss), verdictOf(w.rss <= 200)},
+		{name + ", resident memory", "<= 400 MiB", fmt.Sprintf("%.0f MiB", w.rss), verdictOf(w.rss <= 400)},
 	}
 }
 
