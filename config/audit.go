@@ -7,26 +7,28 @@ import (
 
 // Audit is the audit log: one line for each call, and some for requests that are refused, apart from the log of the program.
 type Audit struct {
-	// The file to which lines are appended. It is made with mode 0600, and opened anew when it was renamed or removed, and on
-	// SIGHUP. The gateway never reads it. Best not in the folder of the configuration, in which the gateway looks at each change of a file.
+	// The file to which records are appended. It is created with mode 0600, and reopened when it was renamed or removed,
+	// and on SIGHUP. The gateway never reads it. It should not be in the directory of the configuration, where the gateway
+	// watches each change of a file.
 	File File `yaml:"file,omitempty" absent:"standard output"`
-	// What keys the hashes of subjects and arguments (HMAC-SHA256), at least 32 characters. Without a key nobody can tell
-	// whether two hashes of two starts, or of two replicas, are of the same thing.
+	// The key for the hashes of subjects and arguments (HMAC-SHA256), at least 32 characters. Without it hashes can't be
+	// compared between two starts, or between two replicas.
 	HashKey Secret `yaml:"hash_key,omitempty" absent:"random at each start"`
-	// How the subject of a token is written: hash, plain as it is, or none.
+	// How the subject of a token is written: hash, plain for the unchanged value, or none.
 	Subject AuditSubject `yaml:"subject" default:"hash"`
-	// How the arguments of a call are written: digest, which is a keyed hash of all of them, or none.
+	// How the arguments of a call are written: digest for a keyed hash of all of them, or none.
 	Arguments AuditArguments `yaml:"arguments" default:"digest"`
-	// The arguments that are written as they are, besides, as JSON Pointers; at most 16. What sensitive_fields hides of answers is
-	// hidden of them too.
+	// The arguments that are additionally written unchanged, as JSON Pointers; at most 16. Fields that sensitive_fields
+	// redacts from responses are redacted here too.
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
-	// Tells of requests that are refused before it is known what they want, for a token, a rate, a host or want of room, and of connections
-	// that are too many. The first of a kind has a line, and the others of its minute one together.
+	// Records requests that are rejected before their content is known, for their token, a rate limit, a host or overload,
+	// and excess connections. The first of a kind has its own record, and the others of the same minute share one.
 	Refusals bool `yaml:"refusals" default:"true"`
-	// What becomes of calls while lines can't be written as fast as they come, or not at all: block has them wait, and refuses
-	// them after a second, so that nothing is done without a line; drop lets them go on without one, and counts that.
+	// What happens to calls while records can't be written as fast as they come, or not at all: block makes them wait, and
+	// rejects them after a second, so that nothing is done without a record; drop lets them continue without one, and
+	// counts that.
 	WhenFull WhenFull `yaml:"when_full" default:"block"`
-	// The most lines that wait to be written. Those of calls that run already come on top.
+	// The maximum number of records that wait to be written. Those of calls that already run are not included.
 	Buffer int `yaml:"buffer" default:"8192" min:"64" max:"1000000"`
 }
 

@@ -4,13 +4,14 @@ import "fmt"
 
 // Cache is how answers of an operation are kept.
 type Cache struct {
-	// How long an answer is good of which the service says nothing (Cache-Control, Expires). What the service says wins, and what it
-	// says is not to be stored is not kept.
-	TTL Duration `yaml:"ttl,omitempty" min:"1s" max:"24h" absent:"such an answer is kept for validation at most"`
-	// Gives the answer to one caller to all others, too. It is for services that answer everybody alike; what they call private is not
-	// kept then. An API with pass_headers, identity or a credential of type token_exchange can't have it.
+	// The lifetime of a response for which the service sets none (Cache-Control, Expires). The service's headers take
+	// precedence, and a response that must not be stored is not cached.
+	TTL Duration `yaml:"ttl,omitempty" min:"1s" max:"24h" absent:"such a response is cached for revalidation only"`
+	// Shares cached responses among all callers. It is for services whose responses don't depend on the caller; private
+	// responses are then not cached. An API with pass_headers, identity or a credential of type token_exchange can't use
+	// it.
 	Shared bool `yaml:"shared" default:"false"`
-	// The most bytes of an answer that is kept, after decompression.
+	// The maximum bytes of a cached response, after decompression.
 	MaxBytes ByteSize `yaml:"max_bytes" default:"1MiB" min:"1KiB" max:"64MiB"`
 
 	off bool // written as false

@@ -7,9 +7,11 @@ import (
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
-	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value; aws_sigv4
-	// signs each request (AWS Signature Version 4) and needs access_key_id, secret_access_key, region and service. The others send a token of an authorization server: client_credentials one of the gateway's own (RFC 6749), jwt_assertion
-	// the same for an assertion signed with a key (RFC 7523), token_exchange one for that of the caller (RFC 8693).
+	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value;
+	// aws_sigv4 signs each request (AWS Signature Version 4) and needs access_key_id, secret_access_key, region and
+	// service. The others send a token of an authorization server: client_credentials one for the gateway itself (RFC
+	// 6749), jwt_assertion one in exchange for an assertion signed with a key (RFC 7523), token_exchange one in exchange
+	// for the caller's token (RFC 8693).
 	Type CredentialType `yaml:"type" need:"true"`
 	// For bearer: the token (RFC 6750).
 	Token Secret `yaml:"token,omitempty" absent:"required for bearer"`
@@ -17,18 +19,18 @@ type Credential struct {
 	Username string `yaml:"username,omitempty" absent:"required for basic"`
 	// For basic: the password.
 	Password Secret `yaml:"password,omitempty" absent:"required for basic"`
-	// For api_key: where the key goes.
+	// For api_key: the location of the key.
 	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key"`
 	// For api_key: the name of the header, the query parameter or the cookie.
 	Name string `yaml:"name,omitempty" absent:"required for api_key"`
 	// For api_key: the key.
 	Value Secret `yaml:"value,omitempty" absent:"required for api_key"`
-	// For aws_sigv4: the name of the key, which stands in requests.
+	// For aws_sigv4: the id of the key, which is part of requests.
 	AccessKeyID string `yaml:"access_key_id,omitempty" absent:"required for aws_sigv4"`
-	// For aws_sigv4: the key that signs. It is never sent.
+	// For aws_sigv4: the signing key. It is never sent.
 	SecretAccessKey Secret `yaml:"secret_access_key,omitempty" absent:"required for aws_sigv4"`
 	// For aws_sigv4: the token of temporary credentials, which is sent with each request.
-	SessionToken Secret `yaml:"session_token,omitempty" absent:"the credentials are not temporary"`
+	SessionToken Secret `yaml:"session_token,omitempty" absent:"none, for permanent credentials"`
 	// For aws_sigv4: the region of the endpoint, such as eu-west-1.
 	Region string `yaml:"region,omitempty" absent:"required for aws_sigv4"`
 	// For aws_sigv4: the name of the service in signatures, such as execute-api, lambda, es, aoss or s3.
@@ -36,80 +38,80 @@ type Credential struct {
 	// The token endpoint of the authorization server: https, or http for a loopback host. It may have a query. Redirects
 	// are not followed.
 	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
-	// The name under which the authorization server knows the gateway.
+	// The client id of the gateway at the authorization server.
 	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
-	// With client_secret_basic and client_secret_post: what proves that it is the gateway.
+	// The client secret, for client_secret_basic and client_secret_post.
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required for client_secret_basic and client_secret_post"`
-	// How the gateway proves to the authorization server who it is: by a secret in the header or in the body (RFC 6749), by
-	// an assertion signed with key_file (RFC 7523), by the certificate cert_file (RFC 8705), or, for jwt_assertion, not at
-	// all.
+	// How the gateway authenticates to the authorization server: with a secret in the header or in the body (RFC 6749),
+	// with an assertion signed with key_file (RFC 7523), with the certificate cert_file (RFC 8705), or, for jwt_assertion,
+	// not at all.
 	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion without client_secret, none"`
 	// A PEM file with the private key that signs assertions, or, for tls_client_auth, with that of cert_file: RSA of 2048 to
 	// 8192 bits, P-256, P-384, P-521 or Ed25519, not encrypted.
 	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion"`
-	// The key's name (kid) in assertions.
+	// The key id (kid) in assertions.
 	KeyID string `yaml:"key_id,omitempty" absent:"the key's thumbprint (RFC 7638)"`
 	// The signature algorithm of assertions.
 	KeyAlgorithm Algorithm `yaml:"key_algorithm,omitempty" absent:"as the key is: RS256, ES256, ES384, ES512 or EdDSA"`
-	// For tls_client_auth: a PEM file with the gateway's certificate and those of its issuers.
+	// For tls_client_auth: a PEM file with the gateway's certificate and the intermediate certificates.
 	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth"`
-	// A file with PEM certificates that the authorization server is trusted by instead of the system's.
+	// A file with PEM certificates that are trusted for the authorization server instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-	// The scopes to ask for.
-	Scopes []string `yaml:"scopes,omitempty" absent:"none are asked for"`
-	// For what the token is to be good (RFC 8707): absolute URIs. token_exchange needs these or audiences.
-	Resources []string `yaml:"resources,omitempty" absent:"none are sent"`
-	// For what the token is to be good, by the authorization server's names of services (RFC 8693).
-	Audiences []string `yaml:"audiences,omitempty" absent:"none are sent"`
-	// Further parameters of token requests, none of those that the standards define.
+	// The scopes to request.
+	Scopes []string `yaml:"scopes,omitempty" absent:"none"`
+	// The services for which the token is requested, as absolute URIs (RFC 8707). token_exchange needs these or audiences.
+	Resources []string `yaml:"resources,omitempty" absent:"none"`
+	// The services for which the token is requested, by their names at the authorization server (RFC 8693).
+	Audiences []string `yaml:"audiences,omitempty" absent:"none"`
+	// Further parameters of token requests, except those that the standards define.
 	Parameters map[string]string `yaml:"parameters,omitempty" absent:"none"`
-	// What the assertion of jwt_assertion says; of private_key_jwt only the audience can be set.
-	Assertion *Assertion `yaml:"assertion,omitempty" absent:"as said there"`
-	// For token_exchange: what kind of token the caller's is.
+	// The content of the assertion of jwt_assertion; for private_key_jwt only the audience can be set.
+	Assertion *Assertion `yaml:"assertion,omitempty" absent:"the defaults of its keys"`
+	// For token_exchange: the type of the caller's token.
 	SubjectTokenType string `yaml:"subject_token_type,omitempty" absent:"urn:ietf:params:oauth:token-type:access_token"`
-	// For token_exchange: what kind of token to ask for.
-	RequestedTokenType string `yaml:"requested_token_type,omitempty" absent:"none is sent; an access token or a JWT is accepted"`
-	// For token_exchange: values of the aud claim that are as good as resources and audiences, where the authorization
-	// server writes other names into its tokens. A JWT for none of these is not used.
-	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none besides"`
+	// For token_exchange: the type of token to request.
+	RequestedTokenType string `yaml:"requested_token_type,omitempty" absent:"none; an access token or a JWT is accepted"`
+	// For token_exchange: values of the aud claim that are accepted besides resources and audiences, if the authorization
+	// server uses other names in its tokens. A JWT for none of these is not used.
+	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none"`
 }
 
 // Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).
 type Assertion struct {
-	// The iss claim: who the authorization server knows by the key.
+	// The iss claim: the identity that the authorization server associates with the key.
 	Issuer string `yaml:"issuer,omitempty" absent:"client_id"`
-	// The sub claim: for whom the token is.
+	// The sub claim: the account for which the token is issued.
 	Subject string `yaml:"subject,omitempty" absent:"issuer"`
 	// The aud claim: the authorization server's name for itself.
 	Audience string `yaml:"audience,omitempty" absent:"token_url"`
-	// From the iat to the exp claim.
+	// The time from the iat to the exp claim.
 	Lifetime Duration `yaml:"lifetime,omitempty" min:"1s" max:"10m" absent:"1m"`
-	// Further claims, none of iss, sub, aud, iat, exp, nbf and jti.
+	// Further claims, except iss, sub, aud, iat, exp, nbf and jti.
 	Claims map[string]string `yaml:"claims,omitempty" absent:"none"`
 }
 
 // APIIdentity says how one service is told who calls it.
 type APIIdentity struct {
-	// The aud claim: the name by which the service knows itself.
-	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which then must be given"`
-	// The header.
+	// The aud claim: the name by which the service identifies itself.
+	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required"`
+	// The name of the header.
 	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity"`
 }
 
 // ClientCertificate is what the gateway shows of itself in the TLS handshake.
 type ClientCertificate struct {
-	// A PEM file with the gateway's certificate and those of its issuers.
+	// A PEM file with the gateway's certificate and the intermediate certificates.
 	CertFile File `yaml:"cert_file" need:"true"`
-	// A PEM file with the private key, not encrypted. It may be the same file.
+	// A PEM file with the unencrypted private key. It may be the same file.
 	KeyFile File `yaml:"key_file" need:"true"`
 }
 
 // Identity is how the gateway signs what it tells services of callers.
 type Identity struct {
-	// PEM files with a private key on P-256 each, at most 8. The first signs; all are published at /.well-known/jwks.json,
-	// the next one before it signs and the last one after it did.
+	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at /.well-known/jwks.json,
+	// the next one before it signs and the previous one after it did.
 	KeyFiles []File `yaml:"key_files" need:"true"`
-	// How long an identity is good.
+	// How long an identity is valid.
 	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`
 }
 

@@ -6,28 +6,32 @@ import "slices"
 type Input struct {
 	// The key of the question, by which the client answers it: letters, digits, _, - and ., at most 64, and not confirm.
 	Key string `yaml:"key" need:"true"`
-	// What is asked: form has the user fill in a form, url sends the user to a page, and, with tools.deprecated_inputs,
-	// sample has the client's model say something, and roots asks for the directories of the client.
+	// The kind of question: form has the user fill in a form, url sends the user to a web page, and, with
+	// tools.deprecated_inputs, sample requests a completion from the client's model, and roots the directories of the
+	// client.
 	Kind InputKind `yaml:"kind" default:"form"`
-	// The step in which it is asked. All questions of a step are asked at once, those of the next when they are answered.
+	// The step in which the question is asked. All questions of a step are asked at once, those of the next when they are
+	// answered.
 	Step int `yaml:"step" default:"1" min:"1" max:"10"`
-	// What the user is told, at most 1000 bytes.
+	// The message for the user, at most 1000 bytes.
 	Message string `yaml:"message,omitempty" absent:"names the tool, its API and the arguments"`
-	// The arguments that the form asks for, in the words and types of their own schemas. It excludes schema and bind.
-	Arguments []string `yaml:"arguments,omitempty" absent:"schema is the form"`
-	// The form: a JSON Schema of an object, with what MCP allows in forms. It is sent as it stands, in this order.
+	// The arguments that the form asks for, with the descriptions and types of their own schemas. It excludes schema and
+	// bind.
+	Arguments []string `yaml:"arguments,omitempty" absent:"the form is schema"`
+	// The form: a JSON Schema of an object, with the keywords that MCP allows in forms. It is sent unchanged, in this
+	// order.
 	Schema JSON `yaml:"schema,omitempty" absent:"made from arguments"`
-	// The page of a question of kind url. https, or http for a loopback host.
+	// The web page of a question of kind url. https, or http for a loopback host.
 	URL Endpoint `yaml:"url,omitempty" absent:"none"`
 	// The params of a question of kind sample, such as messages and maxTokens.
 	Params JSON `yaml:"params,omitempty" absent:"none"`
-	// Which arguments the answer gives, and where in it their values stand, as JSON Pointers (RFC 6901).
+	// Which arguments the answer supplies, and where in it their values are, as JSON Pointers (RFC 6901).
 	Bind map[string]Pointer `yaml:"bind,omitempty" absent:"the argument that has the name of the field, for each field of the form"`
-	// When it is asked: missing if the caller has not given all arguments that the answer gives, always in any case. What
-	// is always asked is no argument of the tool.
+	// When the question is asked: missing if the caller has not given all arguments that the answer supplies, always on
+	// every call. An argument that is always asked for is not an argument of the tool.
 	When InputWhen `yaml:"when" default:"missing"`
-	// Says that fields whose names or formats are those of secrets hold none. Without it they are refused, because a form
-	// must not ask for secrets.
+	// Declares that fields whose names or formats look like secrets contain none. Without it they are rejected, because a
+	// form must not ask for secrets.
 	NoSecrets bool `yaml:"no_secrets" default:"false"`
 
 	foreign bool

@@ -14,7 +14,7 @@ type PassedHeader struct {
 	// The header in which callers send their own credential for the service. It can't be Authorization, DPoP or Cookie: those
 	// are for the gateway.
 	From string `yaml:"from" need:"true"`
-	// The header in which the service gets it, with the same value, such as Authorization.
+	// The header in which the service receives it, with the same value, such as Authorization.
 	To string `yaml:"to" need:"true"`
 
 	credential bool

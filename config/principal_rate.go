@@ -9,14 +9,14 @@ import (
 
 // PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
 type PrincipalRate struct {
-	// Whose requests they are.
+	// The principals to which the rate applies.
 	Match PrincipalMatch `yaml:"match" need:"true"`
-	// How many requests are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly. off: any
-	// number, which only limits for all hold back.
+	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Requests are spread evenly. off: unlimited,
+	// except by limits for all callers.
 	Rate OwnFrequency `yaml:"rate" need:"true"`
-	// How many requests are allowed at once by who has sent none for a while.
+	// How many requests are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
-	// Whom the rate is for: each principal by itself, or all together that match and that no item before matches.
+	// The scope of the rate: each principal separately, or together all that match and that no earlier item matches.
 	Per Per `yaml:"per" default:"principal"`
 }
 
@@ -59,12 +59,12 @@ func (f *OwnFrequency) parse(text string) error {
 type PrincipalMatch struct {
 	// The issuer of the token, one of auth.issuers.
 	Issuer Values `yaml:"issuer,omitempty" absent:"any"`
-	// The client that the token was issued to: its client_id, or what stands for it.
+	// The client that the token was issued to: client_id, or the claim that replaces it.
 	ClientID Values `yaml:"client_id,omitempty" absent:"any"`
-	// The subject of the token, sub. Two issuers may both have one of that name: give issuer too.
+	// The subject of the token, sub. It is unique only within one issuer: set issuer too.
 	Subject Values `yaml:"subject,omitempty" absent:"any"`
-	// Claims by their names or by JSON Pointers, such as /org/id, with the values that they may have: strings, numbers and truth
-	// values, as they are or among the items of a list. A claim that the token does not have matches nothing.
+	// Claims by their names or by JSON Pointers, such as /org/id, with their allowed values: strings, numbers and
+	// booleans, as the claim or as an element of a list. A claim that the token does not have does not match.
 	Claims map[string]Values `yaml:"claims,omitempty" absent:"any"`
 }
 

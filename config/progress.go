@@ -2,18 +2,19 @@ package config
 
 // Progress says where the events of a streamed answer tell how far the call is.
 type Progress struct {
-	// Where an event has the number that tells how far the call is. With this key events without it tell nothing.
-	Progress Pointer `yaml:"progress,omitempty" absent:"/progress; as long as no event has a number there, events are counted"`
-	// Where an event has the number that the progress will have at the end.
+	// Where an event has the number that says how far the call is. With this key events without the number are not
+	// reported.
+	Progress Pointer `yaml:"progress,omitempty" absent:"/progress; without a number there, the number of events"`
+	// Where an event has the final value of the progress.
 	Total Pointer `yaml:"total,omitempty" absent:"/total"`
-	// Where an event has words for the user.
+	// Where an event has a message for the user.
 	Message Pointer `yaml:"message,omitempty" absent:"/message"`
 	// Where an event has a log message: a string, or an object with level and text.
 	Log Pointer `yaml:"log,omitempty" absent:"/log"`
-	// Where the event that ends the stream has the result, which is the answer then, in place of all events. The tool has no
-	// output schema. If no event has it, the answer is all events.
-	Result Pointer `yaml:"result,omitempty" absent:"the answer is all events"`
-	// Tells nothing before the answer. It excludes all other keys but result.
+	// Where the event that ends the stream has the result, which is then returned in place of all events. The tool has no
+	// output schema. If no event has it, all events are returned.
+	Result Pointer `yaml:"result,omitempty" absent:"all events are returned"`
+	// Reports nothing before the result. It excludes all other keys but result.
 	Hide bool `yaml:"hide,omitempty" absent:"false"`
 
 	off bool // written as false

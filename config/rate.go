@@ -9,9 +9,9 @@ import (
 
 // Rate is how many calls may come: Burst at once, and Rate in the long run.
 type Rate struct {
-	// How many calls are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly.
+	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Requests are spread evenly.
 	Rate Frequency `yaml:"rate" need:"true"`
-	// How many calls are allowed at once by who has made none for a while.
+	// How many requests are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
 
 	off bool // written as off
@@ -19,11 +19,12 @@ type Rate struct {
 
 // CallRate is how many calls a service gets.
 type CallRate struct {
-	// How many calls are allowed in the long run, in a second, a minute or an hour: 100/s, 600/m or 1000/h. They are spread evenly.
+	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Calls are spread evenly.
 	Rate Frequency `yaml:"rate" need:"true"`
-	// How many calls are allowed at once when there were none for a while.
+	// How many calls are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
-	// Whom the rate is for: all callers together, or each principal by itself. Who has no token counts as its address.
+	// The scope of the rate: all callers together, or each principal separately. A caller without a token counts as its
+	// address.
 	Per Per `yaml:"per" default:"all"`
 
 	off bool // written as off

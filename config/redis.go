@@ -13,32 +13,33 @@ import (
 // State is what outlives a call, and what replicas share.
 type State struct {
 	// The Redis or Valkey that replicas share. It needs server.seal_keys.
-	Redis *Redis `yaml:"redis,omitempty" absent:"each replica is by itself"`
-	// What is refused while Redis can't be reached, instead of being left to each replica. rates stands for the calls that a rate
-	// counts, replays for requests with a proof of possession, consents for what waits for the user's word.
+	Redis *Redis `yaml:"redis,omitempty" absent:"no shared state"`
+	// Uses that are rejected while Redis can't be reached, instead of being handled by each replica separately: rates
+	// rejects the calls that a rate limit counts, replays requests with a DPoP proof, consents calls that need the user's
+	// confirmation or answers.
 	Closed []SharedUse `yaml:"closed,omitempty" absent:"nothing"`
 }
 
 // Redis is a Redis, or what speaks its protocol, that replicas share.
 type Redis struct {
-	// Where it is: redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. Port 6379 and database 0 need
-	// not be written. A user and password may stand in it, as in redis://USER:PASSWORD@HOST.
+	// The URL of Redis: redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. The defaults are port
+	// 6379 and database 0. It may contain a user and password, as in redis://USER:PASSWORD@HOST.
 	URL RedisURL `yaml:"url" need:"true"`
-	// The user that the gateway is for the access control lists of Redis.
+	// The user in the access control lists of Redis.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user"`
 	// The password of that user.
 	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none"`
 	// A file with PEM certificates that are trusted for Redis instead of the system's. It needs rediss.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-	// What the names of all keys and channels begin with, before a colon: letters, digits, _, - and ., at most 40. Gateways that have
-	// nothing to do with each other need prefixes of their own in the same Redis.
+	// The prefix of all keys and channels, followed by a colon: letters, digits, _, - and ., at most 40. Independent
+	// gateways need different prefixes in the same Redis.
 	Prefix string `yaml:"prefix" default:"drawbridge"`
-	// The most that a call waits for Redis, once. Then calls go on without, until it answers again.
+	// The maximum time that a call waits for Redis, once. Then calls continue without Redis, until it answers again.
 	Timeout Duration `yaml:"timeout" default:"20ms" min:"1ms" max:"1s"`
-	// Whether answers that rules keep (set.cache) stand there too, for the other replicas: for an hour at most, up to 256 KiB each, and of
-	// each replica as many bytes as limits.cache. answers.md says more.
+	// Whether responses that rules cache (set.cache) are shared with the other replicas: for an hour at most, up to 256
+	// KiB each, and at most limits.cache bytes per replica. See replicas.md.
 	Answers bool `yaml:"answers" default:"false"`
-	// The most connections to it.
+	// The maximum number of connections to Redis.
 	Connections int `yaml:"connections" default:"32" min:"1" max:"10000"`
 }
 

@@ -10,17 +10,19 @@ import (
 
 // Breaker says when a service that fails is left alone.
 type Breaker struct {
-	// The share of calls that must fail, in per cent: that time out, find no connection, are broken off or answered with what `errors` has.
+	// The share of calls that must fail, in per cent: calls that time out, can't connect, are cut off or get a response
+	// that errors counts as a failure.
 	Failures int `yaml:"failures" default:"50" min:"1" max:"100"`
-	// How many calls must have ended within the window before the share counts.
+	// How many calls must have ended within the window before the share is evaluated.
 	Calls int `yaml:"calls" default:"20" min:"1" max:"100000"`
-	// The time that is looked back upon.
+	// The time window that is evaluated.
 	Window Duration `yaml:"window" default:"10s" min:"100ms" max:"10m"`
-	// How long nothing is sent. Calls are answered at once then.
+	// How long no calls are sent. Calls fail at once in the meantime.
 	Pause Duration `yaml:"pause" default:"5s" min:"100ms" max:"10m"`
-	// How many calls are sent after that, and must go well before all are sent again.
+	// How many calls are sent after that, and must succeed before all are sent again.
 	Probes int `yaml:"probes" default:"3" min:"1" max:"1000"`
-	// Which answers are failures: gateway those of 5xx but 500 and 501, which a caller's arguments may be the cause of; all every 5xx.
+	// Which responses are failures: gateway all 5xx except 500 and 501, which a caller's arguments may cause; all every
+	// 5xx.
 	Errors BreakerErrors `yaml:"errors" default:"gateway"`
 
 	off bool // written as off
@@ -53,9 +55,9 @@ func (b *Breaker) Off() bool { return b.off }
 
 // Retries says how often a request is sent again that came to nothing.
 type Retries struct {
-	// How often one request is sent again at most.
+	// How often one request is retried at most.
 	Max int `yaml:"max" default:"2" min:"1" max:"10"`
-	// How many requests are sent again in all, in per cent of the calls, besides ten to begin with.
+	// The retry budget for all requests, in per cent of the calls, in addition to ten initial retries.
 	Budget int `yaml:"budget" default:"10" min:"1" max:"100"`
 
 	off bool // written as off

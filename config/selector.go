@@ -35,13 +35,13 @@ type Selector struct {
 	Tag Patterns `yaml:"tag,omitempty" absent:"any"`
 	// The HTTP method.
 	Method Patterns `yaml:"method,omitempty" absent:"any"`
-	// The path as it stands in the document, such as /orders/{id}.
+	// The path as written in the document, such as /orders/{id}.
 	Path Patterns `yaml:"path,omitempty" absent:"any"`
 	// The operationId. An operation without one is not matched.
 	Operation Patterns `yaml:"operation,omitempty" absent:"any"`
 	// Allows the selector to match nothing. Without it, a selector that names a path, an operation or a tag and restricts
-	// (exclude, or scopes, condition, confirm, rate or sensitive_fields) keeps the configuration from being used if it matches
-	// no operation of any document, and every other one gives a warning.
+	// (exclude, or scopes, condition, confirm, rate or sensitive_fields) makes the configuration invalid if it matches no
+	// operation of any document, and every other one causes a warning.
 	Optional bool `yaml:"optional" default:"false" json:"-"`
 }
 

@@ -9,11 +9,11 @@ import (
 
 // SensitiveFields is what leaves no answer.
 type SensitiveFields struct {
-	// Names of members, wherever they stand, or JSON Pointers (RFC 6901) in which a segment * stands for every member and every
+	// Names of members at any depth, or JSON Pointers (RFC 6901) in which a segment * matches every member and every
 	// element, such as /customers/*/ssn. At most 100, of at most 256 bytes.
 	Fields []Field `yaml:"fields" need:"true"`
-	// What becomes of them: remove takes them out, mask leaves their names, with "[hidden]" for a string and null for
-	// everything else.
+	// How fields are redacted: remove deletes them, mask keeps their names, with "[hidden]" for a string and null for any
+	// other value.
 	Action FieldAction `yaml:"action" default:"remove"`
 
 	others []*SensitiveFields // of other rules and documents

@@ -10,10 +10,10 @@ import (
 
 // SlashParameter is a path parameter whose values may hold slashes. A name alone sends each slash as it is.
 type SlashParameter struct {
-	// The name of the path parameter, as the document has it.
+	// The name of the path parameter in the document.
 	Name string `yaml:"name" need:"true"`
-	// How a slash is sent: raw as "/", so that the value makes several segments; encoded as "%2F", so that it stays one
-	// segment, as GitLab wants of group%2Fproject.
+	// How a slash is sent: raw as "/", so that the value forms several segments; encoded as "%2F", so that it stays one
+	// segment, as GitLab requires for group%2Fproject.
 	As SlashForm `yaml:"as" default:"raw"`
 }
 
