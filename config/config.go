@@ -251,7 +251,7 @@ type API struct {
 	// The credential that the gateway sends, only ever to the origin of base_url, else of the document's URL; also when it
 	// fetches a document of that origin. With a document from a file, or allow_servers, base_url is required. It is the
 	// default: an operation whose security schemes have their own credentials in credentials gets those.
-	Credential *Credential `yaml:"credential,omitempty" absent:"nothing is sent"`
+	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
 	// Credentials by the name of the security scheme in the document. An operation gets those of its first alternative for
 	// which all schemes have one, else credential. They are sent to the same origin as credential.
 	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
@@ -267,7 +267,7 @@ type API struct {
 	// Sends the caller's identity to the service, in a header with a JWT that the keys of the root's identity sign: iss,
 	// aud, iat, exp, jti, and from the caller's token sub, client_id, scope and, as idp, iss. {} is enough. It is sent
 	// where credential is sent.
-	Identity *APIIdentity `yaml:"identity,omitempty" absent:"the service is not told"`
+	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent"`
 	// The client certificate for the service (mutual TLS). It is used where credential is sent, which must be https.
 	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
 	// The time to fetch the document.
@@ -280,7 +280,7 @@ type API struct {
 	// operation for which a rule sets scopes requires only those. Use it only if callers can get the document's scopes.
 	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false"`
 	// The caller scopes that stand for a scope of the document. It needs scopes_from_document.
-	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are taken as they are"`
+	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged"`
 	// Which keywords the published schemas use: full has all of JSON Schema 2020-12 that the document needs, portable only
 	// those that every known model and client accepts. Argument names and validation are the same.
 	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"full"`
@@ -305,7 +305,7 @@ type API struct {
 	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults"`
 	// The path parameters whose values may contain slashes, such as a path in a repository. A bare name sends each slash
 	// unchanged; a mapping of name and as says how. The segments . and .. are still rejected.
-	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: a slash is refused"`
+	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: slashes are rejected"`
 	// Arguments that clients add to calls, in place of tools.drop_arguments; [] drops none. The names follow the same
 	// rules.
 	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"tools.drop_arguments"`

@@ -17,7 +17,7 @@ type Input struct {
 	Message string `yaml:"message,omitempty" absent:"names the tool, its API and the arguments"`
 	// The arguments that the form asks for, with the descriptions and types of their own schemas. It excludes schema and
 	// bind.
-	Arguments []string `yaml:"arguments,omitempty" absent:"the form is schema"`
+	Arguments []string `yaml:"arguments,omitempty" absent:"schema defines the form"`
 	// The form: a JSON Schema of an object, with the keywords that MCP allows in forms. It is sent unchanged, in this
 	// order.
 	Schema JSON `yaml:"schema,omitempty" absent:"made from arguments"`
