@@ -13,40 +13,41 @@ import (
 //	absent   what happens when the key is absent and there is no such value (for the reference only)
 //	min, max bounds of a number, duration or size, both allowed
 //	need     "true": the key must be given
+//	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
 
 // Config is a whole configuration with all defaults applied. It is immutable once loaded and safe for concurrent use.
 type Config struct {
 	// The public listener: addresses, TLS, sessions and shutdown.
-	Server Server `yaml:"server"`
+	Server Server `yaml:"server" reload:"live"`
 	// The listener for operators: health, readiness, metrics and reload.
-	Admin Admin `yaml:"admin"`
+	Admin Admin `yaml:"admin" reload:"live"`
 	// Authentication and authorization of callers. Without it no token is required, server.listen must be a loopback
 	// address, and nothing may indicate that others reach the gateway: neither a server.public_url that is not loopback
 	// nor server.trusted_proxies. A reload never removes it.
-	Auth *Auth `yaml:"auth,omitempty" absent:"anonymous, on loopback only"`
+	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only"`
 	// The keys with which the gateway signs the caller identity that it sends to services, for entries in apis with
 	// identity.
-	Identity *Identity `yaml:"identity,omitempty" absent:"no identity is sent"`
+	Identity *Identity `yaml:"identity,omitempty" reload:"live" absent:"no identity is sent"`
 	// The OpenAPI documents whose operations become tools, at least one.
-	APIs []API `yaml:"apis" need:"true"`
+	APIs []API `yaml:"apis" reload:"recompile" need:"true"`
 	// Names, approval and confirmation of tools.
-	Tools Tools `yaml:"tools"`
+	Tools Tools `yaml:"tools" reload:"live"`
 	// Settings for the tools that a selector matches. Rules are applied in order, so later rules override earlier ones.
-	Rules []Rule `yaml:"rules,omitempty" absent:"none"`
+	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none"`
 	// Further endpoints, each with a subset of the tools and its own resource identifier and scopes. /mcp has all tools.
-	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" absent:"only /mcp"`
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp"`
 	// Message templates that users pick and fill in.
-	Prompts []Prompt `yaml:"prompts,omitempty" absent:"none"`
+	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none"`
 	// Limits on time, size, rates and concurrency.
-	Limits Limits `yaml:"limits"`
+	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.
-	State State `yaml:"state"`
+	State State `yaml:"state" reload:"restart"`
 	// Logs and traces.
-	Telemetry Telemetry `yaml:"telemetry"`
+	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
 	// The audit log: one JSON record for each call, with the caller and the tool. {} is enough.
-	Audit *Audit `yaml:"audit,omitempty" absent:"none"`
+	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none"`
 
 	file        string
 	places      map[string]position // of the keys that the file gives
@@ -60,13 +61,13 @@ type Config struct {
 // Server says where and how clients are served.
 type Server struct {
 	// The address of the MCP endpoint, host:port. An address that is not loopback needs auth.
-	Listen Address `yaml:"listen" default:"127.0.0.1:8080"`
+	Listen Address `yaml:"listen" reload:"restart" default:"127.0.0.1:8080"`
 	// The URL under which clients reach the gateway. The resource identifier of tokens (RFC 9728) is this URL followed by
 	// /mcp; it is never derived from a request. https, or http for a loopback host; no query and no fragment.
 	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// (https:// with tls) and server.listen, if that is loopback"`
 	// The gateway's own certificate. Without it the listener serves plain HTTP, which is for loopback and for a proxy that
 	// terminates TLS.
-	TLS *TLS `yaml:"tls,omitempty" absent:"plain HTTP"`
+	TLS *TLS `yaml:"tls,omitempty" reload:"restart" absent:"plain HTTP"`
 	// Networks (CIDR) or addresses of the proxies in front of the gateway. The client address is taken from their
 	// X-Forwarded-For or Forwarded header (RFC 7239), from right to left up to the first address that is not in this list.
 	// It is used for logs and limits, and never for authorization.
@@ -108,7 +109,7 @@ type Server struct {
 	Sessionless Sessionless `yaml:"sessionless,omitempty" absent:"allow without auth, public_url and trusted_proxies; else refuse"`
 	// Serves the HTTP+SSE transport of 2024-11-05 for clients that support nothing else: at /sse and /messages, and for a
 	// GET of /mcp without a session. Such a session lives in one process, so replicas need a proxy with sticky sessions.
-	OldTransport bool `yaml:"old_transport" default:"false"`
+	OldTransport bool `yaml:"old_transport" reload:"restart" default:"false"`
 	// Serves a manifest at /.well-known/mcp/manifest and /manifest, for directories and agent gateways: a description of
 	// the gateway, how to get a token, and the tools that the caller's token allows. Without a token it lists tools only
 	// if auth requires none.
@@ -117,7 +118,7 @@ type Server struct {
 	// starts. It is created if missing, and processes may share it. It contains nothing secret except what the documents
 	// contain. The access that the current configuration grants is recorded there too, so that a start detects a
 	// configuration that grants more.
-	StateDir File `yaml:"state_dir,omitempty" absent:"documents are kept only in memory"`
+	StateDir File `yaml:"state_dir,omitempty" reload:"restart" absent:"documents are kept only in memory"`
 	// When the gateway first reports itself as ready: any when one API is served, tried when one is served and loading
 	// each document was tried, successfully or not, all when each is served. It then stays ready whatever happens to
 	// single APIs.
@@ -141,7 +142,7 @@ type TLS struct {
 // Admin is the listener for operators.
 type Admin struct {
 	// The address of the admin listener, host:port. It must differ from server.listen.
-	Listen Address `yaml:"listen" default:"127.0.0.1:9090"`
+	Listen Address `yaml:"listen" reload:"restart" default:"127.0.0.1:9090"`
 	// Accepted values of the Host header besides localhost, the host of listen and IP addresses: loopback addresses if
 	// listen is one, else all, since Kubernetes probes use the address of the pod. A host without a port matches every
 	// port.
@@ -242,40 +243,40 @@ type API struct {
 	// most 40. It must be unique. The default consists of the first whole words of the title that fit into 24 characters.
 	// It changes with the title, and may change with a release: set a name for an API that rules, approvals (tools.lock)
 	// or alerts refer to.
-	Name string `yaml:"name,omitempty" absent:"from the document's title"`
+	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title"`
 	// The base URL of calls. It overrides the document's servers. http or https, no query and no fragment.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
 	// How often a document from a URL is fetched again; 0s for never. If loading took long, the next fetch comes after 50
 	// times that time, if that is more. Files are watched.
-	Refresh Duration `yaml:"refresh" default:"5m" min:"100ms" max:"168h" zero:"never"`
+	Refresh Duration `yaml:"refresh" reload:"reconnect" default:"5m" min:"100ms" max:"168h" zero:"never"`
 	// The credential that the gateway sends, only ever to the origin of base_url, else of the document's URL; also when it
 	// fetches a document of that origin. With a document from a file, or allow_servers, base_url is required. It is the
 	// default: an operation whose security schemes have their own credentials in credentials gets those.
-	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
+	Credential *Credential `yaml:"credential,omitempty" reload:"reconnect" absent:"no credential is sent"`
 	// Credentials by the name of the security scheme in the document. An operation gets those of its first alternative for
 	// which all schemes have one, else credential. They are sent to the same origin as credential.
-	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none"`
 	// The credential for fetching the document in place of credential, for a document with other access control than its
 	// API. It is sent only to the origin of the document's URL, and can't be of type token_exchange. If credential is of
 	// that type, the document is fetched without it.
-	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential, if the document has the origin of the API"`
+	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API"`
 	// Headers of the caller's request that are passed on to the service, at most 32. They are sent where credential is
 	// sent. An argument of that name is removed from tools. Headers with credentials, and headers about the origin or
 	// destination of a request, can't be passed on. A mapping with from and to, instead of a name, is for the caller's own
 	// credential for the service.
-	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`
+	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" reload:"reconnect" absent:"none"`
 	// Sends the caller's identity to the service, in a header with a JWT that the keys of the root's identity sign: iss,
 	// aud, iat, exp, jti, and from the caller's token sub, client_id, scope and, as idp, iss. {} is enough. It is sent
 	// where credential is sent.
-	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent"`
+	Identity *APIIdentity `yaml:"identity,omitempty" reload:"reconnect" absent:"no identity is sent"`
 	// The client certificate for the service (mutual TLS). It is used where credential is sent, which must be https.
-	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
+	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" reload:"reconnect" absent:"none"`
 	// The time to fetch the document.
-	SpecTimeout Duration `yaml:"spec_timeout" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
+	SpecTimeout Duration `yaml:"spec_timeout" reload:"reconnect" min:"100ms" max:"30s" absent:"limits.spec_timeout"`
 	// The share of its operations, in per cent, that the document may lose at once. See limits.max_loss.
-	MaxLoss int `yaml:"max_loss,omitempty" min:"1" max:"100" absent:"limits.max_loss"`
+	MaxLoss int `yaml:"max_loss,omitempty" reload:"reconnect" min:"1" max:"100" absent:"limits.max_loss"`
 	// Which operations become tools.
-	Tools APITools `yaml:"tools,omitempty" absent:"all operations"`
+	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations"`
 	// Makes calls require the scopes of the document's security requirements, in addition to auth.default_scopes. An
 	// operation for which a rule sets scopes requires only those. Use it only if callers can get the document's scopes.
 	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false"`
@@ -291,7 +292,7 @@ type API struct {
 	// short text beside it. A response without structuredContent is always returned as text.
 	Answers Answers `yaml:"answers" default:"both"`
 	// Returns large or binary responses as links to resources that the client reads when it needs them.
-	Links *Links `yaml:"links,omitempty" absent:"all answers are given as they are"`
+	Links *Links `yaml:"links,omitempty" reload:"reconnect" absent:"all answers are given as they are"`
 	// Response headers that are returned besides those that the document declares, ETag, Link, Location and Retry-After,
 	// at most 32: X-Total-Count. They are in _meta and in the text for the model. Cookies and other credentials, and
 	// headers that name servers, are never returned.
@@ -308,31 +309,31 @@ type API struct {
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: slashes are rejected"`
 	// Arguments that clients add to calls, in place of tools.drop_arguments; [] drops none. The names follow the same
 	// rules.
-	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"tools.drop_arguments"`
+	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments"`
 	// The total time of a call, which then also limits the wait for the response header in place of
 	// limits.first_byte_timeout. A rule's timeout overrides it.
-	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"limits.timeout"`
+	Timeout Duration `yaml:"timeout,omitempty" reload:"reconnect" min:"1ms" max:"1h" absent:"limits.timeout"`
 	// The maximum number of concurrent calls.
-	MaxInFlight int `yaml:"max_in_flight" min:"1" max:"100000" absent:"limits.max_in_flight"`
+	MaxInFlight int `yaml:"max_in_flight" reload:"reconnect" min:"1" max:"100000" absent:"limits.max_in_flight"`
 	// The maximum number of further calls that wait in the queue.
-	MaxQueued int `yaml:"max_queued" min:"0" max:"100000" absent:"limits.max_queued"`
+	MaxQueued int `yaml:"max_queued" reload:"reconnect" min:"0" max:"100000" absent:"limits.max_queued"`
 	// The maximum time that a call waits in the queue.
-	QueueTimeout Duration `yaml:"queue_timeout" min:"1ms" max:"1m" absent:"limits.queue_timeout"`
+	QueueTimeout Duration `yaml:"queue_timeout" reload:"reconnect" min:"1ms" max:"1m" absent:"limits.queue_timeout"`
 	// The circuit breaker: when a failing service gets no calls for a while; off for never.
-	Breaker Breaker `yaml:"breaker" absent:"the defaults of its keys"`
+	Breaker Breaker `yaml:"breaker" reload:"reconnect" absent:"the defaults of its keys"`
 	// How often a failed request is retried; off for never. See resilience.md for which requests are.
-	Retries Retries `yaml:"retries" absent:"the defaults of its keys"`
+	Retries Retries `yaml:"retries" reload:"reconnect" absent:"the defaults of its keys"`
 	// Which redirects of the service are followed: none, or, with same_origin, 307 and 308 to the origin that was called,
 	// with the same method, body and credential. At most 5 in a call, below the base URL, and not to a path of another
 	// operation of the document, which may have its own rules. They share the deadline of the call. A redirect that is not
 	// followed is reported.
 	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off"`
 	// The maximum bytes of a response, after decompression.
-	MaxAnswer ByteSize `yaml:"max_answer" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
+	MaxAnswer ByteSize `yaml:"max_answer" reload:"reconnect" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`
 	// The rate limit for calls of the API by clients, for all its tools together.
-	Rate *CallRate `yaml:"rate,omitempty" absent:"any"`
+	Rate *CallRate `yaml:"rate,omitempty" reload:"reconnect" absent:"any"`
 	// A file with PEM certificates that are trusted for this API instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates"`
 	// Servers, besides the document's own origin, to which a document from a URL may send calls: scheme://host[:port].
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none"`
 	// Uses the extensions of the document's operations that correspond to settings of rules, such as x-mcp-confirm. They
@@ -345,7 +346,7 @@ type API struct {
 	// any address except link-local ones and those of cloud metadata services, and all others need public ones. A
 	// link-local or metadata address is allowed only by an entry for exactly that address, such as 169.254.169.254, and
 	// not by a wider network.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"none"`
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
 	directory bool // see FromDirectory
 }
@@ -470,11 +471,11 @@ type MCPEndpoint struct {
 // Telemetry is logs and traces.
 type Telemetry struct {
 	// The URL of an OpenTelemetry collector that accepts traces by OTLP over HTTP. Without a path, /v1/traces is used.
-	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" absent:"no traces"`
+	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`
 	// The format of log records on standard error.
-	LogFormat LogFormat `yaml:"log_format" default:"json"`
+	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"json"`
 }
 
 // Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// (https://

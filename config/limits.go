@@ -5,7 +5,7 @@ type Limits struct {
 	// The maximum bytes of a client's request body.
 	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`
 	// The maximum nesting depth of JSON in a client's request body.
-	MaxDepth int `yaml:"max_depth" default:"64" min:"8" max:"1000"`
+	MaxDepth int `yaml:"max_depth" reload:"recompile" default:"64" min:"8" max:"1000"`
 	// The maximum number of open notification streams, in total, at all endpoints together. Further ones are rejected with
 	// 503.
 	MaxStreams int `yaml:"max_streams" default:"10000" min:"1" max:"1000000"`
@@ -25,14 +25,14 @@ type Limits struct {
 	MaxCalls int `yaml:"max_calls" default:"4096" min:"1" max:"1000000"`
 	// The rate limit for requests of one address, with or without a token; an IPv6 address counts as its /64 network.
 	// Peers on loopback and the handshake are exempt.
-	AddressRate Rate `yaml:"address_rate" default:"{rate: 100/s, burst: 200}"`
+	AddressRate Rate `yaml:"address_rate" reload:"live" default:"{rate: 100/s, burst: 200}"`
 	// The rate limit for requests of one principal, from whatever address; the handshake is exempt.
-	PrincipalRate Rate `yaml:"principal_rate" default:"{rate: 20/s, burst: 40}"`
+	PrincipalRate Rate `yaml:"principal_rate" reload:"live" default:"{rate: 20/s, burst: 40}"`
 	// Rate limits for certain principals in place of principal_rate, selected by their tokens, at most 256 items: the
 	// first that matches applies.
-	PrincipalRates []PrincipalRate `yaml:"principal_rates,omitempty" absent:"principal_rate applies to all"`
+	PrincipalRates []PrincipalRate `yaml:"principal_rates,omitempty" reload:"live" absent:"principal_rate applies to all"`
 	// The maximum bytes of a client's request headers.
-	MaxHeader ByteSize `yaml:"max_header" default:"32KiB" min:"4KiB" max:"1MiB"`
+	MaxHeader ByteSize `yaml:"max_header" reload:"restart" default:"32KiB" min:"4KiB" max:"1MiB"`
 	// The total time of a call, from the client's request to the last byte of the upstream response.
 	Timeout Duration `yaml:"timeout" default:"30s" min:"1ms" max:"1h"`
 	// The time to connect to an upstream service.
@@ -62,7 +62,7 @@ type Limits struct {
 	MaxSpec ByteSize `yaml:"max_spec" default:"64MiB" min:"1KiB" max:"1GiB"`
 	// The maximum bytes of a tool's input schema. A larger one is reduced: descriptions of nested levels are removed
 	// first, then optional nested branches, which then accept any value.
-	MaxSchema ByteSize `yaml:"max_schema" default:"64KiB" min:"1KiB" max:"1MiB"`
+	MaxSchema ByteSize `yaml:"max_schema" reload:"recompile" default:"64KiB" min:"1KiB" max:"1MiB"`
 	// The time to fetch a document.
 	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
 	// The share of its operations, in per cent, that a document may lose at once, if these are at least four, or all. A

@@ -1,19 +1,46 @@
 package config
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
-// ServedAs returns the configuration as a process serves it that was started with another: what is read at the start alone is
-// as it was then. That is where the process listens and how, what it opened there, what follows from these, and what replicas share.
+// RestartKeys lists the keys that are read when a process starts, by the tag reload, and in which a configuration differs from the one that
+// the process was started with:
+//
+//   - where the process listens, and whether it speaks TLS there: another process, or a proxy, may be told of the address, and
+//     a port that can't be had would be found when the old one is closed already. What certificate files hold is read again.
+//   - server.old_transport: it adds URLs;
+//   - server.state_dir: what one process keeps in two places would be found in the wrong one;
+//   - limits.max_header: net/http reads it when a listener begins;
+//   - state: what replicas share is not taken from one place to another;
+//   - audit: lines would stand in two places, hashed with two keys;
+//   - where traces go, and the form of the log: what is on its way would be lost, or be in two forms.
+func (c *Config) RestartKeys(started *Config) []string {
+	var keys []string
+	own, was := reflect.ValueOf(c).Elem(), reflect.ValueOf(started).Elem()
+	eachEffect(own.Type(), "", "", nil, func(key string, effect reloadEffect, index []int) {
+		if effect == reloadRestart && !reflect.DeepEqual(own.FieldByIndex(index).Interface(), was.FieldByIndex(index).Interface()) {
+			keys = append(keys, key)
+		}
+	})
+	slices.Sort(keys)
+	return keys
+}
+
+// ServedAs returns the configuration as a process serves it that was started with another: what is read at the start alone, by the tag
+// reload, is as it was then, and what follows from it.
 func (c *Config) ServedAs(started *Config) *Config {
 	own := *c
-	own.Server.Listen, own.Server.TLS, own.Server.OldTransport = started.Server.Listen, started.Server.TLS, started.Server.OldTransport
+	v, was := reflect.ValueOf(&own).Elem(), reflect.ValueOf(started).Elem()
+	eachEffect(v.Type(), "", "", nil, func(_ string, effect reloadEffect, index []int) {
+		if effect == reloadRestart {
+			v.FieldByIndex(index).Set(was.FieldByIndex(index))
+		}
+	})
 	if own.Server.TLS != nil && (c.Server.TLS == nil || c.Server.TLS.ClientCAFile != own.Server.TLS.ClientCAFile) {
 		own.authorities = started.authorities
 	}
-	own.Admin.Listen, own.Server.StateDir = started.Admin.Listen, started.Server.StateDir
-	own.Limits.MaxHeader = started.Limits.MaxHeader
-	own.State = started.State
-	own.Telemetry.OTLPEndpoint, own.Telemetry.LogFormat = started.Telemetry.OTLPEndpoint, started.Telemetry.LogFormat
 	if c.Auth != nil && c.Resource() != own.Resource() {
 		auth := *c.Auth
 		auth.Issuers = slices.Clone(auth.Issuers)

@@ -35,9 +35,7 @@ type guardSettings struct {
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
-	return s != nil && other != nil && s.keepClaims == other.keepClaims && s.keepToken == other.keepToken && s.resource == other.resource && s.badTokens == other.badTokens &&
-		reflect.DeepEqual(s.auth, other.auth) && reflect.DeepEqual(s.groups, other.groups) && reflect.DeepEqual(s.endpoints, other.endpoints) &&
-		slices.EqualFunc(s.authority, other.authority, bytes.Equal) && slices.EqualFunc(s.nonceKeys, other.nonceKeys, bytes.Equal)
+	return s != nil && other != nil && reflect.DeepEqual(s, other)
 }
 
 // guardSettingsOf reads what the guard of a configuration needs; nil: it has none.

@@ -59,7 +59,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.identity, err = g.identityOf(c, old); err != nil {
 		return nil, err
 	}
-	limits := sourceLimits(c.Limits)
+	limits := c.Limits.OfSources()
 	for i, api := range c.APIs {
 		wrong := func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }
 		s := old.sourceOf(api, limits, d.identity)
@@ -108,12 +108,6 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	return d, errors.Join(errs...)
 }
 
-// sourceLimits are the limits without those on callers, which no source knows: a change of these keeps its connections and answers.
-func sourceLimits(l config.Limits) config.Limits {
-	l.AddressRate, l.PrincipalRate, l.PrincipalRates = config.Rate{}, config.Rate{}, nil
-	return l
-}
-
 // identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys.
 func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Identity, error) {
 	if c.Identity == nil {
@@ -160,18 +154,10 @@ func (s *source) trustsTheSame() bool {
 	return err == nil && bytes.Equal(pem, s.pem)
 }
 
-// compiledBy returns the configuration without what only calls and the list depend on.
-func compiledBy(c config.API) config.API {
-	sent := reserved(c)
-	c.Credential, c.Credentials, c.PassHeaders, c.Identity, c.ClientCertificate = nil, nil, nil, nil, nil
-	for _, r := range sent {
-		c.PassHeaders = append(c.PassHeaders, config.PassedHeader{To: r.In + " " + r.Name}) // as good a place as any: what matters is what no argument may set
-	}
-	c.Name, c.Refresh, c.Tools, c.Timeout, c.MaxAnswer, c.CAFile, c.HTML = "", 0, config.APITools{}, 0, 0, "", ""
-	c.SpecCredential, c.SpecTimeout, c.AllowAddresses, c.Links, c.Rate = nil, 0, nil, nil, nil
-	c.MaxLoss, c.DropArguments = 0, nil
-	c.MaxInFlight, c.MaxQueued, c.QueueTimeout, c.Breaker, c.Retries = 0, 0, 0, config.Breaker{}, config.Retries{}
-	return c
+// compilesAlike reports whether a document becomes the same with two configurations of its API: the keys that it is compiled by are equal,
+// and so are the parameters that credentials and passed headers reserve.
+func compilesAlike(a, b config.API) bool {
+	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
 }
 
 // apis is how many APIs there are when tools are named: those of a directory come and go, and no tool gets or loses a prefix
@@ -194,7 +180,7 @@ func (d *deployment) similar(api config.API, limits config.Limits) *source {
 		return nil
 	}
 	for _, s := range d.sources {
-		if reflect.DeepEqual(compiledBy(s.config), compiledBy(api)) && s.limits.MaxSchema == limits.MaxSchema {
+		if compilesAlike(s.config, api) && reflect.DeepEqual(s.limits.Compiled(), limits.Compiled()) {
 			return s
 		}
 	}

@@ -98,7 +98,7 @@ func (r *runner) reload(req reload) {
 		s.ask(r.turn) // also those that run already: the reload waits for what they find now
 	}
 	r.start(next)
-	if keys := restartKeys(r.g.o.Config, c); len(keys) > 0 {
+	if keys := c.RestartKeys(r.g.o.Config); len(keys) > 0 {
 		r.g.log.Warn("these settings changed and take effect at the next start", "keys", keys)
 	}
 }

@@ -504,26 +504,6 @@ func TestCursorsAreBound(t *testing.T) {
 	}
 }
 
-// TestRestartKeys holds that a reload names what it can't put into use, above all what would tighten access.
-func TestRestartKeys(t *testing.T) {
-	old, c := config.Config{}, config.Config{}
-	if keys := restartKeys(&old, &c); len(keys) > 0 {
-		t.Errorf("no change: %v", keys)
-	}
-	c.Admin.Token = config.NewSecret("another") // is put into use, as most is
-	c.APIs = []config.API{{Name: "a"}}
-	c.Server.Listen, c.Admin.Listen, c.Server.TLS, c.Server.OldTransport = "127.0.0.1:1", "127.0.0.1:2", &config.TLS{}, true
-	c.Server.StateDir = "/s"
-	c.Limits.MaxHeader, c.Telemetry.LogFormat, c.Telemetry.OTLPEndpoint = 1, config.LogText, &config.URL{}
-	want := []string{"admin.listen", "limits.max_header", "server.listen", "server.old_transport", "server.state_dir", "server.tls", "telemetry.log_format", "telemetry.otlp_endpoint"}
-	if keys := restartKeys(&old, &c); !slices.Equal(keys, want) {
-		t.Errorf("keys = %v, want %v", keys, want)
-	}
-	if keys := restartKeys(&old, c.ServedAs(&old)); len(keys) > 0 {
-		t.Errorf("a configuration as it is served has what only a restart brings: %v", keys)
-	}
-}
-
 // TestDirectory: every document of a directory is an API of its own with the settings of the entry; parts are passed over.
 // What comes, goes, or becomes a document is noticed, no tool changes its name for that, and the others are left alone.
 func TestDirectory(t *testing.T) {

@@ -110,7 +110,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 		return nil, wrong("ca_file", err)
 	}
 	if s.group = rand.Text(); g.shared != nil && g.shared.answers != nil {
-		s.group = fingerprintOf(c, limits, s.pem) // for other replicas, too
+		s.group = config.Fingerprint(c, limits, s.pem) // for other replicas, too
 	}
 	// A credential that can't work is found here, before anything is served (Z8).
 	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {

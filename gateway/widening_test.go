@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/test/timebox"
 )
@@ -108,5 +109,22 @@ func TestHeldTwins(t *testing.T) {
 		if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// TestAuditIsHeldAtTheStart: a change of the audit log takes effect at the next start, so that a reload neither holds it nor takes it for
+// what is in use: the start compares it with what was accepted.
+func TestAuditIsHeldAtTheStart(t *testing.T) {
+	const apis = "apis: [{spec: a.yaml, name: a}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": apis + "audit: {subject: hash}\n", "a.yaml": document("A", "one")})
+	r.served()
+	r.write(map[string]string{"drawbridge.yaml": apis + "audit: {subject: plain}\n"})
+	done := make(chan error, 1)
+	r.reloads <- reload{done: []chan<- error{done}} // as a change of the file
+	if err := timebox.Receive(t, done); err != nil {
+		t.Errorf("the reload: %v", err)
+	}
+	if audit := r.current.Load().config.Audit; audit == nil || audit.Subject != config.SubjectHash {
+		t.Errorf("in use is %+v", audit)
 	}
 }

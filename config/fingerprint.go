@@ -1,4 +1,4 @@
-package gateway
+package config
 
 import (
 	"crypto/sha256"
@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// fingerprintOf names values by all that they hold, the same in each process: what two replicas keep for an API is only then the same if
+// Fingerprint names values by all that they hold, the same in each process: what two replicas keep for an API is only then the same if
 // they have it configured alike. It is a digest of secrets too, and must not be shown as it is.
-func fingerprintOf(values ...any) string {
+func Fingerprint(values ...any) string {
 	h := sha256.New()
 	for _, v := range values {
 		digestValue(h, reflect.ValueOf(v))
