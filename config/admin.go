@@ -8,9 +8,16 @@ import (
 
 // DefaultAdminListen returns admin.listen of a configuration that does not say it.
 func DefaultAdminListen() Address {
-	var a Admin
-	(&loader{}).defaults(reflect.ValueOf(&a).Elem())
-	return a.Listen
+	return defaultsOf[Admin]().Listen
+}
+
+// DefaultLimits returns the limits of a configuration that does not say them. Servers that aren't those of an API, such as issuers, are
+// asked within these.
+func DefaultLimits() Limits { return defaultsOf[Limits]() }
+
+func defaultsOf[T any]() (section T) {
+	(&loader{}).defaults(reflect.ValueOf(&section).Elem())
+	return section
 }
 
 // AdminListen returns admin.listen of a configuration file of which nothing else need be right, for who looks for a gateway that

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 )
 
@@ -33,5 +34,18 @@ func TestAdminListen(t *testing.T) {
 	}
 	if got, ok := AdminListen(t.TempDir()+"/none", os.Getenv); ok {
 		t.Errorf("of no file: %q", got)
+	}
+}
+
+// TestDefaultLimits holds that servers which aren't those of an API are asked within the limits of a configuration that does not say any.
+func TestDefaultLimits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
+	writeFile(t, file, []byte("- https://example.com/openapi.json\n"))
+	c, problems := Load(file, func(string) string { return "" })
+	if c == nil || !reflect.DeepEqual(c.Limits, DefaultLimits()) {
+		t.Errorf("defaults are %+v; %v", DefaultLimits(), problems)
+	}
+	if l := DefaultLimits(); l.Timeout == 0 || l.ConnectTimeout == 0 || l.TLSTimeout == 0 || l.FirstByteTimeout == 0 || l.MaxAnswer == 0 || l.MaxRatio == 0 {
+		t.Errorf("no limit in %+v", l)
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/x509"
@@ -113,7 +114,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)
 	}
-	o.Client = upstream.NewClient(upstream.Options{Name: "issuers", NamedHosts: hosts, Panicked: g.panicked}).Documents()
+	o.Client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, Panicked: g.panicked})).Documents()
 	return auth.New(o)
 }
 
@@ -175,11 +176,22 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 		if !roots.AppendCertsFromPEM(authority) {
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
-		issuer.Client = upstream.NewClient(upstream.Options{
+		issuer.Client = upstream.NewClient(withDefaultLimits(upstream.Options{
 			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Panicked: panicked,
-		}).Documents()
+		})).Documents()
 	}
 	return issuer, nil
+}
+
+// withDefaultLimits returns the options of a client for servers that aren't those of an API, with the limits that are missing in them: the
+// defaults, since limits of the configuration are for APIs.
+func withDefaultLimits(o upstream.Options) upstream.Options {
+	l := config.DefaultLimits()
+	o.Timeout = cmp.Or(o.Timeout, time.Duration(l.Timeout))
+	o.Connect, o.TLSHandshake = cmp.Or(o.Connect, time.Duration(l.ConnectTimeout)), cmp.Or(o.TLSHandshake, time.Duration(l.TLSTimeout))
+	o.FirstByte = cmp.Or(o.FirstByte, time.Duration(l.FirstByteTimeout))
+	o.MaxBytes, o.MaxRatio = cmp.Or(o.MaxBytes, int64(l.MaxAnswer)), cmp.Or(o.MaxRatio, int64(l.MaxRatio))
+	return o
 }
 
 // issuerHosts are the hosts of an issuer that the operator wrote down: they may stand on private addresses (E1).

@@ -60,10 +60,10 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 			out.origins = append(out.origins, at)
 		}
 	}
-	out.client = upstream.NewClient(upstream.Options{
+	out.client = upstream.NewClient(withDefaultLimits(upstream.Options{
 		Name: "callback", NamedHosts: hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
 		TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
-	})
+	}))
 	return out
 }
 

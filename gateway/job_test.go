@@ -189,7 +189,7 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 		}
 	}
 	if out := g.first.outbound; out != nil {
-		out.client = upstream.NewClient(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }})
+		out.client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)

@@ -72,11 +72,11 @@ func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := mcp.Tuning{
-		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: cmp.Or(time.Duration(c.Server.KeepAlive), -1), SealKeys: keys,
+		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: time.Duration(c.Server.KeepAlive), SealKeys: keys,
 		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
 	}
 	if s.g.o.Local {
-		t.KeepAlive = -1 // there is nobody between
+		t.KeepAlive = 0 // there is nobody between
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
 	s.options.MaxStreamAge, s.options.Sessionless = t.MaxStreamAge, t.Sessionless

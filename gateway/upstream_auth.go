@@ -279,7 +279,7 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 		o.TLS = certificate.Config
 		a.certificates = append(a.certificates, certificate)
 	}
-	client := upstream.NewClient(o)
+	client := upstream.NewClient(withDefaultLimits(o))
 	a.tokens = append(a.tokens, client)
 	return client, nil
 }

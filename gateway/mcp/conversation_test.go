@@ -52,7 +52,7 @@ func TestConversations(t *testing.T) {
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Errorf("%s does not say why it exists", file)
 			}
-			methods, options := testMethods(), mcp.Options{Revoked: newRevoked()}
+			methods, options := testMethods(), mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revoked: newRevoked()}
 			if bytes.Contains(a.Comment, []byte("server: whole")) {
 				methods, options = wholeServer(newWhole(mcp.HubOptions{}), options)
 			}

@@ -131,7 +131,7 @@ func newDialogue(t *testing.T) *dialogue {
 		}
 		return time.Time{}
 	}})
-	methods, options := wholeServer(w, mcp.Options{Revoked: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revoked: newRevoked()})
 	d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}}
 	d.handler = newEndpoint(t, methods, options)
 	d.old = newOld(t, methods, options)

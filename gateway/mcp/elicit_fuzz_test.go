@@ -26,7 +26,7 @@ func FuzzRequestState(f *testing.F) {
 			}
 		}
 		now := time.Unix(1_800_000_000, 0)
-		h := NewHandler(nil, Options{KeepAlive: -1, SealKeys: [][]byte{[]byte("key")}, Spent: &UsedOnce{}, Now: func() time.Time { return now }})
+		h := NewHandler(nil, Options{SealKeys: [][]byte{[]byte("key")}, Spent: &UsedOnce{}, Now: func() time.Time { return now }})
 		round := Round{Questions: []Question{{Key: "a", Kind: Elicit}}, Once: true}
 		ask := func(change func(*Request), state, responses string) (map[string]Answer, string, error) {
 			x, w := newLive(h, Modern)

@@ -22,7 +22,7 @@ const (
 // safe for concurrent use.
 type Waits struct {
 	mu      sync.Mutex
-	max     int // in all; 0: 4,096
+	max     int // in all; 0: no bound but that of bytes
 	inAll   held
 	callers map[string]held
 }
@@ -33,7 +33,7 @@ type held struct {
 	bytes    int64
 }
 
-// Bound changes how many may wait in all; 0: 4,096. Those that wait already go on.
+// Bound changes how many may wait in all; 0: as many as their bytes allow. Those that wait already go on.
 func (w *Waits) Bound(requests int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,10 +72,6 @@ type wait struct {
 func (w *Waits) begin(caller string, bytes int64) (*wait, *FullError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	most := w.max
-	if most <= 0 {
-		most = 1 << 12
-	}
 	of := w.callers[caller]
 	switch {
 	case caller != "" && bytes > maxWaitBytes:
@@ -84,7 +80,7 @@ func (w *Waits) begin(caller string, bytes int64) (*wait, *FullError) {
 	case caller != "" && (of.requests >= maxWaits || of.bytes+bytes > maxWaitBytes):
 		return nil, &FullError{OfCaller: true, reason: Later(http.StatusTooManyRequests, waitLater,
 			"too many requests of this caller wait for their user: at most %d, and %d bytes", maxWaits, maxWaitBytes)}
-	case w.inAll.requests >= most || w.inAll.bytes+bytes > maxWaitBytesInAll:
+	case w.max > 0 && w.inAll.requests >= w.max || w.inAll.bytes+bytes > maxWaitBytesInAll:
 		return nil, &FullError{reason: Later(http.StatusServiceUnavailable, waitLater, "too many requests wait for their users")}
 	}
 	w.change(caller, 1, bytes)

@@ -146,7 +146,7 @@ func normal(v any) any {
 // TestAskTwice: who has answered can't ask, and who was asked gets nothing else.
 func TestAskTwice(t *testing.T) {
 	t.Parallel()
-	h := NewHandler(nil, Options{KeepAlive: -1})
+	h := NewHandler(nil, Options{})
 	x, w := newLive(h, Modern)
 	x.req.Method, x.req.Client = "tools/call", ClientElicitation
 	round := Round{Questions: []Question{{Key: "a", Kind: Elicit}}}

@@ -40,7 +40,7 @@ func FuzzEvents(f *testing.F) {
 			return
 		}
 		text = strings.ToValidUTF8(text, "?")
-		h := NewHandler(nil, Options{KeepAlive: -1})
+		h := NewHandler(nil, Options{})
 		x, w := newLive(h, Legacy)
 		params := []Chunk{{Bytes: []byte(`"text":"`)}, {Bytes: []byte(text), Escape: true}, {Bytes: []byte(`","value":`)}, {Bytes: []byte(value)}}
 		for range 2 {

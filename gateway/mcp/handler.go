@@ -67,7 +67,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 		patience: readPatience,
 	}
 	h.buffers.size, h.lean.size = bufferSize, leanSize
-	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.withDefaults()
+	t := Tuning{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.bounded()
 	h.tuning.Store(&t)
 	h.Introduce(o.Title, o.Instructions)
 	h.methods = h.table(methods)

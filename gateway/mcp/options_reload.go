@@ -1,11 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"time"
+
+	"drawbridge/openapi/jsonscan"
 )
 
-// Tuning is what of [Options] can become another while the handler serves. Zero values stand for the same defaults.
+// Tuning is what of [Options] can become another while the handler serves. Zero values mean the same.
 type Tuning struct {
 	MaxBody   int64         // see [Options]
 	MaxDepth  int           // see [Options]
@@ -19,23 +22,16 @@ type Tuning struct {
 	SealKeys [][]byte
 }
 
-func (t Tuning) withDefaults() Tuning {
-	if t.MaxBody <= 0 {
-		t.MaxBody = 1 << 20
-	}
-	if t.MaxDepth <= 0 {
-		t.MaxDepth = 64
-	}
-	if t.KeepAlive == 0 {
-		t.KeepAlive = 20 * time.Second
-	}
+// bounded puts numbers in the place of zero, where it stands for no limit.
+func (t Tuning) bounded() Tuning {
+	t.MaxBody, t.MaxDepth = cmp.Or(t.MaxBody, 1<<62), cmp.Or(t.MaxDepth, jsonscan.DefaultMaxDepth)
 	return t
 }
 
 // Tune puts another tuning into use. It is safe
 // for concurrent use, and changes nothing if there is an error, which is that of [NewSealer].
 func (h *Handler) Tune(t Tuning) error {
-	t = t.withDefaults()
+	t = t.bounded()
 	if len(t.SealKeys) > 0 {
 		if err := errors.Join(h.sealer.Rekey(t.SealKeys), h.states.Rekey(t.SealKeys), h.relays.Rekey(t.SealKeys)); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 func aged(t *testing.T, o mcp.HubOptions) *dialogue {
 	t.Helper()
 	w := newWhole(o)
-	methods, options := wholeServer(w, mcp.Options{MaxStreamAge: time.Hour, Revoked: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{KeepAlive: 20 * time.Second, MaxStreamAge: time.Hour, Revoked: newRevoked()})
 	methods["tools/call"] = func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		takes, err := time.ParseDuration(req.Name)
 		if err != nil {

@@ -43,7 +43,7 @@ func newLive(h *Handler, era Era) (*exchange, *liveWriter) {
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{})
+		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
 		x, w := newLive(h, Modern)
 		notify := func() {
 			if err := x.reply.Notify("n"); err != nil {
@@ -92,7 +92,7 @@ func TestKeepAlivePanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told []any
-		h := NewHandler(nil, Options{Panicked: func(_ string, v any) { told = append(told, v) }})
+		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second, Panicked: func(_ string, v any) { told = append(told, v) }})
 		x, _ := newLive(h, Modern)
 		x.out.w = &panicWriter{nullWriter{header: http.Header{}}}
 		x.reply.KeepAlive(time.Second)
@@ -122,7 +122,7 @@ func TestKeepAliveOfASilentCall(t *testing.T) {
 		{36 * time.Second, "application/json", `{"jsonrpc":"2.0","id":1,"result":{}}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := NewHandler(nil, Options{})
+			h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
 			x, w := newLive(h, Legacy)
 			x.req.HTTP.Header.Set("Accept", c.accept)
 			x.reply.KeepAlive(15 * time.Second)
@@ -180,7 +180,7 @@ func TestNotifyFromSeveral(t *testing.T) {
 func TestBrokenStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{})
+		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
 		x, w := newLive(h, Modern)
 		if err := x.reply.Notify("n"); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestBrokenStream(t *testing.T) {
 func TestProgressRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{})
+		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
 		x, w := newLive(h, Modern)
 		for i := range 1000 {
 			if err := x.reply.Progress(float64(i+1), float64(i+1), "step"); err != nil {
@@ -251,7 +251,7 @@ func TestProgressRate(t *testing.T) {
 // TestStaticInAStream: a list that was asked for with progress, of all things.
 func TestStaticInAStream(t *testing.T) {
 	t.Parallel()
-	h := NewHandler(nil, Options{KeepAlive: -1})
+	h := NewHandler(nil, Options{})
 	x, w := newLive(h, Legacy)
 	x.req.HTTP.Header.Set("Accept-Encoding", "gzip")
 	if err := x.reply.Progress(1, 2, ""); err != nil {

@@ -126,7 +126,7 @@ func newLineClient(t *testing.T, everything bool) *lineClient {
 	if everything {
 		c.whole = newWhole(mcp.HubOptions{})
 		requests = 4
-		methods, o := wholeServer(c.whole, mcp.Options{Name: "test", Version: "1.2.3", KeepAlive: -1, MaxStreamAge: time.Hour})
+		methods, o := wholeServer(c.whole, mcp.Options{Name: "test", Version: "1.2.3", MaxStreamAge: time.Hour})
 		o.Capabilities.Tools = true
 		h = mcp.NewHandler(methods, o)
 	}

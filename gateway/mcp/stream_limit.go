@@ -7,7 +7,7 @@ import "sync"
 // for concurrent use.
 type Listeners struct {
 	mu                sync.Mutex
-	most, each        int // 0: the defaults of [HubOptions]
+	most, each        int // 0: no bound
 	streams, sessions tally
 }
 
@@ -17,31 +17,19 @@ type tally struct {
 	of  map[string]int
 }
 
-// Bound changes how many streams may be open, and how many of one caller, and as many sessions. 0 stands for the defaults of
-// [HubOptions]. Streams that are open stay, also where they are too many.
+// Bound changes how many streams may be open, and how many of one caller, and as many sessions. 0 stands for no bound. Streams that are
+// open stay, also where they are too many.
 func (n *Listeners) Bound(streams, perCaller int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.most, n.each = streams, perCaller
 }
 
-// bounds returns both, with their defaults. The caller holds the lock.
-func (n *Listeners) bounds() (most, each int) {
-	if most, each = n.most, n.each; most <= 0 {
-		most = 1 << 14
-	}
-	if each <= 0 {
-		each = 64
-	}
-	return most, each
-}
-
 // perCaller returns how many of one caller there may be.
 func (n *Listeners) perCaller() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, each := n.bounds()
-	return each
+	return n.each
 }
 
 // enterStream counts a stream, or tells of what there is too much. "" is many callers: they count in all alone.
@@ -82,11 +70,10 @@ func (n *Listeners) leaveSession(caller string) {
 
 // full tells whether one more would be too many. The caller holds the lock.
 func (n *Listeners) full(t *tally, caller string) fullness {
-	most, each := n.bounds()
 	switch {
-	case t.all >= most:
+	case n.most > 0 && t.all >= n.most:
 		return fullInAll
-	case caller != "" && t.of[caller] >= each:
+	case caller != "" && n.each > 0 && t.of[caller] >= n.each:
 		return fullOfCaller
 	}
 	return notFull

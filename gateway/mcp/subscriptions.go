@@ -80,11 +80,11 @@ type HubOptions struct {
 	// Listeners counts the streams and sessions. Hubs that share one are bounded together, by its [Listeners.Bound]. nil: the hub has one
 	// of its own, with the two that follow.
 	Listeners *Listeners
-	// MaxStreams bounds the open streams; above it there is a 503. 0: 16,384.
+	// MaxStreams bounds the open streams; above it there is a 503. 0: no bound.
 	MaxStreams int
 	// MaxPerPrincipal bounds the open streams of one principal, and the sessions without one in which
 	// it has subscriptions; above it there is a 429, and a session whose stream ends then loses its subscriptions with it. The anonymous principal is many
-	// callers: for it the address counts. 0: 64.
+	// callers: for it the address counts. 0: no bound.
 	MaxPerPrincipal int
 	// MaxWatches bounds the resources and tasks of one stream or session. 0: 256.
 	MaxWatches int

@@ -179,7 +179,7 @@ func TestOneForEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const streams, changes = 50, 200
 		w := newWhole(mcp.HubOptions{})
-		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub, KeepAlive: -1})
+		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub})
 		listen := func(ctx context.Context) *talk {
 			k := &talk{header: http.Header{}}
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -459,7 +459,7 @@ func TestPanicInARelease(t *testing.T) {
 			WatchTask: func(_ context.Context, _ mcp.Viewer, id string) (string, func(), error) { return id, release(id), nil },
 		})
 		h := newEndpoint(t, nil, mcp.Options{
-			Hub: hub, Capabilities: mcp.Capabilities{Resources: true}, KeepAlive: -1, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+			Hub: hub, Capabilities: mcp.Capabilities{Resources: true}, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:/1","x:/2"],"taskIds":["1","2"]},`+
 			strings.Replace(modernMeta, `Capabilities":{`, `Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1)+`}}`,

@@ -48,9 +48,9 @@ type Options struct {
 	// server/discover. Zero: not at all.
 	DiscoverCache Cache
 
-	// MaxBody is the limit of a request's body in bytes; 0: 1 MiB.
+	// MaxBody is the limit of a request's body in bytes; 0: none.
 	MaxBody int64
-	// MaxDepth is the limit of nesting in a request's body; 0: 64.
+	// MaxDepth is the limit of nesting in a request's body; 0: [jsonscan.DefaultMaxDepth].
 	MaxDepth int
 
 	// SealKeys seal the ids of legacy sessions and the states of questions: the first seals, all open.
@@ -95,7 +95,7 @@ type Options struct {
 	// told.
 	Hub *Hub
 	// KeepAlive is after how much silence an event stream gets a comment, so that
-	// nobody between client and server takes it for dead. 0: 20 seconds; below 0: never.
+	// nobody between client and server takes it for dead. 0: never.
 	KeepAlive time.Duration
 	// MaxStreamAge is how old a stream of changes may become, a tenth more or less by chance; it ends then as in
 	// [Hub.Drain]. One of a conversation over lines has no age: there nobody opens it again. 0: any age.

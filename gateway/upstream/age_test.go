@@ -135,7 +135,7 @@ func TestMovedService(t *testing.T) {
 				o.RootCAs.AddCert(old.Certificate())
 				o.RootCAs.AddCert(next.Certificate())
 			}
-			client := NewClient(o)
+			client := newClient(o)
 			defer client.Close()
 			resolveBy(client, dns.resolver(t))
 			var passed atomic.Int64
@@ -234,7 +234,7 @@ func TestBlackHoledConnection(t *testing.T) {
 	address.Scheme = "https"
 	pool := x509.NewCertPool()
 	pool.AddCert(server.Certificate())
-	client := NewClient(Options{Name: "orders", BaseURL: address, RootCAs: pool, ping: 90 * time.Millisecond})
+	client := newClient(Options{Name: "orders", BaseURL: address, RootCAs: pool, ping: 90 * time.Millisecond})
 	defer client.Close()
 	const want = "200 \"HTTP/2.0\"\n"
 	if got := outcome(client, get(t, address)); got != want {

@@ -21,7 +21,7 @@ func TestProtectionAllocatesNothing(t *testing.T) {
 			own := *resp
 			return &own, nil
 		})
-		client := NewClient(o)
+		client := newClient(o)
 		defer client.Close()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://orders.internal/", nil)
 		if err != nil {

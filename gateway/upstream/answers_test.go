@@ -47,7 +47,7 @@ func TestAnswers(t *testing.T) {
 				readRequest(conn)
 				conn.Write(answer)
 			})
-			c := NewClient(Options{Name: "orders", BaseURL: address, MaxBytes: 512})
+			c := newClient(Options{Name: "orders", BaseURL: address, MaxBytes: 512})
 			defer c.Close()
 			if diff := cmp.Diff(want, outcome(c, get(t, address))); diff != "" {
 				t.Error(diff)

@@ -17,7 +17,7 @@ func BenchmarkDo(b *testing.B) {
 		data := bytes.Repeat([]byte("x"), size)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }))
 		defer server.Close()
-		client := NewClient(Options{BaseURL: parse(b, server.URL)})
+		client := newClient(Options{BaseURL: parse(b, server.URL)})
 		defer client.Close()
 		bare := &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
 		defer bare.CloseIdleConnections()

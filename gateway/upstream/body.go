@@ -105,7 +105,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
 			Err: fmt.Errorf("answer of more than %d bytes", b.limits.bytes)})
 	}
-	if b.decoder != nil && b.read > ratioFrom && b.read > b.limits.ratio*b.decoder.encoded {
+	if b.decoder != nil && b.limits.ratio > 0 && b.read > ratioFrom && b.read > b.limits.ratio*b.decoder.encoded {
 		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
 			Err: fmt.Errorf("answer of %d bytes out of %d, more than %d to 1", b.read, b.decoder.encoded, b.limits.ratio)})
 	}

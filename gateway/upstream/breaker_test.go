@@ -92,7 +92,7 @@ func TestBreakerOfAllErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := usual
 		o.AllErrors = true
-		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
+		client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
 			Wrap: service(func(*http.Request) (*http.Response, error) { return reply(500), nil })})
 		defer client.Close()
 		for range 20 {
@@ -147,7 +147,7 @@ func TestBreakerOfClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hits := 0
 				var changes []string
-				client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual,
+				client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual,
 					Room:         Room{InFlight: 1}, // so that who is refused takes no place
 					StateChanged: func(host string, from, to State) { changes = append(changes, fmt.Sprint(host, ": ", from, " to ", to)) },
 					Wrap: service(func(r *http.Request) (*http.Response, error) {
@@ -202,7 +202,7 @@ func (brokenBody) Close() error             { return nil }
 // up has not failed, and does not hold a probe.
 func TestStreamIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual, Timeout: time.Second,
+		client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual, Timeout: time.Second,
 			Wrap: service(func(r *http.Request) (*http.Response, error) {
 				resp := reply(200, "Content-Type", "text/event-stream; charset=utf-8")
 				resp.Body, resp.ContentLength = endless{r}, -1
@@ -296,7 +296,7 @@ func TestProbeThatSaysNothing(t *testing.T) {
 			o := usual
 			o.Probes = 1
 			serve := func(*http.Request) (*http.Response, error) { return reply(503), nil }
-			client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
+			client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: o,
 				Wrap: service(func(r *http.Request) (*http.Response, error) { return serve(r) })})
 			defer client.Close()
 			for range 20 {

@@ -17,7 +17,7 @@ type Room struct {
 	// Queued is how many more may wait for one of these to end, in the order in
 	// which they came. 0: none.
 	Queued int
-	// Wait is how long a call waits at most, out of its own time. Default 500 ms.
+	// Wait is how long a call waits at most, out of its own time. 0: not at all.
 	Wait time.Duration
 }
 
@@ -42,9 +42,6 @@ type waiter struct {
 func newRoom(limit Room) *room {
 	if limit.InFlight <= 0 {
 		return nil
-	}
-	if limit.Wait <= 0 {
-		limit.Wait = 500 * time.Millisecond
 	}
 	return &room{limit: limit}
 }

@@ -107,7 +107,7 @@ func TestRoomRace(t *testing.T) {
 func TestOverloaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hits := 0
-		c := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Room: Room{InFlight: 1, Queued: 1, Wait: 3 * time.Second},
+		c := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Room: Room{InFlight: 1, Queued: 1, Wait: 3 * time.Second},
 			Wrap: service(func(*http.Request) (*http.Response, error) { hits++; return reply(200), nil })})
 		defer c.Close()
 		request := func() *http.Request {
@@ -165,7 +165,7 @@ func TestPlaceIsGivenUp(t *testing.T) {
 		"panic":      func(*http.Request) (*http.Response, error) { panic("credential") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := NewClient(Options{Name: "orders", Room: Room{InFlight: 1}, Wrap: service(serve)})
+			c := newClient(Options{Name: "orders", Room: Room{InFlight: 1}, Wrap: service(serve)})
 			defer c.Close()
 			func() {
 				defer func() { _ = recover() }()

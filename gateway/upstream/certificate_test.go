@@ -85,7 +85,7 @@ func TestBadCertificates(t *testing.T) {
 			defer server.Close()
 			pool := x509.NewCertPool()
 			pool.AddCert(ca.Leaf)
-			client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool})
+			client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool})
 			defer client.Close()
 			got := outcome(client, get(t, parse(t, server.URL)))
 			if !strings.HasPrefix(got, c.want) || requests.Load() != 0 && c.want == "tls" {

@@ -211,7 +211,7 @@ func TestCleartextEarly(t *testing.T) {
 				conn.Close() // bytes of the body that nobody read, or that come now, reset the connection
 				close(gone)
 			})
-			client := NewClient(Options{Name: "orders", BaseURL: address})
+			client := newClient(Options{Name: "orders", BaseURL: address})
 			defer client.Close()
 			sent := 0
 			req := get(t, address)
@@ -333,7 +333,7 @@ func TestCleartextOwnAnswers(t *testing.T) {
 	}))
 	defer server.Close()
 	base := parse(t, server.URL)
-	client := NewClient(Options{Name: "orders", BaseURL: base, MaxIdle: 4})
+	client := newClient(Options{Name: "orders", BaseURL: base, MaxIdle: 4})
 	defer client.Close()
 	var calls sync.WaitGroup
 	var good atomic.Int64

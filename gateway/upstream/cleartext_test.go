@@ -187,7 +187,7 @@ func TestRefusedRequests(t *testing.T) {
 		`net/http: invalid method "GET / HTTP/1.1\r\nX:"`:  func(r *http.Request) { r.Method = "GET / HTTP/1.1\r\nX:" },
 	} {
 		address := listen(t, func(net.Conn) { t.Error("connected") })
-		client := NewClient(Options{Name: "orders", BaseURL: address})
+		client := newClient(Options{Name: "orders", BaseURL: address})
 		closed := false
 		req, err := http.NewRequestWithContext(t.Context(), "POST", address.String(), closing{strings.NewReader("x"), &closed})
 		if err != nil {
@@ -424,7 +424,7 @@ func TestProbe(t *testing.T) {
 					}
 				}
 			})
-			client := NewClient(Options{Name: "orders", BaseURL: address})
+			client := newClient(Options{Name: "orders", BaseURL: address})
 			defer client.Close()
 			if got := outcome(client, get(t, address)); got != "200 \"ok\"\n" {
 				t.Fatal(got)

@@ -23,7 +23,7 @@ func TestCutHead(t *testing.T) {
 			readRequest(conn)
 			_, _ = io.WriteString(conn, answer)
 		})
-		client := NewClient(Options{Name: "orders", BaseURL: address})
+		client := newClient(Options{Name: "orders", BaseURL: address})
 		if got, _, _ := strings.Cut(outcome(client, get(t, address)), "\n"); got != want {
 			t.Errorf("%q: %s, want %s", answer, got, want)
 		}

@@ -39,7 +39,7 @@ func TestCVE_2026_71324_LeftOnTheConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, ended := poisoned(t, answer)
-			client := NewClient(Options{BaseURL: parse(t, "http://"+address)})
+			client := newClient(Options{BaseURL: parse(t, "http://"+address)})
 			defer client.Close()
 			for range 20 {
 				resp, err := client.Do(get(t, parse(t, "http://"+client.baseHost+"/")))

@@ -42,7 +42,7 @@ func TestOneDeadline(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hits := 0
-				client := impatient(NewClient(Options{Name: "orders", Timeout: 10 * time.Second, Retries: Retries{Max: 2, Budget: 10},
+				client := impatient(newClient(Options{Name: "orders", Timeout: 10 * time.Second, Retries: Retries{Max: 2, Budget: 10},
 					Room: Room{InFlight: 1, Queued: 1, Wait: time.Minute},
 					Wrap: service(func(r *http.Request) (*http.Response, error) {
 						hits++
@@ -135,7 +135,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			for _, retries := range []int{0, 2} {
 				synctest.Test(t, func(t *testing.T) {
 					closed := false
-					client := NewClient(Options{Name: "orders", Timeout: time.Minute, Retries: Retries{Max: retries, Budget: 10},
+					client := newClient(Options{Name: "orders", Timeout: time.Minute, Retries: Retries{Max: retries, Budget: 10},
 						Wrap: service(func(r *http.Request) (*http.Response, error) {
 							resp := answer.make(r)
 							resp.Body = closing{resp.Body, &closed}

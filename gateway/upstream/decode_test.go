@@ -40,7 +40,7 @@ func TestEndlessNothing(t *testing.T) {
 				gone <- sent
 			}))
 			defer server.Close()
-			client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), MaxBytes: 64 << 10})
+			client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), MaxBytes: 64 << 10})
 			defer client.Close()
 			done := make(chan string)
 			go func() { done <- outcome(client, get(t, parse(t, server.URL))) }()
@@ -83,7 +83,7 @@ func TestContentEncodingsThatAreNone(t *testing.T) {
 				_, _ = w.Write(tt.body)
 			}))
 			odd := 0
-			client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), OddCoding: func() { odd++ }})
+			client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), OddCoding: func() { odd++ }})
 			want := strings.ReplaceAll(tt.want, "%d", strconv.Itoa(status))
 			if got := outcome(client, get(t, parse(t, server.URL))); !strings.HasPrefix(got, want) || odd != tt.odd {
 				t.Errorf("%s with %d: %s, counted %d, want %s, %d", encoding, status, got, odd, want, tt.odd)

@@ -41,7 +41,7 @@ func TestDocuments(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	base := parse(t, server.URL)
-	client := NewClient(Options{Name: "orders", BaseURL: base, MaxBytes: 64 << 20})
+	client := newClient(Options{Name: "orders", BaseURL: base, MaxBytes: 64 << 20})
 	defer client.Close()
 	for _, c := range []struct{ path, want string }{
 		{"/hop/-", "200 arrived"},
@@ -91,7 +91,7 @@ func TestDocumentHead(t *testing.T) {
 			defer close(served)
 			_ = service.Serve(l)
 		}()
-		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://example.com"), FirstByte: 15 * time.Second, Timeout: 25 * time.Second, dial: l.dial})
+		client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://example.com"), FirstByte: 15 * time.Second, Timeout: 25 * time.Second, dial: l.dial})
 		resp, err := client.Documents().Do(get(t, parse(t, "http://example.com")))
 		if got := told(resp, err); got != "200 \"openapi: 3.1.0\"\n" {
 			t.Error(got)

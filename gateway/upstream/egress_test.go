@@ -96,7 +96,7 @@ func TestAddressTable(t *testing.T) {
 		}
 	}
 	client := func(o Options, dns *names) (*Client, *dials) {
-		c, d := NewClient(o), &dials{}
+		c, d := newClient(o), &dials{}
 		d.watch(c)
 		resolveBy(c, dns.resolver(t))
 		return c, d

@@ -66,7 +66,7 @@ func testExact(t *testing.T, long []string) {
 					fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\n\r\n")
 				}
 			})
-			client := NewClient(Options{Name: "orders", BaseURL: address})
+			client := newClient(Options{Name: "orders", BaseURL: address})
 			defer client.Close()
 			warm := get(t, address)
 			warm.Header["Long"] = long
@@ -124,7 +124,7 @@ func TestExactHTTP2(t *testing.T) {
 	for _, method := range []string{"GET", "PUT"} {
 		var requests atomic.Int64
 		server, pool := framed(t, &requests, func(f *http2.Framer, stream uint32) { _ = f.WriteRSTStream(stream, http2.ErrCodeProtocol) })
-		client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
+		client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
 		if got := outcome(client, get(t, parse(t, server.URL))); got != "204 \"\"\n" {
 			t.Fatal(got)
 		}

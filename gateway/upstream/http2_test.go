@@ -107,7 +107,7 @@ func TestHTTP2Faults(t *testing.T) {
 		t.Run(fmt.Sprint(c.fault, " ", c.method, " ", c.body), func(t *testing.T) {
 			var requests atomic.Int64
 			server, pool := framed(t, &requests, faults[c.fault])
-			client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
+			client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
 			defer client.Close()
 			if got := outcome(client, get(t, parse(t, server.URL))); got != "204 \"\"\n" {
 				t.Fatal(got)
@@ -141,7 +141,7 @@ func TestHTTP2AfterHTTP1(t *testing.T) {
 		var requests atomic.Int64
 		requests.Store(1) // the first is the one that fails
 		server, pool := framed(t, &requests, func(f *http2.Framer, stream uint32) { f.WriteRSTStream(stream, http2.ErrCodeProtocol) })
-		client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
+		client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
 		client.pool.spoken.http1.Store(true)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body))
 		if err != nil {

@@ -18,7 +18,7 @@ func TestPanicWhileDialling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewClient(Options{Name: "shop", BaseURL: base, TLS: func(*tls.Config, string) (*tls.Config, error) { panic("injected") }})
+	c := newClient(Options{Name: "shop", BaseURL: base, TLS: func(*tls.Config, string) (*tls.Config, error) { panic("injected") }})
 	defer c.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, service.URL, nil)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestHeadInTime(t *testing.T) {
 							_ = service.Serve(l)
 						}
 					}()
-					client := NewClient(Options{Name: "orders", BaseURL: parse(t, wire.scheme+"://example.com"), RootCAs: roots, dial: l.dial})
+					client := newClient(Options{Name: "orders", BaseURL: parse(t, wire.scheme+"://example.com"), RootCAs: roots, dial: l.dial})
 					for _, path := range []string{"/first", "/second"} {
 						ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), c.timeout)
 						req, err := http.NewRequestWithContext(ctx, http.MethodGet, wire.scheme+"://example.com"+path, nil)

@@ -66,7 +66,7 @@ func TestRenewed(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			hits := 0
-			client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 1, Budget: 100},
+			client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 1, Budget: 100},
 				Wrap: service(func(*http.Request) (*http.Response, error) { hits++; return c.attempts[hits-1](cancel) })}))
 			defer client.Close()
 			resp, requests, err := client.Send(get(t, parse(t, "http://orders.internal/")).WithContext(ctx), ByMethod, Brief)
@@ -88,7 +88,7 @@ func TestProbeThatEndsWithItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := func() (*http.Response, error) { return reply(503), nil }
 		hits := 0
-		client := NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"),
+		client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"),
 			Breaker: Breaker{Failures: 50, Calls: 1, Window: 10 * time.Second, Pause: 5 * time.Second, Probes: 1},
 			Wrap:    service(func(*http.Request) (*http.Response, error) { hits++; return answer() })})
 		defer client.Close()
@@ -122,7 +122,7 @@ func TestClosePatient(t *testing.T) {
 	defer s.Close()
 	o := Options{Name: "orders", BaseURL: parse(t, s.URL), RootCAs: x509.NewCertPool()}
 	o.RootCAs.AddCert(s.Certificate())
-	client := NewClient(o)
+	client := newClient(o)
 	resp, _, err := client.Send(get(t, parse(t, s.URL)), ByMethod, Patient)
 	if got := told(resp, err); got != "200 \"ok\"\n" {
 		t.Error(got)

@@ -41,7 +41,7 @@ func TestRetryThatIsNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hits := 0
-				client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Retries: Retries{Max: 2, Budget: 10},
+				client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Retries: Retries{Max: 2, Budget: 10},
 					Room: Room{InFlight: 1}, Breaker: usual,
 					Wrap: service(func(*http.Request) (*http.Response, error) {
 						hits++
@@ -100,7 +100,7 @@ func TestRetryGivesUp(t *testing.T) {
 				}
 				gone <- struct{}{}
 			})
-			client := impatient(NewClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 1, Budget: 10}}))
+			client := impatient(newClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 1, Budget: 10}}))
 			want := "200 \"ok\"\n"
 			if strings.HasPrefix(name, "with") {
 				want = "protocol\n"
@@ -145,11 +145,11 @@ func TestRetrier(t *testing.T) {
 
 // TestRetried: what is counted has a closed set of reasons.
 func TestRetried(t *testing.T) {
-	client := NewClient(Options{})
+	client := newClient(Options{})
 	if n := len(maps.Collect(client.Retried())); n != 0 {
 		t.Errorf("%d reasons, and nothing is repeated", n)
 	}
-	client = impatient(NewClient(Options{Retries: Retries{Max: 1, Budget: 10},
+	client = impatient(newClient(Options{Retries: Retries{Max: 1, Budget: 10},
 		Wrap: service(func(*http.Request) (*http.Response, error) { return reply(503), nil })}))
 	outcome(client, get(t, parse(t, "http://orders.internal/")))
 	if got := maps.Collect(client.Retried()); len(got) != len(retryReasons) || got["503"] != 1 || got["502"] != 0 {

@@ -92,7 +92,7 @@ func TestFaultMatrix(t *testing.T) {
 				if kind.method == "HEAD" && strings.Contains(fault.name, "body") {
 					continue // it has none
 				}
-				client := impatient(NewClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 2, Budget: 100}}))
+				client := impatient(newClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 2, Budget: 100}}))
 				req := get(t, address)
 				req.Method = kind.method
 				if kind.method == "PUT" || kind.method == "POST" || kind.method == "PATCH" {
@@ -147,7 +147,7 @@ func TestNotSent(t *testing.T) {
 	} {
 		for _, kind := range []Kind{Connect, TLS, Refused, Credential, Timeout, Canceled, Protocol} {
 			dials := 0
-			client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
+			client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
 				Wrap: service(func(*http.Request) (*http.Response, error) {
 					dials++
 					return nil, &Error{Kind: kind, API: "orders", Err: errors.New("x")}
@@ -169,7 +169,7 @@ func TestNotSent(t *testing.T) {
 		}
 	}
 	dials := 0
-	client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
+	client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
 		Wrap: service(func(*http.Request) (*http.Response, error) {
 			dials++
 			return nil, &Error{Kind: Connect, API: "orders", Err: errors.New("x")}
@@ -205,7 +205,7 @@ func TestRetryTimes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
 				var starts []time.Duration
-				client := NewClient(Options{Name: "orders", Timeout: c.timeout, Retries: Retries{Max: 2, Budget: 10},
+				client := newClient(Options{Name: "orders", Timeout: c.timeout, Retries: Retries{Max: 2, Budget: 10},
 					Wrap: service(func(*http.Request) (*http.Response, error) {
 						starts = append(starts, time.Since(begin))
 						time.Sleep(c.took)
@@ -239,7 +239,7 @@ func TestRetryEndsWithTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, failure := range []*Error{nil, {Kind: Connect, API: "orders", Err: errors.New("x")}} {
 			hits := 0
-			client := NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10}, Room: Room{InFlight: 1},
+			client := newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10}, Room: Room{InFlight: 1},
 				Wrap: service(func(*http.Request) (*http.Response, error) {
 					if hits++; failure != nil {
 						return nil, failure
@@ -267,7 +267,7 @@ func TestRetryEndsWithTheCall(t *testing.T) {
 // there are calls, and ten to begin with.
 func TestRetryBudget(t *testing.T) {
 	hits := 0
-	client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10},
+	client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10},
 		Wrap: service(func(*http.Request) (*http.Response, error) { hits++; return reply(503), nil })}))
 	defer client.Close()
 	const calls = 1000
@@ -291,7 +291,7 @@ func TestRetryBudget(t *testing.T) {
 func TestNoRetryIntoAnOpenBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hits := 0
-		client := impatient(NewClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Retries: Retries{Max: 10, Budget: 1000},
+		client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Retries: Retries{Max: 10, Budget: 1000},
 			Breaker: Breaker{Failures: 50, Calls: 4, Window: 10 * time.Second, Pause: 5 * time.Second, Probes: 1},
 			Wrap:    service(func(*http.Request) (*http.Response, error) { hits++; return reply(503), nil })}))
 		defer client.Close()
@@ -325,7 +325,7 @@ func TestStaleConnection(t *testing.T) {
 		want   string
 		hits   int64
 	}{{"PUT", "200 \"ok\"\n", 2}, {"DELETE", "200 \"ok\"\n", 2}, {"POST", "truncated\n", 1}} {
-		client := impatient(NewClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 2, Budget: 100}}))
+		client := impatient(newClient(Options{Name: "orders", BaseURL: address, Retries: Retries{Max: 2, Budget: 100}}))
 		outcome(client, get(t, address.JoinPath("/first")))
 		hits.Store(0)
 		req := get(t, address.JoinPath("/second"))
@@ -357,7 +357,7 @@ func TestSeenBefore(t *testing.T) {
 		}, false},
 	} {
 		hits := 0
-		client := impatient(NewClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
+		client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 100},
 			Wrap: service(func(*http.Request) (*http.Response, error) {
 				if hits++; hits == 1 {
 					return c.first()

@@ -23,7 +23,7 @@ func TestTracedHead(t *testing.T) {
 		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
 		wait(conn)
 	})
-	client := NewClient(Options{Name: "orders", BaseURL: address, TracerProvider: trace.NewTracerProvider()})
+	client := newClient(Options{Name: "orders", BaseURL: address, TracerProvider: trace.NewTracerProvider()})
 	defer client.Close()
 	req := get(t, address)
 	req.Method = http.MethodHead
@@ -46,7 +46,7 @@ func TestTracing(t *testing.T) {
 	defer server.Close()
 	spans := tracetest.NewSpanRecorder()
 	provider := trace.NewTracerProvider(trace.WithSpanProcessor(spans))
-	client := NewClient(Options{
+	client := newClient(Options{
 		Name: "orders", BaseURL: parse(t, server.URL), TracerProvider: provider,
 		Wrap: func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {

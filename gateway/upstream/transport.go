@@ -26,7 +26,6 @@ func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
 		NextProtos: []string{"h2", "http/1.1"},
 	}
 	ping := cmp.Or(o.ping, 15*time.Second)
-	handshake := cmp.Or(o.TLSHandshake, 2*time.Second)
 	return &http.Transport{
 		DialContext: surviving(dial),
 		// Our own, so that its errors can be told apart from all others.
@@ -38,14 +37,14 @@ func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
 					return nil, &dialError{kind: Credential, err: err}
 				}
 			}
-			return dialTLS(ctx, dial, own, spoken, handshake, network, addr)
+			return dialTLS(ctx, dial, own, spoken, o.TLSHandshake, network, addr)
 		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           0, // the limit on each host is enough: there are few hosts
 		MaxIdleConnsPerHost:    cmp.Or(o.MaxIdle, 256),
 		IdleConnTimeout:        maxRest,
-		ResponseHeaderTimeout:  cmp.Or(o.FirstByte, 15*time.Second),
+		ResponseHeaderTimeout:  o.FirstByte,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		HTTP2: &http.HTTP2Config{ // a silent connection is asked whether it still lives (L7)
 			SendPingTimeout: ping,
@@ -79,7 +78,10 @@ func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *proto
 	config = config.Clone()
 	config.ServerName = host
 	secure := tls.Client(conn, config)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	cancel := func() {}
+	if limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, limit)
+	}
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()

@@ -18,7 +18,7 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// Options configure a [Client]. The zero value of each field is usable.
+// Options configure a [Client]. Times and sizes have no defaults here: zero stands for no limit.
 type Options struct {
 	// Name is the configured name of the API; errors and spans carry it.
 	Name string
@@ -41,20 +41,20 @@ type Options struct {
 
 	// Timeout is the time for a whole call, from Do to the last byte of the
 	// body. It counts only if the request's context has no deadline of its own,
-	// so that a rule for one operation may be longer or shorter. Default 30 s.
+	// so that a rule for one operation may be longer or shorter. 0: any time.
 	Timeout time.Duration
-	// Connect is the time for name resolution and the TCP handshake. Default 2 s.
+	// Connect is the time for name resolution and the TCP handshake. 0: any time.
 	Connect time.Duration
-	// TLSHandshake is the time for the TLS handshake. Default 2 s.
+	// TLSHandshake is the time for the TLS handshake. 0: any time.
 	TLSHandshake time.Duration
 	// FirstByte is the time from the request's end to the answer's head, but for
-	// calls that are [Patient]. Default 15 s.
+	// calls that are [Patient]. 0: any time.
 	FirstByte time.Duration
 
-	// MaxBytes is the size of the largest answer, decoded. Default 8 MiB.
+	// MaxBytes is the size of the largest answer, decoded. 0: any size.
 	MaxBytes int64
 	// MaxRatio is the largest ratio of decoded to encoded bytes, looked at once
-	// 64 KiB are decoded. Default 200.
+	// 64 KiB are decoded. 0: any ratio.
 	MaxRatio int64
 	// MaxIdle is the number of idle connections kept to one host. Default 256.
 	MaxIdle int
@@ -93,6 +93,9 @@ type Options struct {
 	dial dialer        // for tests: connects instead of the guard; nil: it does
 }
 
+// noSize is the most bytes of an answer without a limit; sums with it don't overflow.
+const noSize = 1 << 62
+
 // maxHeaderBytes and maxHeaderLines limit the head of an answer (P1).
 const (
 	maxHeaderBytes = 64 << 10
@@ -127,10 +130,10 @@ type Client struct {
 func NewClient(o Options) *Client {
 	c := &Client{
 		name:     o.Name,
-		timeout:  cmp.Or(o.Timeout, 30*time.Second),
+		timeout:  o.Timeout,
 		room:     newRoom(o.Room),
 		retries:  newRetrier(o.Retries),
-		limits:   limits{bytes: cmp.Or(o.MaxBytes, 8<<20), ratio: cmp.Or(o.MaxRatio, 200)},
+		limits:   limits{bytes: cmp.Or(o.MaxBytes, noSize), ratio: o.MaxRatio},
 		gzip:     slices.Clip([]string{"gzip, deflate"}),
 		identity: slices.Clip([]string{"identity"}),
 		agent:    slices.Clip([]string{cmp.Or(o.UserAgent, "drawbridge")}),
@@ -142,7 +145,7 @@ func NewClient(o Options) *Client {
 	}
 	c.allErrors = o.Breaker.AllErrors
 	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
-	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, cmp.Or(o.Connect, 2*time.Second))
+	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
 	c.guard = g
 	dial := g.dial
 	if o.dial != nil {
@@ -223,7 +226,7 @@ func (c *Client) Close() { c.pool.close() }
 // made. All that a call waits for is within that one deadline (L1).
 func (c *Client) do(req *http.Request, l limits, repeat Repeat, patience Patience) (_ *http.Response, requests int, _ error) {
 	sent, cancel := req, context.CancelFunc(func() {})
-	if _, limited := req.Context().Deadline(); !limited {
+	if _, limited := req.Context().Deadline(); !limited && c.timeout > 0 {
 		var ctx context.Context
 		ctx, cancel = context.WithTimeout(req.Context(), c.timeout)
 		sent = req.WithContext(ctx)

@@ -73,7 +73,7 @@ func TestDeadlines(t *testing.T) {
 			u := listen(t, c.serve)
 			u.Scheme = c.scheme
 			c.options.Name, c.options.BaseURL = "orders", u
-			client := NewClient(c.options)
+			client := newClient(c.options)
 			defer client.Close()
 			req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, u.String(), nil)
 			if err != nil {
@@ -98,7 +98,7 @@ func TestOwnDeadline(t *testing.T) {
 		conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
 		wait(conn)
 	})
-	client := NewClient(Options{Name: "orders", BaseURL: u, Timeout: time.Nanosecond})
+	client := newClient(Options{Name: "orders", BaseURL: u, Timeout: time.Nanosecond})
 	defer client.Close()
 	if got := outcome(client, get(t, u)); got != "200 \"ok\"\n" {
 		t.Error(got)
@@ -158,7 +158,7 @@ func TestNoConnection(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.options.Name = "orders"
-			client := NewClient(c.options)
+			client := newClient(c.options)
 			defer client.Close()
 			got := outcome(client, get(t, c.call))
 			if diff := cmp.Diff(c.want+"\n", got); diff != "" {
@@ -181,7 +181,7 @@ func TestProxyFromEnvironment(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
-	client := NewClient(Options{BaseURL: parse(t, server.URL)})
+	client := newClient(Options{BaseURL: parse(t, server.URL)})
 	defer client.Close()
 	if client.pool.current.Load().transport.Proxy != nil {
 		t.Error("a proxy is used")
@@ -200,7 +200,7 @@ func TestCanceled(t *testing.T) {
 		close(gone)
 	}))
 	defer server.Close()
-	client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL)})
+	client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL)})
 	defer client.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	req := get(t, parse(t, server.URL)).WithContext(ctx)
@@ -216,7 +216,7 @@ func TestCanceled(t *testing.T) {
 
 // TestCredentialError: an error of the wrapper that is not one of the transport.
 func TestCredentialError(t *testing.T) {
-	client := NewClient(Options{Name: "orders", Wrap: func(http.RoundTripper) http.RoundTripper {
+	client := newClient(Options{Name: "orders", Wrap: func(http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("no secret") })
 	}})
 	defer client.Close()
@@ -252,7 +252,7 @@ func TestHeadLimits(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			client := NewClient(Options{BaseURL: parse(t, server.URL)})
+			client := newClient(Options{BaseURL: parse(t, server.URL)})
 			defer client.Close()
 			if got := outcome(client, get(t, parse(t, server.URL))); !strings.HasPrefix(got, c.want) {
 				t.Errorf("got %s, want %s", got, c.want)
@@ -286,7 +286,7 @@ func TestBomb(t *testing.T) {
 		"size":  {MaxRatio: 1 << 40},
 	} {
 		o.Name, o.BaseURL = "orders", parse(t, server.URL)
-		client := NewClient(o)
+		client := newClient(o)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		resp, err := client.Do(get(t, o.BaseURL))
@@ -320,7 +320,7 @@ func TestEndless(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	client := NewClient(Options{Name: "orders", BaseURL: parse(t, server.URL), MaxBytes: 64 << 10})
+	client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), MaxBytes: 64 << 10})
 	defer client.Close()
 	if diff := cmp.Diff("too_large\n"+largeMessage+"\n", outcome(client, get(t, parse(t, server.URL)))); diff != "" {
 		t.Error(diff)
@@ -377,7 +377,7 @@ func TestReuse(t *testing.T) {
 		{"GET", "/stalled", 0, false},
 	} {
 		t.Run(fmt.Sprint(c.method, c.path, c.read), func(t *testing.T) {
-			client := NewClient(Options{BaseURL: parse(t, server.URL)})
+			client := newClient(Options{BaseURL: parse(t, server.URL)})
 			defer client.Close()
 			call := func(method, path string, read int) (reused bool) {
 				req := get(t, parse(t, server.URL+path))
@@ -422,7 +422,7 @@ func TestPool(t *testing.T) {
 		<-release
 	}))
 	defer server.Close()
-	client := NewClient(Options{BaseURL: parse(t, server.URL)})
+	client := newClient(Options{BaseURL: parse(t, server.URL)})
 	defer client.Close()
 	results := make(chan bool, burst)
 	round := func() (reused int) {
@@ -470,7 +470,7 @@ func TestHTTP2(t *testing.T) {
 	defer server.Close()
 	pool := x509.NewCertPool()
 	pool.AddCert(server.Certificate())
-	client := NewClient(Options{BaseURL: parse(t, server.URL), RootCAs: pool})
+	client := newClient(Options{BaseURL: parse(t, server.URL), RootCAs: pool})
 	defer client.Close()
 	if got := outcome(client, get(t, parse(t, server.URL))); got != "200 \"HTTP/2.0\"\n" {
 		t.Error(got)
@@ -485,7 +485,7 @@ func TestRequestHeaders(t *testing.T) {
 	arrived := make(chan http.Header, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
 	defer server.Close()
-	client := NewClient(Options{BaseURL: parse(t, server.URL)})
+	client := newClient(Options{BaseURL: parse(t, server.URL)})
 	defer client.Close()
 	req := get(t, parse(t, server.URL))
 	req.Header = nil
@@ -507,7 +507,7 @@ func TestRequestHeaders(t *testing.T) {
 func TestResponseRequest(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
-	client := NewClient(Options{BaseURL: parse(t, server.URL), Wrap: func(next http.RoundTripper) http.RoundTripper {
+	client := newClient(Options{BaseURL: parse(t, server.URL), Wrap: func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			r = r.Clone(r.Context())
 			r.URL.RawQuery = "key=secret"
