@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/tree"
 )
 
@@ -229,12 +230,12 @@ func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
 	e.raw("{")
 	seen := map[string]bool{}
 	for text, s := range v.Members() {
-		p, _ := parsePattern(text)
-		if seen[p.js] {
+		p, _ := ecmaregexp.Parse(text)
+		if seen[p.JavaScript] {
 			continue
 		}
-		seen[p.js] = true
-		e.textMember(p.js)
+		seen[p.JavaScript] = true
+		e.textMember(p.JavaScript)
 		e.schema(s, place{})
 	}
 	e.raw("}")
@@ -244,7 +245,7 @@ func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
 // If one is not, nothing can be said of the properties that have no name.
 func readablePatterns(v *tree.Node) bool {
 	for text := range v.Members() {
-		if p, err := parsePattern(text); err != nil || p.re2 == "" && text != "" || unclean(text) {
+		if p, err := ecmaregexp.Parse(text); err != nil || p.RE2 == "" && text != "" || unclean(text) {
 			return false
 		}
 	}

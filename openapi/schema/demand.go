@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema/ecmaregexp"
 )
 
 // A demand is what several schemas together ask of one value, references and composition followed. Where there are
@@ -331,16 +332,16 @@ func (d *demand) text(name string, nth int) ([]byte, bool) {
 	candidates = append(candidates, d.stretch(plausible(name), nth))
 	var checks []*regexp.Regexp
 	for _, p := range d.patterns {
-		parsed, err := parsePattern(p)
-		if err != nil || parsed.re2 == "" {
+		parsed, err := ecmaregexp.Parse(p)
+		if err != nil || parsed.RE2 == "" {
 			return nil, false // nobody can say whether a text fits
 		}
-		re, err := regexp.Compile(parsed.re2)
+		re, err := regexp.Compile(parsed.RE2)
 		if err != nil {
 			return nil, false
 		}
 		checks = append(checks, re)
-		candidates = append(candidates, patternTexts(parsed.re2)...)
+		candidates = append(candidates, parsed.Samples()...)
 	}
 	for _, text := range candidates {
 		if n := utf8.RuneCountInString(text); n < d.shortest || d.longest > 0 && n > d.longest {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -135,34 +134,6 @@ func saneNumbers(value []byte) bool {
 	default:
 	}
 	return ok
-}
-
-// FuzzPattern: an expression that is accepted is accepted again, unchanged, and Go compiles its other form.
-func FuzzPattern(f *testing.F) {
-	for _, s := range patternSeeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := parsePattern(text)
-		if err != nil {
-			return
-		}
-		again, err := parsePattern(p.js)
-		if err != nil || again.js != p.js {
-			t.Errorf("%q becomes %q, which becomes %q, %v", text, p.js, again.js, err)
-		}
-		if p.re2 != "" {
-			if _, err := regexp.Compile(p.re2); err != nil {
-				t.Errorf("%q: %v", text, err)
-			}
-		}
-	})
-}
-
-var patternSeeds = []string{
-	`^[\w\-\.]+\@[\w-.]+$`, `/^[a-z]+$/`, `^(?!x).*$`, `\A(?P<year>\d{4})\Z`, `(?i)abc`, `a++`, `^{id}$`, `^.{1,2048}$`, `[[:alpha:]]`,
-	`\p{L}\pN\p{Latin}`, `(abc`, `\u{1F600}[\ud83d\ude00]`, `[^]`, `[]`, `(?<a>b)\k<a>`, `(a)\1`, `\cA\x41\0`, `[\s\S]`, `[^\S]`, `a{2}?b*?`,
-	`^(?:([01]?\d|2[0-3]):([0-5]?\d))$`, `^\s*\S+\s*$`, `[a\]b]`, `[--/]`, `]`, `}`, `a|`, `()`, `(?<=a)b`, `\-`, `[\-]`, `é`, `[a-\d]`, `[[:]`,
 }
 
 // TestClean: cleaning what is clean changes nothing, and nothing hidden is left (S8).

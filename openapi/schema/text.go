@@ -13,7 +13,6 @@ const (
 	maxTitle       = 120
 	maxValueText   = 1024 // an enum value, const, default or example, as JSON
 	maxFormat      = 64
-	maxPattern     = 4096
 )
 
 // Clean makes text from a document fit to be read by a model (S8): control characters, ANSI sequences, bidirectional

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/truncate"
 )
 
@@ -93,11 +94,11 @@ type ecmaPattern struct {
 func (p ecmaPattern) String() string { return p.source }
 
 func compilePattern(text string) (jsonschema.Regexp, error) {
-	p, err := parsePattern(text)
-	if err != nil || p.re2 == "" {
+	p, err := ecmaregexp.Parse(text)
+	if err != nil || p.RE2 == "" {
 		return anyText(text), nil
 	}
-	re, err := regexp.Compile(p.re2)
+	re, err := regexp.Compile(p.RE2)
 	if err != nil {
 		return anyText(text), nil
 	}

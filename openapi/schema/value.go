@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/truncate"
 )
@@ -445,17 +446,17 @@ func (e *emitter) pattern(v *tree.Node) {
 		e.refuse(v, "pattern")
 		return
 	}
-	p, err := parsePattern(text)
+	p, err := ecmaregexp.Parse(text)
 	if err != nil {
 		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", truncate.Words(text, 60), err)
 		return
 	}
-	if p.js == "" {
+	if p.JavaScript == "" {
 		return
 	}
-	if p.re2 == "" {
+	if p.RE2 == "" {
 		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", truncate.Words(text, 60))
 	}
 	e.member("pattern")
-	e.out = jsonscan.AppendString(e.out, p.js)
+	e.out = jsonscan.AppendString(e.out, p.JavaScript)
 }

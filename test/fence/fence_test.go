@@ -48,7 +48,7 @@ var rooms = map[string]room{
 
 	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
-	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
 	"openapi/jsonscan":   {},
 	"openapi/truncate":   {},
@@ -57,6 +57,8 @@ var rooms = map[string]room{
 	"openapi/httpmethod": {},
 	"openapi/latin":      {modules: []string{"github.com/mozillazg/go-pinyin", "github.com/mozillazg/go-unidecode", "golang.org/x/text"}},
 	"openapi/pacing":     {},
+
+	"openapi/schema/ecmaregexp": {arrows: []string{"openapi/unseen"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
 	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4", "github.com/aws/aws-sdk-go-v2"}},

@@ -1,4 +1,4 @@
-package schema
+package ecmaregexp
 
 import (
 	"fmt"
@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// notAChar stands for an escape that means more than one character, or none.
+// notAChar is the value of an escape that stands for several characters or none.
 const notAChar rune = -1
 
-// escape reads an escape at a backslash and writes both forms. It returns the character that it stands for, or
-// notAChar.
-func (p *patternParser) escape(inClass bool) (rune, error) {
+// escape reads an escape at its backslash and returns its character, or notAChar.
+func (p *parser) escape(inClass bool) (rune, error) {
 	start := p.at
 	p.at++
 	if p.at >= len(p.in) {
@@ -113,8 +112,8 @@ func (p *patternParser) escape(inClass bool) (rune, error) {
 	return 0, fmt.Errorf("JavaScript does not know the escape %q", p.in[start:p.at])
 }
 
-// char writes a character for which RE2 has another escape.
-func (p *patternParser) char(js string, r rune) {
+// char writes a character whose escape differs in RE2.
+func (p *parser) char(js string, r rune) {
 	if utf16.IsSurrogate(r) {
 		p.portable = false
 		r = utf8.RuneError
@@ -122,6 +121,7 @@ func (p *patternParser) char(js string, r rune) {
 	p.write(js, fmt.Sprintf(`\x{%x}`, r))
 }
 
+// hexDigits returns the value of n hexadecimal digits at the start of s.
 func hexDigits(s string, n int) (rune, bool) {
 	if len(s) < n {
 		return 0, false
@@ -130,7 +130,8 @@ func hexDigits(s string, n int) (rune, bool) {
 	return rune(v), err == nil && s[0] != '+' && s[0] != '-'
 }
 
-func (p *patternParser) unicodeEscape(start int) (rune, error) {
+// unicodeEscape reads the digits behind \u, and a second escape if the two are a surrogate pair.
+func (p *parser) unicodeEscape(start int) (rune, error) {
 	rest := p.in[p.at:]
 	if strings.HasPrefix(rest, "{") {
 		if end := strings.IndexByte(rest, '}'); end > 1 && end < 10 {
@@ -159,9 +160,9 @@ func (p *patternParser) unicodeEscape(start int) (rune, error) {
 	return r, nil
 }
 
-// property reads what follows \p or \P: general categories and scripts. Names of PCRE and Java that mean a script or
-// category are rewritten to the one that JavaScript knows.
-func (p *patternParser) property(c rune) error {
+// property reads the name behind \p or \P, a general category or a script. Names of PCRE and Java are replaced by those of
+// JavaScript.
+func (p *parser) property(c rune) error {
 	rest := p.in[p.at:]
 	name := ""
 	if end := strings.IndexByte(rest, '}'); strings.HasPrefix(rest, "{") && end > 0 {
@@ -202,7 +203,7 @@ func (p *patternParser) property(c rune) error {
 	return fmt.Errorf("JavaScript does not know the Unicode property %q", name)
 }
 
-// posix holds the POSIX classes, which JavaScript does not have.
+// posix returns the content of a POSIX class, which JavaScript does not have.
 func posix(name string) (string, bool) {
 	class, ok := map[string]string{
 		"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "xdigit": "0-9a-fA-F",
@@ -212,10 +213,10 @@ func posix(name string) (string, bool) {
 }
 
 // class reads a character class at its "[".
-func (p *patternParser) class() error {
+func (p *parser) class() error {
 	p.at++
 	negated := p.take("^")
-	if p.at < len(p.in) && p.in[p.at] == ']' { // nothing, or everything
+	if p.at < len(p.in) && p.in[p.at] == ']' { // matches no character, or any
 		p.at++
 		if negated {
 			p.write("[^]", `[\x{0}-\x{10ffff}]`)
@@ -245,7 +246,7 @@ func (p *patternParser) class() error {
 			continue
 		}
 		p.at++
-		if low == notAChar { // "[\w-.]": the dash is meant as one
+		if low == notAChar { // "[\w-.]": the dash is literal
 			p.both(`\-`)
 			continue
 		}
@@ -267,9 +268,9 @@ func (p *patternParser) class() error {
 	}
 }
 
-// foldRange adds to a class the other case of the letters between low and high.
-func (p *patternParser) foldRange(low, high rune) {
-	if !p.fold {
+// foldRange adds the other case of the letters between low and high to a class.
+func (p *parser) foldRange(low, high rune) {
+	if !p.ignoreCase {
 		return
 	}
 	for _, letters := range [...][2]rune{{'a', 'z'}, {'A', 'Z'}} {
@@ -283,7 +284,7 @@ func (p *patternParser) foldRange(low, high rune) {
 }
 
 // classAtom reads one character or escape of a class.
-func (p *patternParser) classAtom() (rune, error) {
+func (p *parser) classAtom() (rune, error) {
 	if p.in[p.at] == '\\' {
 		return p.escape(true)
 	}
@@ -299,9 +300,9 @@ func (p *patternParser) classAtom() (rune, error) {
 	r, n := utf8.DecodeRuneInString(p.in[p.at:])
 	p.at += n
 	switch r {
-	case '-': // a dash at an edge; escaped, so that neither engine takes it for a range
+	case '-': // at an edge; escaped, so that neither engine reads a range
 		p.both(`\-`)
-	case '[', '&', '~', '^': // plain in JavaScript; RE2 sees "[:" as the start of a POSIX class
+	case '[', '&', '~', '^': // literal in JavaScript; RE2 reads "[:" as the start of a POSIX class
 		p.write(string(r), `\`+string(r))
 	default:
 		p.both(string(r))

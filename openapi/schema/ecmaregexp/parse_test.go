@@ -1,11 +1,11 @@
-package schema
+package ecmaregexp
 
 import (
 	"regexp"
 	"testing"
 )
 
-func TestPattern(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, js, matches, refuses string }{
 		{`^[\w\-\.]+\@[\w-.]+$`, `^[\w\-\.]+@[\w\-.]+$`, "a-b@c.d", "a b@c"},
 		{`/^[a-z]+$/`, `^[a-z]+$`, "abc", "/abc/"},
@@ -33,32 +33,32 @@ func TestPattern(t *testing.T) {
 		{`^(?P<y>a)(?<z>b)$`, `^(?<y>a)(?<z>b)$`, "ab", "a"},
 		{`^[a\]^&-]+$`, `^[a\]^&\-]+$`, "]^&-", "b"},
 	} {
-		p, err := parsePattern(tt.in)
-		if err != nil || p.js != tt.js {
-			t.Errorf("%q becomes %q, %v; want %q", tt.in, p.js, err, tt.js)
+		p, err := Parse(tt.in)
+		if err != nil || p.JavaScript != tt.js {
+			t.Errorf("%q becomes %q, %v; want %q", tt.in, p.JavaScript, err, tt.js)
 			continue
 		}
-		re, err := regexp.Compile(p.re2)
-		if err != nil || p.re2 == "" {
-			t.Errorf("%q becomes %q for Go: %v", tt.in, p.re2, err)
+		re, err := regexp.Compile(p.RE2)
+		if err != nil || p.RE2 == "" {
+			t.Errorf("%q becomes %q for Go: %v", tt.in, p.RE2, err)
 			continue
 		}
 		if !re.MatchString(tt.matches) || re.MatchString(tt.refuses) {
-			t.Errorf("%q: %q must match and %q must not", p.re2, tt.matches, tt.refuses)
+			t.Errorf("%q: %q must match and %q must not", p.RE2, tt.matches, tt.refuses)
 		}
 	}
 }
 
-// TestPatternShownOnly: what Go can't do, or only with a program that is too large, is not checked (L9).
-func TestPatternShownOnly(t *testing.T) {
+// TestParseShownOnly: what Go can't do, or only with a program that is too large, is not checked (L9).
+func TestParseShownOnly(t *testing.T) {
 	for _, in := range []string{`^(?!a)`, `(?<=a)b`, `(a)\1`, `a{1001}`, `(?:(?:a{100}){100}){10}`, `[\ud800-\udbff]`, `\p{Alphabetic}`} {
-		if p, err := parsePattern(in); err != nil || p.js != in || p.re2 != "" {
+		if p, err := Parse(in); err != nil || p.JavaScript != in || p.RE2 != "" {
 			t.Errorf("%q becomes %+v, %v", in, p, err)
 		}
 	}
 }
 
-func TestPatternErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		`a(?i)a`:       "at character 4: a group of this kind does not exist in JavaScript",
 		`/^a.b$/ms`:    `JSON Schema knows no flags, such as "ms"`,
@@ -79,7 +79,7 @@ func TestPatternErrors(t *testing.T) {
 		`(?<1>)`:       `at character 4: "1" is not the name of a group`,
 		`\2(a)`:        "it refers to group 2 of 1",
 	} {
-		if _, err := parsePattern(in); err == nil || err.Error() != want {
+		if _, err := Parse(in); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", in, err, want)
 		}
 	}

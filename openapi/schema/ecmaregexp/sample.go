@@ -1,4 +1,4 @@
-package schema
+package ecmaregexp
 
 import (
 	"regexp/syntax"
@@ -7,18 +7,21 @@ import (
 	"drawbridge/openapi/unseen"
 )
 
-// patternTexts returns a few short texts that an expression of Go's regexp describes. Assertions inside it are passed
-// over, so a text need not match.
-func patternTexts(re2 string) []string {
-	tree, err := syntax.Parse(re2, syntax.Perl)
+// Samples returns a few short texts that the expression describes, none if it has no form for Go. Assertions inside the
+// expression are ignored, so a sample need not match.
+func (e Expression) Samples() []string {
+	if e.RE2 == "" {
+		return nil
+	}
+	tree, err := syntax.Parse(e.RE2, syntax.Perl)
 	if err != nil {
 		return nil
 	}
 	var out []string
 	for _, more := range []int{0, 1, 3, 7, 15, 31} {
-		w := patternWriter{more: more}
+		w := sampleWriter{more: more}
 		w.write(tree)
-		if len(w.out) > maxPatternText {
+		if len(w.out) > maxSample {
 			break
 		}
 		out = append(out, string(w.out))
@@ -26,16 +29,16 @@ func patternTexts(re2 string) []string {
 	return out
 }
 
-const maxPatternText = 200 // bytes
+const maxSample = 200 // characters
 
-// patternWriter writes a text that an expression describes.
-type patternWriter struct {
+// sampleWriter writes a text that an expression describes.
+type sampleWriter struct {
 	out  []rune
-	more int // how often what may be repeated is repeated more than it must
+	more int // repetitions beyond the required ones
 }
 
-func (w *patternWriter) write(re *syntax.Regexp) {
-	if len(w.out) > maxPatternText {
+func (w *sampleWriter) write(re *syntax.Regexp) {
+	if len(w.out) > maxSample {
 		return
 	}
 	switch re.Op {
@@ -63,20 +66,20 @@ func (w *patternWriter) write(re *syntax.Regexp) {
 		for _, sub := range re.Sub {
 			w.write(sub)
 		}
-	default: // assertions, and what matches nothing
+	default: // assertions, and expressions that match nothing
 	}
 }
 
-func (w *patternWriter) repeat(re *syntax.Regexp, n int) {
+func (w *sampleWriter) repeat(re *syntax.Regexp, n int) {
 	for range n {
-		if len(w.out) > maxPatternText {
+		if len(w.out) > maxSample {
 			return
 		}
 		w.write(re)
 	}
 }
 
-// runeOf returns a character of a class, given by its ranges: a plain one if it has any.
+// runeOf returns a character of a class, given by its ranges: a common one if the class has any.
 func runeOf(ranges []rune) rune {
 	for _, want := range "aA0bB1-_. /" {
 		for i := 0; i+1 < len(ranges); i += 2 {

@@ -1,4 +1,4 @@
-package schema
+package ecmaregexp
 
 import (
 	"fmt"
@@ -8,55 +8,60 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern is a regular expression of a document, read as ECMA-262 with the u flag, which is how JSON Schema 2020-12
-// (core, section 6.4) and its JavaScript validators read it.
-type pattern struct {
-	js  string // the expression, with what the u flag refuses rewritten where the meaning is plain
-	re2 string // the same for Go's regexp; "" if it can't be said there, or only in a program of more than 1 MiB (L9)
+// maxLength is the most bytes that an expression may have.
+const maxLength = 4096
+
+// Expression is a regular expression in the syntaxes of two engines.
+type Expression struct {
+	// JavaScript is the expression in ECMA-262 with the u flag, which is how JSON Schema 2020-12 (core, section 6.4) and its
+	// JavaScript validators read it.
+	JavaScript string
+	// RE2 is the expression for Go's regexp, "" if it has no equal there or only in a program of more than 1 MiB (L9).
+	RE2 string
 }
 
-// parsePattern checks a regular expression. Documents are written for regular expression engines of all kinds: needless
+// Parse checks and translates a regular expression. Documents are written for regular expression engines of all kinds: needless
 // escapes ("\-", "\_"), bare brackets, "(?P<name>…)", "\A", "\z", "(?i)" at the start, POSIX classes and slashes around
-// the whole with their flags are rewritten. An error means that no JavaScript validator would take it.
-func parsePattern(text string) (pattern, error) {
-	if len(text) > maxPattern {
-		return pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+// the whole with their flags are rewritten. An error means that no JavaScript validator accepts the expression.
+func Parse(text string) (Expression, error) {
+	if len(text) > maxLength {
+		return Expression{}, fmt.Errorf("it is longer than %d bytes", maxLength)
 	}
 	text, flags := undelimited(text)
-	p := patternParser{in: text, portable: true, fold: strings.Contains(flags, "i")}
+	p := parser{in: text, portable: true, ignoreCase: strings.Contains(flags, "i")}
 	if strings.ContainsAny(flags, "msv") {
-		return pattern{}, fmt.Errorf("JSON Schema knows no flags, such as %q", flags)
+		return Expression{}, fmt.Errorf("JSON Schema knows no flags, such as %q", flags)
 	}
-	p.fold = p.take("(?i)") || p.fold
+	p.ignoreCase = p.take("(?i)") || p.ignoreCase
 	size, err := p.disjunction(0)
 	if err != nil {
-		return pattern{}, fmt.Errorf("at character %d: %w", utf8.RuneCountInString(text[:min(p.at, len(text))])+1, err)
+		return Expression{}, fmt.Errorf("at character %d: %w", utf8.RuneCountInString(text[:min(p.at, len(text))])+1, err)
 	}
 	if p.at < len(text) {
-		return pattern{}, fmt.Errorf("at character %d: unmatched %q", utf8.RuneCountInString(text[:p.at])+1, text[p.at])
+		return Expression{}, fmt.Errorf("at character %d: unmatched %q", utf8.RuneCountInString(text[:p.at])+1, text[p.at])
 	}
 	if p.reference > p.groups {
-		return pattern{}, fmt.Errorf("it refers to group %d of %d", p.reference, p.groups)
+		return Expression{}, fmt.Errorf("it refers to group %d of %d", p.reference, p.groups)
 	}
-	if len(p.js) > maxPattern { // so that what is emitted is accepted again
-		return pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+	if len(p.js) > maxLength { // so that the result is accepted again
+		return Expression{}, fmt.Errorf("it is longer than %d bytes", maxLength)
 	}
-	out := pattern{js: string(p.js)}
+	out := Expression{JavaScript: string(p.js)}
 	if p.portable && size <= maxProgram {
-		out.re2 = string(p.re2)
+		out.RE2 = string(p.re2)
 	}
 	return out, nil
 }
 
-// undelimited takes the slashes from around an expression that is written as in JavaScript, Perl or PHP, and returns the
-// flags behind. Of an expression that begins and ends with a slash by itself nothing is taken: "/[a-z]+/" may be a path.
+// undelimited removes the slashes around an expression in the notation of JavaScript, Perl or PHP, and returns the flags that
+// follow them. Slashes that may belong to the expression stay: "/[a-z]+/" may be a path.
 func undelimited(text string) (expression, flags string) {
 	end := strings.LastIndexByte(text, '/')
 	if end <= 0 || text[0] != '/' || strings.Trim(text[end+1:], "dgimsuvy") != "" {
 		return text, ""
 	}
 	expression, flags = text[1:end], text[end+1:]
-	anchored := strings.HasPrefix(expression, "^") || strings.HasSuffix(expression, "$") // nothing stands before or behind these
+	anchored := strings.HasPrefix(expression, "^") || strings.HasSuffix(expression, "$") // a slash outside of these never matches
 	bare := strings.ReplaceAll(expression, `\/`, "")
 	if anchored || flags != "" && strings.ContainsAny(bare, `\[(`) && !strings.Contains(bare, "/") {
 		return expression, flags
@@ -65,40 +70,43 @@ func undelimited(text string) (expression, flags string) {
 }
 
 const (
-	maxProgram    = 1 << 20 / 40 // instructions of a compiled expression; one takes 40 bytes
+	maxProgram    = 1 << 20 / 40 // instructions of a compiled expression of 40 bytes each
 	maxGroupDepth = 100
 	maxRepeat     = 1000 // Go's regexp refuses more
 	lineEnds      = `\n\r\x{2028}\x{2029}`
 
-	// What \s and \S stand for in ECMA-262 (22.2.2.9, CharacterClassEscape), for use in a class.
+	// ecmaWhiteSpace and ecmaOther are \s and \S of ECMA-262 (22.2.2.9, CharacterClassEscape) within a class.
 	ecmaWhiteSpace = `\s\v\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	ecmaOther      = `\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
 		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
-// patternParser reads text once and writes both forms as it goes.
-type patternParser struct {
-	in        string
-	at        int
-	js, re2   []byte
-	portable  bool // re2 says the same
-	fold      bool // letters of ASCII stand for both of their cases
-	groups    int
-	reference int // highest back reference
-	names     []string
+// parser reads an expression once and writes both forms as it goes.
+type parser struct {
+	in         string
+	at         int
+	js, re2    []byte
+	portable   bool // re2 has the meaning of js
+	ignoreCase bool // of ASCII letters
+	groups     int
+	reference  int      // highest back reference
+	names      []string // of groups
 }
 
-func (p *patternParser) both(s string) {
+// both writes s to both forms.
+func (p *parser) both(s string) {
 	p.js = append(p.js, s...)
 	p.re2 = append(p.re2, s...)
 }
 
-func (p *patternParser) write(js, re2 string) {
+// write writes to each form its own text.
+func (p *parser) write(js, re2 string) {
 	p.js = append(p.js, js...)
 	p.re2 = append(p.re2, re2...)
 }
 
-func (p *patternParser) take(prefix string) bool {
+// take skips a prefix of the rest and reports whether it was there.
+func (p *parser) take(prefix string) bool {
 	if strings.HasPrefix(p.in[p.at:], prefix) {
 		p.at += len(prefix)
 		return true
@@ -106,8 +114,8 @@ func (p *patternParser) take(prefix string) bool {
 	return false
 }
 
-// disjunction reads up to the end or an unmatched ")" and returns the size of the program.
-func (p *patternParser) disjunction(depth int) (size int, err error) {
+// disjunction reads up to the end or an unmatched ")" and returns the estimated size of its program.
+func (p *parser) disjunction(depth int) (size int, err error) {
 	if depth > maxGroupDepth {
 		return 0, fmt.Errorf("groups are nested more than %d levels deep", maxGroupDepth)
 	}
@@ -127,7 +135,7 @@ func (p *patternParser) disjunction(depth int) (size int, err error) {
 }
 
 // term reads an assertion, or an atom with its quantifier.
-func (p *patternParser) term(depth int) (int, error) {
+func (p *parser) term(depth int) (int, error) {
 	for _, a := range []struct{ in, out string }{
 		{"^", "^"}, {"$", "$"}, {`\b`, `\b`}, {`\B`, `\B`}, {`\A`, "^"}, {`\z`, "$"}, {`\Z`, "$"},
 	} {
@@ -154,7 +162,8 @@ func (p *patternParser) term(depth int) (int, error) {
 	return p.quantifier(size)
 }
 
-func (p *patternParser) noQuantifier() error {
+// noQuantifier returns an error if a quantifier follows.
+func (p *parser) noQuantifier() error {
 	if p.at < len(p.in) && strings.IndexByte("*+?", p.in[p.at]) >= 0 {
 		return fmt.Errorf("nothing to repeat before %q", p.in[p.at])
 	}
@@ -164,8 +173,8 @@ func (p *patternParser) noQuantifier() error {
 	return nil
 }
 
-// group reads the inside of a group, whose opening was written, and its ")".
-func (p *patternParser) group(depth int) (int, error) {
+// group reads the rest of a group behind its opening.
+func (p *parser) group(depth int) (int, error) {
 	size, err := p.disjunction(depth + 1)
 	if err != nil {
 		return 0, err
@@ -177,7 +186,8 @@ func (p *patternParser) group(depth int) (int, error) {
 	return size, nil
 }
 
-func (p *patternParser) atom(depth int) (int, error) {
+// atom reads a character, a class, an escape or a group.
+func (p *parser) atom(depth int) (int, error) {
 	switch c := p.in[p.at]; c {
 	case '.':
 		p.at++
@@ -192,14 +202,14 @@ func (p *patternParser) atom(depth int) (int, error) {
 		return 0, fmt.Errorf("nothing to repeat before %q", c)
 	case '(':
 		return p.openGroup(depth)
-	case ']', '{', '}': // Annex B takes them for themselves, the u flag refuses them
+	case ']', '{', '}': // literal in Annex B, an error with the u flag
 		p.at++
 		p.both(`\` + string(c))
 		return 1, nil
 	}
 	r, n := utf8.DecodeRuneInString(p.in[p.at:])
 	p.at += n
-	if other := otherCase(r); p.fold && other != r {
+	if other := otherCase(r); p.ignoreCase && other != r {
 		p.both("[" + string(r) + string(other) + "]")
 		return 1, nil
 	}
@@ -207,7 +217,7 @@ func (p *patternParser) atom(depth int) (int, error) {
 	return 1, nil
 }
 
-// otherCase returns a letter of ASCII in the other case, any other character as it is.
+// otherCase returns an ASCII letter in the other case, any other character unchanged.
 func otherCase(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 		return r ^ 0x20
@@ -215,7 +225,8 @@ func otherCase(r rune) rune {
 	return r
 }
 
-func (p *patternParser) openGroup(depth int) (int, error) {
+// openGroup reads a group at its "(".
+func (p *parser) openGroup(depth int) (int, error) {
 	switch {
 	case p.take("(?:"):
 		p.both("(?:")
@@ -249,8 +260,8 @@ func (p *patternParser) openGroup(depth int) (int, error) {
 	return p.group(depth)
 }
 
-// quantifier reads what may follow an atom of the given size.
-func (p *patternParser) quantifier(size int) (int, error) {
+// quantifier reads the optional quantifier of an atom and returns the size of both.
+func (p *parser) quantifier(size int) (int, error) {
 	if p.at >= len(p.in) {
 		return size, nil
 	}
@@ -262,7 +273,7 @@ func (p *patternParser) quantifier(size int) (int, error) {
 	case '{':
 		least, most, n, ok := braces(p.in[p.at:])
 		if !ok {
-			return size, nil // an atom of its own, see there
+			return size, nil // a literal, see atom
 		}
 		if most >= 0 && least > most {
 			return 0, fmt.Errorf("the numbers of %q are out of order", p.in[p.at:p.at+n])
