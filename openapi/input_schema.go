@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -163,8 +164,8 @@ func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string
 		says = append(says, kind.hint)
 	}
 	if kind.name == "binary" && c.sentAsBase64(ct) {
-		says = append(says, "Sent as base64 text, as "+mediaType(ct.sends())+".")
-	} else if media := mediaType(ct.sends()); media != "application/json" && kind.list == "" && !isWildcard(ct.media) {
+		says = append(says, "Sent as base64 text, as "+mediatype.Essence(ct.sends())+".")
+	} else if media := mediatype.Essence(ct.sends()); media != "application/json" && kind.list == "" && !mediatype.IsRange(ct.media) {
 		says = append(says, "Sent as "+media+".")
 	}
 	text := m.body.says

@@ -5,32 +5,21 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/simplifiedchinese"
-)
+	"drawbridge/openapi/charset"
+	"drawbridge/openapi/mediatype"
 
-// encodingNamed returns the encoding that a label stands for (WHATWG Encoding, section 4.2), nil if it stands for none.
-func encodingNamed(label string) encoding.Encoding {
-	e, err := htmlindex.Get(label)
-	if err != nil || e == encoding.Replacement {
-		return nil
-	}
-	if e == simplifiedchinese.GBK {
-		return simplifiedchinese.GB18030 // which has all of it, and is what decoders are to use (section 10.1)
-	}
-	return e
-}
+	"golang.org/x/text/encoding/htmlindex"
+)
 
 // labelled returns a document as UTF-8, by the charset that its Content-Type names, and what there is to say of that. What is
 // valid UTF-8 is taken for it whatever the label says: many servers name one charset for all that they send. UTF-16 is left
 // to the parser, which sees it in the bytes.
 func labelled(data []byte, contentType string) (text []byte, problem string) {
-	label := charset(contentType)
+	label := mediatype.Charset(contentType)
 	if label == "" {
 		return data, ""
 	}
-	e := encodingNamed(label)
+	e := charset.Encoding(label)
 	if e == nil {
 		return data, fmt.Sprintf("the server names the charset %q, which is unknown; the text is read by what its bytes look like", label)
 	}

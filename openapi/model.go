@@ -9,6 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/tree"
 )
 
@@ -198,11 +199,11 @@ func (c *compiler) requestBody(m *model) error {
 		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller. Before
 		// there was no such member, and documents gave the schema of a line in its place.
 		ct := &m.body.contents[i]
-		item, lines := ct.node.Get("itemSchema"), isLines(mediaType(ct.media))
+		item, lines := ct.node.Get("itemSchema"), mediatype.IsJSONLines(mediatype.Essence(ct.media))
 		if lines && item == nil && c.schema.IsObject(ct.schema) {
 			ct.schema, item = nil, ct.schema
 		}
-		if ct.schema == nil && item != nil && (lines || isMultipart(mediaType(ct.media)) && !isFormData(ct)) {
+		if ct.schema == nil && item != nil && (lines || isMultipart(mediatype.Essence(ct.media)) && !isFormData(ct)) {
 			ct.schema = tree.NewObject(ct.node)
 			ct.schema.Set("type", tree.NewString(ct.node, "array"))
 			ct.schema.Set("items", item)

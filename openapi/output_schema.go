@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
@@ -29,14 +30,14 @@ func (c *compiler) output(op *Operation, m *model) {
 	var medias []string
 	for _, a := range success {
 		for _, ct := range a.contents {
-			if media := mediaType(ct.media); !slices.Contains(medias, media) {
+			if media := mediatype.Essence(ct.media); !slices.Contains(medias, media) {
 				medias = append(medias, media)
 			}
 		}
 	}
 	op.answer.readHTML = c.options.ReadableHTML
-	op.answer.json = slices.ContainsFunc(medias, isJSON)
-	if len(medias) == 1 && !isWildcard(medias[0]) {
+	op.answer.json = slices.ContainsFunc(medias, mediatype.IsJSON)
+	if len(medias) == 1 && !mediatype.IsRange(medias[0]) {
 		op.answer.media = strings.Clone(medias[0])
 	}
 	main, ct := c.mainAnswer(success)
@@ -51,7 +52,7 @@ func (c *compiler) output(op *Operation, m *model) {
 	if out != nil {
 		op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
 		for _, media := range medias {
-			if media != mediaType(ct.media) && !isJSON(media) && !isWildcard(media) && len(op.answer.others) < maxAccept {
+			if media != mediatype.Essence(ct.media) && !mediatype.IsJSON(media) && !mediatype.IsRange(media) && len(op.answer.others) < maxAccept {
 				op.answer.others = append(op.answer.others, strings.Clone(media))
 			}
 		}
@@ -60,11 +61,11 @@ func (c *compiler) output(op *Operation, m *model) {
 
 // answerSchema returns the output schema of an answer, nil when there is none: nothing is known of it, or it can't be JSON.
 func (c *compiler) answerSchema(ct *content) *schema.Output {
-	media := mediaType(ct.media)
+	media := mediatype.Essence(ct.media)
 	switch {
-	case isSequential(media) && ct.node != nil:
+	case mediatype.IsSequential(media) && ct.node != nil:
 		return c.schema.Output(c.array(ct, media))
-	case canBeJSON(media) && ct.schema != nil:
+	case mediatype.CanBeJSON(media) && ct.schema != nil:
 		return c.schema.Output(ct.schema)
 	}
 	return nil
@@ -76,7 +77,7 @@ func (c *compiler) answerSchema(ct *content) *schema.Output {
 func (c *compiler) array(ct *content, media string) *tree.Node {
 	array := tree.NewObject(ct.node)
 	array.Set("type", tree.NewString(ct.node, "array"))
-	if media == eventStream {
+	if media == mediatype.EventStream {
 		return array
 	}
 	element := ct.node.Get("itemSchema")
@@ -120,7 +121,7 @@ func successes(all []answer) []answer {
 func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
 	for i := range success {
 		for j := range success[i].contents {
-			if ct := &success[i].contents[j]; isJSON(mediaType(ct.media)) || canBeJSON(mediaType(ct.media)) && ct.schema != nil {
+			if ct := &success[i].contents[j]; mediatype.IsJSON(mediatype.Essence(ct.media)) || mediatype.CanBeJSON(mediatype.Essence(ct.media)) && ct.schema != nil {
 				return &success[i], ct
 			}
 		}
@@ -157,19 +158,19 @@ func (c *compiler) phrase(a *answer, ct *content) string {
 		return firstLine(a.text())
 	}
 	what := ""
-	switch media := mediaType(ct.media); {
-	case ct.schema != nil && (isJSON(media) || canBeJSON(media)):
+	switch media := mediatype.Essence(ct.media); {
+	case ct.schema != nil && (mediatype.IsJSON(media) || mediatype.CanBeJSON(media)):
 		what = c.schema.Summary(ct.schema)
-	case isSequential(media) && media != eventStream && ct.node != nil:
+	case mediatype.IsSequential(media) && media != mediatype.EventStream && ct.node != nil:
 		what = c.schema.Summary(c.array(ct, media))
 	}
 	switch {
-	case isWildcard(ct.media) && canBeJSON(mediaType(ct.media)):
+	case mediatype.IsRange(ct.media) && mediatype.CanBeJSON(mediatype.Essence(ct.media)):
 		return what
 	case what != "":
-		return what + " (" + mediaType(ct.media) + ")"
+		return what + " (" + mediatype.Essence(ct.media) + ")"
 	}
-	return strings.Clone(mediaType(ct.media))
+	return strings.Clone(mediatype.Essence(ct.media))
 }
 
 // firstLine returns the first line of a text, shortened to what fits in a phrase.
@@ -188,12 +189,12 @@ func accept(success []answer) string {
 	var jsons, others []string
 	for _, a := range success {
 		for _, ct := range a.contents {
-			media := mediaType(ct.media)
+			media := mediatype.Essence(ct.media)
 			switch {
-			case isWildcard(media) || !printable(media) || slices.Contains(jsons, media) || slices.Contains(others, media):
+			case mediatype.IsRange(media) || !printable(media) || slices.Contains(jsons, media) || slices.Contains(others, media):
 			case media == "application/json":
 				jsons = slices.Insert(jsons, 0, media)
-			case isJSON(media):
+			case mediatype.IsJSON(media):
 				jsons = append(jsons, media)
 			default:
 				others = append(others, media)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -266,8 +267,8 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 	w.Nested = c.nested(b.schema)
 	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
 	if p.media != "" {
-		w.ContentType = mediaType(p.media)
-		if isForm(w.ContentType) {
+		w.ContentType = mediatype.Essence(p.media)
+		if mediatype.IsForm(w.ContentType) {
 			form, err := c.formEncoder(&content{media: p.media, node: p.mediaNode, schema: p.schema}, taken)
 			if err != nil {
 				return nil, err

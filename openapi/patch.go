@@ -3,6 +3,7 @@ package openapi
 import (
 	"fmt"
 
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/tree"
 )
 
@@ -20,7 +21,7 @@ const (
 func (b *requestBody) patches() (object, list *content) {
 	for i := range b.contents {
 		ct := &b.contents[i]
-		switch media := mediaType(ct.media); {
+		switch media := mediatype.Essence(ct.media); {
 		case media == "application/json":
 			return nil, nil
 		case media == jsonPatch:
@@ -57,6 +58,6 @@ func (c *compiler) patchBody(object, list *content) (*content, *bodyKind) {
 	}
 	return &both, &bodyKind{
 		name: "patch", codec: jsonCodec, list: list.sends(),
-		hint: fmt.Sprintf("An object is sent as %s, an array as %s.", mediaType(object.media), jsonPatch),
+		hint: fmt.Sprintf("An object is sent as %s, an array as %s.", mediatype.Essence(object.media), jsonPatch),
 	}
 }

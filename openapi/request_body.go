@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
 )
@@ -70,13 +71,15 @@ type bodyKind struct {
 // bodyKinds returns the table. The order is the order of preference among the media types of one body.
 func bodyKinds() []bodyKind {
 	return []bodyKind{
-		{name: "json", matches: func(m string) bool { return isJSON(m) || isWildcard(m) && m != "text/*" && !isMultipart(m) }, members: true, codec: jsonCodec},
-		{name: "form", matches: isForm, members: true, codec: formCodec},
+		{name: "json", matches: func(m string) bool {
+			return mediatype.IsJSON(m) || mediatype.IsRange(m) && m != "text/*" && !isMultipart(m)
+		}, members: true, codec: jsonCodec},
+		{name: "form", matches: mediatype.IsForm, members: true, codec: formCodec},
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
-		{name: "xml", matches: isXML, members: true, prepare: xmlSchema, codec: xmlCodec},
+		{name: "xml", matches: mediatype.IsXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
-		{name: "text", matches: func(m string) bool { return isText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
-		{name: "raw", matches: func(m string) bool { return !isBytes(m) }, codec: rawCodec, hint: rawHint},
+		{name: "text", matches: func(m string) bool { return mediatype.IsText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "raw", matches: func(m string) bool { return !mediatype.IsBinary(m) }, codec: rawCodec, hint: rawHint},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
 }
@@ -87,14 +90,14 @@ const rawHint = "A string is sent as it is, one that is a data URL (data:image/p
 // nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
 // nobody says.
 func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
-	media := mediaType(ct.media)
+	media := mediatype.Essence(ct.media)
 	named := func(name string) int { return slices.IndexFunc(kinds, func(k bodyKind) bool { return k.name == name }) }
 	r := slices.IndexFunc(kinds, func(k bodyKind) bool { return k.matches(media) })
 	value := c.follow(ct.schema)
 	switch bytes := c.isFile(value, nil) || value.Get("format").Text() == "byte"; {
-	case kinds[r].name == "json" && isWildcard(media) && !isJSON(media):
+	case kinds[r].name == "json" && mediatype.IsRange(media) && !mediatype.IsJSON(media):
 		switch {
-		case isOpaqueRange(media) || bytes:
+		case mediatype.IsOpaqueRange(media) || bytes:
 			return named("binary")
 		case c.schema.TakesString(ct.schema):
 			return named("raw")
@@ -114,12 +117,12 @@ func isNDJSON(media string) bool {
 // preference orders the media types of one kind: JSON without further meaning comes first, and what stands for others
 // last.
 func preference(media string) int {
-	switch media = mediaType(media); {
+	switch media = mediatype.Essence(media); {
 	case media == "application/json":
 		return 0
 	case media == mergePatch: // before the media types of one family of services
 		return 1
-	case isWildcard(media):
+	case mediatype.IsRange(media):
 		return 3
 	default:
 		return 2
@@ -144,11 +147,11 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	var kind *bodyKind
 	rank := -1
 	kinds := bodyKinds()
-	parts := slices.ContainsFunc(m.body.contents, func(ct content) bool { return isMultipart(mediaType(ct.media)) })
+	parts := slices.ContainsFunc(m.body.contents, func(ct content) bool { return isMultipart(mediatype.Essence(ct.media)) })
 	for i := range m.body.contents {
 		ct := &m.body.contents[i]
 		r := c.kindOf(kinds, ct)
-		if parts && kinds[r].members && !isMultipart(mediaType(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
+		if parts && kinds[r].members && !isMultipart(mediatype.Essence(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
 			continue // a file goes into a part of its own: JSON and forms have no way to hold it
 		}
 		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
@@ -178,7 +181,7 @@ func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 		other := &m.body.contents[i]
 		switch {
 		case other == sent:
-		case other.schema == nil && kind.name != "binary" && isSentAsBytes(mediaType(other.media)),
+		case other.schema == nil && kind.name != "binary" && isSentAsBytes(mediatype.Essence(other.media)),
 			other.schema != nil && sent.schema != nil && !c.sameSchema(other.schema, sent.schema):
 			others = append(others, strconv.Quote(other.media))
 		}
@@ -205,8 +208,8 @@ func (c *compiler) sameSchema(a, b *tree.Node) bool {
 
 // sends returns the Content-Type to send for a media type of the document.
 func (ct *content) sends() string {
-	if isWildcard(ct.media) {
-		if mediaType(ct.media) == "text/*" {
+	if mediatype.IsRange(ct.media) {
+		if mediatype.Essence(ct.media) == "text/*" {
 			return "text/plain; charset=utf-8"
 		}
 		return "application/json"
@@ -214,10 +217,10 @@ func (ct *content) sends() string {
 	// Header values are ASCII without controls; a document's text may be anything.
 	for i := range len(ct.media) {
 		if c := ct.media[i]; c < ' ' || c > '~' {
-			return mediaType(strings.ToValidUTF8(ct.media[:i], ""))
+			return mediatype.Essence(strings.ToValidUTF8(ct.media[:i], ""))
 		}
 	}
-	if media := mediaType(ct.media); strings.HasPrefix(media, "text/") && charset(ct.media) == "" {
+	if media := mediatype.Essence(ct.media); strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
 		return media + "; charset=utf-8"
 	}
 	return strings.Clone(strings.TrimSpace(ct.media))
@@ -313,7 +316,7 @@ func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (
 			if explode := e.Get("explode"); explode != nil {
 				p.Explode = isTrue(explode)
 			}
-		case len(types) > 0 && isJSON(mediaType(types[0])):
+		case len(types) > 0 && mediatype.IsJSON(mediatype.Essence(types[0])):
 			p.ContentType = "application/json"
 		}
 		properties[name] = p
@@ -366,8 +369,8 @@ func textCodec(*compiler, *content) codec {
 // rawCodec sends the text or the bytes of a string; anything else as JSON.
 func rawCodec(_ *compiler, ct *content) codec {
 	media := ct.sends()
-	if isWildcard(ct.media) {
-		media = mediaType(ct.media)
+	if mediatype.IsRange(ct.media) {
+		media = mediatype.Essence(ct.media)
 	}
 	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
 }
@@ -397,7 +400,7 @@ func binaryCodec(c *compiler, ct *content) codec {
 	if c.sentAsBase64(ct) {
 		return textCodec(c, ct)
 	}
-	if types := []string{mediaType(ct.media)}; isWildcard(ct.media) {
+	if types := []string{mediatype.Essence(ct.media)}; mediatype.IsRange(ct.media) {
 		return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendFile(dst, value, types) }}
 	}
 	return codec{whole: func(dst, value []byte) ([]byte, error) {
@@ -409,9 +412,9 @@ func binaryCodec(c *compiler, ct *content) codec {
 // Uploads"). application/octet-stream with format byte is not: documents that have it mean bytes, as the media type says, since
 // generators write format byte for the byte arrays of programming languages.
 func (c *compiler) sentAsBase64(ct *content) bool {
-	media, s := mediaType(ct.media), c.follow(ct.schema)
-	if isWildcard(media) {
+	media, s := mediatype.Essence(ct.media), c.follow(ct.schema)
+	if mediatype.IsRange(media) {
 		return false
 	}
-	return s.Get("format").Text() == "byte" && !isGeneric(media) || strings.EqualFold(s.Get("contentEncoding").Text(), "base64")
+	return s.Get("format").Text() == "byte" && !mediatype.IsGeneric(media) || strings.EqualFold(s.Get("contentEncoding").Text(), "base64")
 }

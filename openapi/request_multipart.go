@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
 )
@@ -20,7 +21,7 @@ const partBytes = 300
 // multipartCodec writes the parts by the encoding objects and the schemas of the document.
 func multipartCodec(c *compiler, ct *content) codec {
 	s := ct.document
-	media := mediaType(ct.media)
+	media := mediatype.Essence(ct.media)
 	if isFormData(ct) {
 		media = formData // for a range too
 	}
@@ -64,8 +65,8 @@ func multipartCodec(c *compiler, ct *content) codec {
 	}
 	if media == "multipart/related" && len(plan.Order) > 0 {
 		// RFC 2387 section 3.1: the type of the root, which is the first part.
-		if types := plan.Parts[plan.Order[0]].Types; len(types) > 0 && !isWildcard(types[0]) {
-			media += `; type="` + mediaType(types[0]) + `"`
+		if types := plan.Parts[plan.Order[0]].Types; len(types) > 0 && !mediatype.IsRange(types[0]) {
+			media += `; type="` + mediatype.Essence(types[0]) + `"`
 		} else {
 			media += `; type="application/json"`
 		}
@@ -156,7 +157,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		each = c.follow(s).Get("items") // of which each is a part
 	}
 	value := c.follow(each)
-	if len(p.Types) > 0 && isXML(mediaType(p.Types[0])) && !p.File && !p.Styled && c.schema.IsObject(each) {
+	if len(p.Types) > 0 && mediatype.IsXML(mediatype.Essence(p.Types[0])) && !p.File && !p.Styled && c.schema.IsObject(each) {
 		if p.XML = c.partXML(name, each); p.XML == nil {
 			c.problems.at(encoding, codeStyle, "contentType %q of part %q is left out: the schema doesn't say what the elements are; JSON is sent", p.Types[0], name)
 			p.Types = nil
@@ -167,7 +168,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		p.Headers = append(p.Headers, wire.PartHeader{Name: "Content-Transfer-Encoding", Value: strings.Clone(encoded.Text())})
 	}
 	media := value.Get("contentMediaType").Text()
-	if p.File && isGeneric(mediaType(media)) {
+	if p.File && mediatype.IsGeneric(mediatype.Essence(media)) {
 		media = "" // it says that there are bytes: which ones is seen by each file (FastAPI writes so of all uploads)
 	}
 	if media != "" && len(p.Types) == 0 && !p.Styled {
@@ -206,7 +207,7 @@ func (c *compiler) partXML(name string, s *tree.Node) *wire.XMLNode {
 // contentTypes reads the contentType of an encoding object, which may list several. Parts within parts are not written.
 func contentTypes(encoding *tree.Node) (types []string) {
 	for t := range strings.SplitSeq(encoding.Get("contentType").Text(), ",") {
-		if t = strings.TrimSpace(t); t != "" && !isMultipart(mediaType(t)) {
+		if t = strings.TrimSpace(t); t != "" && !isMultipart(mediatype.Essence(t)) {
 			types = append(types, strings.Clone(t))
 		}
 	}
@@ -275,8 +276,8 @@ func (c *compiler) partsUnknown(s *tree.Node) bool {
 }
 
 func isFormData(ct *content) bool {
-	media := mediaType(ct.media)
-	return media == formData || isWildcard(media)
+	media := mediatype.Essence(ct.media)
+	return media == formData || mediatype.IsRange(media)
 }
 
 // partList returns the schema of a body whose parts are a list, with its files replaced.

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"drawbridge/openapi/charset"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 )
 
 // PartKind says what the bytes of a Part are.
@@ -77,11 +79,11 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	buffer := o.buffers.expect(length)
 	defer o.buffers.put(buffer)
 	contentType := resp.Header.Get("Content-Type")
-	e := entity{contentType: contentType, media: mediaType(contentType), unended: !Delimited(resp)}
+	e := entity{contentType: contentType, media: mediatype.Essence(contentType), unended: !Delimited(resp)}
 	err := buffer.readFrom(resp.Body)
 	resp.Body.Close() // whoever takes the parts may take their time, and the service has done its work
 	if err != nil {
-		if e.cut = e.media == eventStream && isTimeout(err) && hasEvent(buffer.data); !e.cut {
+		if e.cut = e.media == mediatype.EventStream && isTimeout(err) && hasEvent(buffer.data); !e.cut {
 			return fmt.Errorf("read answer: %w", err)
 		}
 	}
@@ -92,7 +94,7 @@ func (o *Operation) ReadResponse(_ context.Context, resp *http.Response, emit fu
 	defer r.release()
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		r.known = &o.answer
-		if o.Output == nil && !e.unended && isJSON(e.media) && saysUTF8(contentType) && isCompactText(e.data) && !isLines(e.media) {
+		if o.Output == nil && !e.unended && mediatype.IsJSON(e.media) && saysUTF8(contentType) && isCompactText(e.data) && !mediatype.IsJSONLines(e.media) {
 			// Nobody will read it as JSON, so it need not be proved to be: it goes out as the text that it is.
 			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
 		}
@@ -147,7 +149,7 @@ func isTimeout(err error) bool {
 
 // saysUTF8 tells whether a Content-Type leaves JSON in UTF-8, which it is without a word.
 func saysUTF8(contentType string) bool {
-	name := mediaParameter(contentType, "charset")
+	name := mediatype.Parameter(contentType, "charset")
 	return name == "" || strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "utf8") || strings.EqualFold(name, "us-ascii")
 }
 
@@ -195,38 +197,38 @@ type entity struct {
 
 // part makes a part of an entity that is not multipart. found is false if it is empty.
 func (r *answerReader) part(e entity) (p Part, found bool, err error) {
-	known, generic := r.known, isGeneric(e.media)
+	known, generic := r.known, mediatype.IsGeneric(e.media)
 	if generic && known.media != "" {
 		e.media = known.media
 	}
 	switch {
-	case isLines(e.media), isSequence(e.media):
+	case mediatype.IsJSONLines(e.media), mediatype.IsJSONSequence(e.media):
 		return r.sequence(e)
-	case e.media == eventStream:
+	case e.media == mediatype.EventStream:
 		return r.events(e)
-	case isJSON(e.media), e.media == "", generic && known.json, known.json && labelsJSON(e.media, e.data):
+	case mediatype.IsJSON(e.media), e.media == "", generic && known.json, known.json && labelsJSON(e.media, e.data):
 		part, empty, ok := r.json(e)
 		if ok {
 			part.MediaType = cmp.Or(e.media, "application/json")
 			return part, !empty, nil
 		}
-		if e.unended && isBeginning(toText(e.data, charset(e.contentType))) {
+		if e.unended && isBeginning(charset.ToUTF8(e.data, mediatype.Charset(e.contentType))) {
 			return Part{}, false, &AnswerError{Truncated: true, MediaType: cmp.Or(e.media, "application/json"), Reason: "ends too early, and has no length"}
 		}
 	}
 	switch {
-	case isHTML(e.media) && (r.failed || r.o.answer.readHTML): // the page of an error is no data
+	case mediatype.IsHTML(e.media) && (r.failed || r.o.answer.readHTML): // the page of an error is no data
 		return Part{Kind: Text, MediaType: e.media, Data: readableHTML(r.text(e))}, true, nil
-	case strings.HasPrefix(e.media, "image/") && !isXML(e.media):
+	case strings.HasPrefix(e.media, "image/") && !mediatype.IsXML(e.media):
 		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
 	case strings.HasPrefix(e.media, "audio/"):
 		return Part{Kind: Audio, MediaType: e.media, Data: e.data, Location: e.location}, true, nil
-	case generic && (isGeneric(e.media) || isJSON(e.media)):
+	case generic && (mediatype.IsGeneric(e.media) || mediatype.IsJSON(e.media)):
 		if isReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
-			return Part{Kind: Text, MediaType: e.media, Data: toText(e.data, charset(e.contentType))}, true, nil
+			return Part{Kind: Text, MediaType: e.media, Data: charset.ToUTF8(e.data, mediatype.Charset(e.contentType))}, true, nil
 		}
-		e.media = mediaType(e.contentType)
-	case isText(e.media), isJSON(e.media):
+		e.media = mediatype.Essence(e.contentType)
+	case mediatype.IsText(e.media), mediatype.IsJSON(e.media):
 		return Part{Kind: Text, MediaType: e.media, Data: r.text(e)}, true, nil
 	}
 	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition), Location: e.location}, true, nil
@@ -234,7 +236,17 @@ func (r *answerReader) part(e entity) (p Part, found bool, err error) {
 
 // text returns an entity as UTF-8.
 func (r *answerReader) text(e entity) []byte {
-	return toText(e.data, cmp.Or(charset(e.contentType), declaredCharset(e.media, e.data)))
+	return charset.ToUTF8(e.data, cmp.Or(mediatype.Charset(e.contentType), charset.Declared(e.media, e.data)))
+}
+
+// isReadable reports whether bytes without a media type can be shown as text: UTF-8 without controls.
+func isReadable(data []byte) bool {
+	for _, c := range data {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
+			return false
+		}
+	}
+	return utf8.Valid(data)
 }
 
 // labelsJSON tells whether a service that promises JSON may mean it by the label: text/plain now and then, and the default
@@ -252,16 +264,16 @@ func labelsJSON(media string, data []byte) bool {
 
 // json reads an entity as JSON; ok tells whether it is. A text of white space alone is empty.
 func (r *answerReader) json(e entity) (part Part, empty, ok bool) {
-	data, charset := e.data, charset(e.contentType)
-	if charset == "" && len(data) > 1 && (data[0] == 0 || data[1] == 0) {
+	data, label := e.data, mediatype.Charset(e.contentType)
+	if label == "" && len(data) > 1 && (data[0] == 0 || data[1] == 0) {
 		// The first two characters of JSON are ASCII but in a text of one string: RFC 4627 section 3.
-		charset = "utf-16le"
+		label = "utf-16le"
 		if data[0] == 0 {
-			charset = "utf-16be"
+			label = "utf-16be"
 		}
 	}
-	if charset != "" || data[0] >= utf8.RuneSelf {
-		data = toText(data, charset) // JSON is UTF-8 without a mark (RFC 8259 section 8.1); some services disagree
+	if label != "" || data[0] >= utf8.RuneSelf {
+		data = charset.ToUTF8(data, label) // JSON is UTF-8 without a mark (RFC 8259 section 8.1); some services disagree
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return Part{}, true, true

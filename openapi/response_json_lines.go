@@ -5,8 +5,13 @@ import (
 	"iter"
 	"strconv"
 
+	"drawbridge/openapi/charset"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 )
+
+// whiteSpace may stand around a JSON text (RFC 8259 section 2).
+const whiteSpace = " \t\r\n"
 
 // recordSeparator stands before each text of a JSON text sequence (RFC 7464 section 2.2).
 const recordSeparator = 0x1e
@@ -15,9 +20,9 @@ const recordSeparator = 0x1e
 // delivered as the text that it is; but where all is well up to a last text without its end, the answer was cut off, by a
 // service that broke down and a server that closed its answer in good order all the same: that is an error (P2).
 func (r *answerReader) sequence(e entity) (p Part, found bool, err error) {
-	data := toText(e.data, charset(e.contentType))
+	data := charset.ToUTF8(e.data, mediatype.Charset(e.contentType))
 	texts := lines(data)
-	if isSequence(e.media) {
+	if mediatype.IsJSONSequence(e.media) {
 		texts = records(data)
 	}
 	element, root := r.elements()
@@ -87,7 +92,7 @@ func lines(data []byte) iter.Seq2[[]byte, bool] {
 		for whole := true; whole; {
 			var line []byte
 			line, data, whole = bytes.Cut(data, []byte("\n"))
-			if line = bytes.Trim(line, blanks); len(line) > 0 && !yield(line, whole) {
+			if line = bytes.Trim(line, whiteSpace); len(line) > 0 && !yield(line, whole) {
 				return
 			}
 		}
@@ -99,7 +104,7 @@ func lines(data []byte) iter.Seq2[[]byte, bool] {
 func records(data []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(text []byte, whole bool) bool) {
 		for record := range bytes.SplitSeq(data, []byte{recordSeparator}) {
-			text := bytes.Trim(record, blanks)
+			text := bytes.Trim(record, whiteSpace)
 			if len(text) > 0 && !yield(text, record[len(record)-1] <= ' ') {
 				return
 			}

@@ -8,6 +8,8 @@ import (
 	"mime"
 	"mime/quotedprintable"
 	"strings"
+
+	"drawbridge/openapi/mediatype"
 )
 
 // What one multipart answer may be. What is over a limit is refused: a part that is not shown would not be missed.
@@ -101,13 +103,13 @@ func fieldName(disposition string) string {
 	if _, parameters, err := mime.ParseMediaType(disposition); err == nil {
 		return parameters["name"]
 	}
-	return mediaParameter(disposition, "name")
+	return mediatype.Parameter(disposition, "name")
 }
 
 // boundaryOf returns what separates the parts; where the header does not tell, the first line does, if it looks so. It
 // is "" if it can't be found.
 func boundaryOf(e entity) string {
-	b := mediaParameter(e.contentType, "boundary")
+	b := mediatype.Parameter(e.contentType, "boundary")
 	if b == "" && bytes.HasPrefix(e.data, []byte("--")) {
 		line, _, _ := cutLine(e.data)
 		b = string(bytes.TrimRight(line[2:], " \t"))
@@ -196,7 +198,7 @@ func (s *splitter) entity(piece []byte) (e entity, err error) {
 			e.data = nil // headers alone; once more for the last of them
 		}
 	}
-	e.media = mediaType(e.contentType)
+	e.media = mediatype.Essence(e.contentType)
 	if e.media == "" && isReadable(e.data) {
 		e.media = "text/plain" // RFC 2046 section 5.1
 	}

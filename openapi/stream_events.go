@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+
+	"drawbridge/openapi/mediatype"
 )
 
 // maxWatched is the longest event that a watcher is shown, in bytes. It bounds what is held beside the answer.
@@ -18,23 +20,23 @@ const maxWatched = 64 << 10
 // it is not called again. Reading waits for it.
 func (o *Operation) WatchEvents(resp *http.Response, see func(event []byte) (more bool)) bool {
 	contentType := resp.Header.Get("Content-Type")
-	media := mediaType(contentType)
-	if isGeneric(media) && o.answer.media != "" {
+	media := mediatype.Essence(contentType)
+	if mediatype.IsGeneric(media) && o.answer.media != "" {
 		media = o.answer.media
 	}
-	if !isSequential(media) {
+	if !mediatype.IsSequential(media) {
 		return false
 	}
-	switch charset(contentType) {
+	switch mediatype.Charset(contentType) {
 	case "", "utf-8", "utf8", "us-ascii":
 	default:
 		return false
 	}
 	w := &watcher{see: see, most: maxWatched}
 	switch {
-	case isLines(media):
+	case mediatype.IsJSONLines(media):
 		w.take = w.lines
-	case isSequence(media):
+	case mediatype.IsJSONSequence(media):
 		w.take = w.records
 	default:
 		w.take, w.atEnd = w.fields, w.lastFields
@@ -127,7 +129,7 @@ func (w *watcher) whole(last []byte) (all []byte, long bool) {
 
 // text shows an event that is a text of JSON with white space around it, unless it is nothing else.
 func (w *watcher) text(event []byte, long bool) {
-	if event = bytes.Trim(event, blanks); long || len(event) > 0 {
+	if event = bytes.Trim(event, whiteSpace); long || len(event) > 0 {
 		w.tell(event, long)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
+
+	"drawbridge/openapi/mediatype"
 )
 
 // watched returns the events that are seen of an answer that comes in such pieces.
@@ -95,7 +97,7 @@ func TestWatchEventsLeavesAlone(t *testing.T) {
 // FuzzWatchEvents holds that the events are the same wherever the pieces of a stream part, and that they are those of the
 // answer as a whole.
 func FuzzWatchEvents(f *testing.F) {
-	medias := [...]string{eventStream, "application/x-ndjson", "application/json-seq"}
+	medias := [...]string{mediatype.EventStream, "application/x-ndjson", "application/json-seq"}
 	f.Add(uint8(0), []byte("\xef\xbb\xbfdata: {\"a\":1}\r\n\r\nid: 1\ndata:\ndata: 2\r\rdata: [DONE]\n\ndata:x"), uint16(3), uint16(7))
 	f.Add(uint8(1), []byte("{\"a\":1}\n\r\n2\n3"), uint16(2), uint16(9))
 	f.Add(uint8(2), []byte("\x1e{\"a\":\n\"\\\"\"}\n\x1e2\n"), uint16(2), uint16(5))
@@ -118,13 +120,13 @@ func FuzzWatchEvents(f *testing.F) {
 		var want []string
 		data := bytes.TrimPrefix(stream, []byte(byteOrderMark))
 		switch {
-		case media == eventStream:
+		case media == mediatype.EventStream:
 			for ev := range events(data, true) {
 				if string(ev.data) != endOfEvents {
 					want = append(want, string(ev.data))
 				}
 			}
-		case isLines(media):
+		case mediatype.IsJSONLines(media):
 			for text := range lines(data) {
 				want = append(want, string(text))
 			}

@@ -1,6 +1,9 @@
 package openapi
 
-import "drawbridge/openapi/jsonscan"
+import (
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
+)
 
 // row says what the elements of an array are that was put together of a streamed answer.
 type row uint8
@@ -46,7 +49,7 @@ func (p *Part) Result(pointer string) bool {
 // ReplaceTexts puts in the place of each event of a stream that is a text rather than JSON what replace returns for it. It does nothing to
 // what is no stream of events.
 func (p *Part) ReplaceTexts(replace func(text []byte) []byte) {
-	if p.row == noRow || p.MediaType != eventStream {
+	if p.row == noRow || p.MediaType != mediatype.EventStream {
 		return
 	}
 	value := func(out, value []byte) []byte {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/tree"
 )
 
@@ -184,7 +185,7 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 
 	var media []string
 	for _, m := range consumes {
-		if m := mediaType(m); m == urlencoded && !file || m == multipart {
+		if m := mediatype.Essence(m); m == urlencoded && !file || m == multipart {
 			media = append(media, m)
 		}
 	}
@@ -234,7 +235,7 @@ func (c *compiler) upgradeResponses(f found) *tree.Node {
 				s.Set("format", tree.NewString(file, "binary"))
 			}
 			for _, media := range produces {
-				if isJSON(mediaType(media)) && s.Get("format").Text() == "binary" {
+				if mediatype.IsJSON(mediatype.Essence(media)) && s.Get("format").Text() == "binary" {
 					media = "application/octet-stream" // a file is not JSON, whatever the document produces elsewhere
 				}
 				mediaType := tree.NewObject(old)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -296,8 +297,8 @@ func composed(n *tree.Node) bool {
 
 // isOpaque tells whether the bytes of a media type are neither text nor a value that is written as text.
 func isOpaque(media string) bool {
-	media = mediaType(media)
-	return !isJSON(media) && !isXML(media) && !isText(media) && media != "*/*" && media != "text/*"
+	media = mediatype.Essence(media)
+	return !mediatype.IsJSON(media) && !mediatype.IsXML(media) && !mediatype.IsText(media) && media != "*/*" && media != "text/*"
 }
 
 // object is the published schema of one file. s is the schema as it stands, n the one that it refers to.
@@ -321,28 +322,28 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 	example := tree.NewObject(s)
 	example.Set(wire.FileName, tree.NewString(s, "notes.txt"))
 	example.Set(wire.FileText, tree.NewString(s, "Hello"))
-	concrete := !slices.ContainsFunc(types, isWildcard)
+	concrete := !slices.ContainsFunc(types, mediatype.IsRange)
 	switch {
-	case len(types) == 1 && concrete && !isGeneric(mediaType(types[0])): // nothing to choose
+	case len(types) == 1 && concrete && !mediatype.IsGeneric(mediatype.Essence(types[0])): // nothing to choose
 	case len(types) > 1 && concrete:
 		media, enum := text("Media type of the file."), tree.NewArray(s)
 		for _, t := range types {
-			enum.Append(tree.NewString(s, mediaType(t)))
+			enum.Append(tree.NewString(s, mediatype.Essence(t)))
 		}
 		media.Set("enum", enum)
 		properties.Set(wire.FileMediaType, media)
 	default:
 		media := text("Media type of the file.")
-		if len(types) > 0 && !isGeneric(mediaType(types[0])) {
+		if len(types) > 0 && !mediatype.IsGeneric(mediatype.Essence(types[0])) {
 			media = text("Media type of the file: " + strings.Join(types, ", ") + ".")
 		}
 		media.Set("pattern", tree.NewString(s, schema.PatternMediaType))
 		properties.Set(wire.FileMediaType, media)
 	}
-	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || isGeneric(mediaType(t)) }) {
+	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || mediatype.IsGeneric(mediatype.Essence(t)) }) {
 		example = tree.NewObject(s)
 		name := "file"
-		if _, subtype, _ := strings.Cut(mediaType(types[0]), "/"); subtype != "*" {
+		if _, subtype, _ := strings.Cut(mediatype.Essence(types[0]), "/"); subtype != "*" {
 			name += "." + subtype
 		}
 		example.Set(wire.FileName, tree.NewString(s, name))

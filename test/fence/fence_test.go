@@ -46,7 +46,7 @@ var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin"}
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin", "openapi/mediatype", "openapi/charset"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
@@ -59,6 +59,8 @@ var rooms = map[string]room{
 	"openapi/pacing":     {},
 
 	"openapi/schema/ecmaregexp": {arrows: []string{"openapi/unseen"}},
+	"openapi/mediatype":         {},
+	"openapi/charset":           {arrows: []string{"openapi/mediatype"}, modules: []string{"golang.org/x/text"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
 	"auth/credential": {arrows: []string{"auth"}, modules: []string{"golang.org/x/oauth2", "github.com/go-jose/go-jose/v4", "github.com/aws/aws-sdk-go-v2"}},

@@ -1,23 +1,25 @@
-package openapi
+package mediatype
 
 import "strings"
 
 // blanks are the optional white space around the parts of a header (RFC 9110 section 5.6.3), and the line ends that documents
-// have there. No other space is one: in a name it is a part of the name.
+// have there. Any other space is part of a name.
 const blanks = " \t\r\n"
 
-// mediaType returns a media type without parameters, in lower case. It accepts what mime.ParseMediaType refuses:
-// documents and services have a few of those.
-func mediaType(s string) string {
+// EventStream is the media type of server-sent events.
+const EventStream = "text/event-stream"
+
+// Essence returns a media type without parameters, in lower case.
+func Essence(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	return strings.ToLower(strings.Trim(s, blanks))
 }
 
-// charset returns the parameter of that name, lower case, "" when there is none.
-func charset(s string) string { return strings.ToLower(mediaParameter(s, "charset")) }
+// Charset returns the charset parameter in lower case, "" if there is none.
+func Charset(s string) string { return strings.ToLower(Parameter(s, "charset")) }
 
-// mediaParameter returns a parameter of a media type, "" when there is none.
-func mediaParameter(s, wanted string) string {
+// Parameter returns a parameter of a media type, "" if there is none.
+func Parameter(s, wanted string) string {
 	_, parameters, _ := strings.Cut(s, ";")
 	for parameters != "" {
 		var p string
@@ -30,18 +32,19 @@ func mediaParameter(s, wanted string) string {
 	return ""
 }
 
-// isJSON tells whether a media type is JSON: the registered one, its older spelling, or a structured suffix (RFC 6839).
-func isJSON(media string) bool {
+// IsJSON reports whether a media type is JSON: the registered one, its older spelling, or a structured suffix (RFC 6839).
+func IsJSON(media string) bool {
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
 }
 
-// isWildcard tells whether a media type stands for others.
-func isWildcard(media string) bool { return strings.Contains(media, "*") }
+// IsRange reports whether a media type is a range of others (RFC 9110 section 12.5.1).
+func IsRange(media string) bool { return strings.Contains(media, "*") }
 
-func isForm(media string) bool { return media == "application/x-www-form-urlencoded" }
+// IsForm reports whether a media type is that of HTML forms without files.
+func IsForm(media string) bool { return media == "application/x-www-form-urlencoded" }
 
-// isOpaqueRange tells whether a range of media types holds none that is text or JSON.
-func isOpaqueRange(media string) bool {
+// IsOpaqueRange reports whether a range of media types holds neither text nor JSON.
+func IsOpaqueRange(media string) bool {
 	switch media {
 	case "image/*", "audio/*", "video/*", "font/*", "model/*":
 		return true
@@ -49,8 +52,8 @@ func isOpaqueRange(media string) bool {
 	return false
 }
 
-// isBytes tells whether a media type is known to be no text.
-func isBytes(media string) bool {
+// IsBinary reports whether a media type is known not to be text.
+func IsBinary(media string) bool {
 	kind, subtype, _ := strings.Cut(media, "/")
 	switch kind {
 	case "image", "audio", "video", "font", "model", "":
@@ -78,15 +81,16 @@ func isBytes(media string) bool {
 	return false
 }
 
-func isXML(media string) bool {
+// IsXML reports whether a media type is XML (RFC 7303).
+func IsXML(media string) bool {
 	return media == "application/xml" || media == "text/xml" || strings.HasSuffix(media, "+xml")
 }
 
-// isHTML tells whether a media type is a page for people.
-func isHTML(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
+// IsHTML reports whether a media type is that of web pages.
+func IsHTML(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
 
-// isLines tells whether a media type is JSON texts, one on a line. It has many names and no registration.
-func isLines(media string) bool {
+// IsJSONLines reports whether a media type is JSON texts, one on a line. It has many names and no registration.
+func IsJSONLines(media string) bool {
 	switch media {
 	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/x-jsonlines", "application/x-jsonl",
 		"application/x-json-stream", "application/stream+json", "application/json-lines", "text/x-ndjson", "text/ndjson", "text/jsonl":
@@ -95,33 +99,29 @@ func isLines(media string) bool {
 	return false
 }
 
-// isSequence tells whether a media type is JSON texts with a separator before each (RFC 7464, RFC 8091).
-func isSequence(media string) bool {
+// IsJSONSequence reports whether a media type is JSON texts with a separator before each (RFC 7464, RFC 8091).
+func IsJSONSequence(media string) bool {
 	return media == "application/json-seq" || strings.HasSuffix(media, "+json-seq")
 }
 
-// eventStream is the media type of server-sent events.
-const eventStream = "text/event-stream"
-
-// isSequential tells whether a media type is a row of values of which each stands for itself (OAS 3.2, sequential
-// media types).
-func isSequential(media string) bool {
-	return isLines(media) || isSequence(media) || media == eventStream
+// IsSequential reports whether a media type is a sequence of independent values (OAS 3.2, sequential media types).
+func IsSequential(media string) bool {
+	return IsJSONLines(media) || IsJSONSequence(media) || media == EventStream
 }
 
-// canBeJSON tells whether an answer of a documented media type, which may be a range, can be JSON.
-func canBeJSON(media string) bool {
-	return isJSON(media) && !isLines(media) || media == "*/*" || media == "*" || media == "application/*"
+// CanBeJSON reports whether a media type is one JSON text, or a range that holds such types.
+func CanBeJSON(media string) bool {
+	return IsJSON(media) && !IsJSONLines(media) || media == "*/*" || media == "*" || media == "application/*"
 }
 
-// isGeneric tells whether a media type says no more than that there are bytes.
-func isGeneric(media string) bool {
+// IsGeneric reports whether a media type says nothing about its bytes.
+func IsGeneric(media string) bool {
 	return media == "" || media == "application/octet-stream" || media == "binary/octet-stream"
 }
 
-// isText tells whether the bytes of a media type are meant to be read as text.
-func isText(media string) bool {
-	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || isXML(media) || strings.HasSuffix(media, "+yaml") || isSequential(media) {
+// IsText reports whether the bytes of a media type are meant to be read as text.
+func IsText(media string) bool {
+	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || IsXML(media) || strings.HasSuffix(media, "+yaml") || IsSequential(media) {
 		return true
 	}
 	switch media {

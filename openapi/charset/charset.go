@@ -1,24 +1,30 @@
-package openapi
+package charset
 
 import (
 	"bytes"
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
+
+	"drawbridge/openapi/mediatype"
 )
 
-// toText returns data as valid UTF-8. The byte order mark decides, then the charset that the service names; text that
-// is in neither is read as Windows-1252, as browsers do, so that nothing is lost. The result may be data itself.
-func toText(data []byte, charset string) []byte {
+// ToUTF8 returns data as valid UTF-8. The byte order mark decides, then the label in lower case, "" if there is none; text in
+// neither is read as Windows-1252, as browsers do, so that nothing is lost. The result may be data itself.
+func ToUTF8(data []byte, label string) []byte {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
-		data, charset = data[3:], "utf-8"
+		data, label = data[3:], "utf-8"
 	case bytes.HasPrefix(data, []byte("\xff\xfe")):
 		return fromUTF16(data[2:], binary.LittleEndian)
 	case bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return fromUTF16(data[2:], binary.BigEndian)
 	}
-	switch charset {
+	switch label {
 	case "utf-16", "utf-16be", "utf16":
 		return fromUTF16(data, binary.BigEndian) // RFC 2781 section 4.3: big-endian without a mark
 	case "utf-16le":
@@ -27,22 +33,34 @@ func toText(data []byte, charset string) []byte {
 		return fromWindows1252(data) // the two are one on the web (WHATWG Encoding, section 4.2)
 	case "", "utf-8", "utf8":
 	default:
-		if text, ok := fromCharset(data, charset); ok {
+		if text, ok := decode(data, label); ok {
 			return text
 		}
 	}
 	if utf8.Valid(data) {
 		return data
 	}
-	if charset == "utf-8" || charset == "utf8" {
+	if label == "utf-8" || label == "utf8" {
 		return bytes.ToValidUTF8(data, []byte("\uFFFD")) // one bad byte doesn't make all of it another charset
 	}
 	return fromWindows1252(data)
 }
 
-// fromCharset decodes the charsets that browsers know (WHATWG Encoding, section 4); ok tells whether it is one.
-func fromCharset(data []byte, charset string) (text []byte, ok bool) {
-	encoding := encodingNamed(charset)
+// Encoding returns the encoding of a label (WHATWG Encoding, section 4.2), nil if the label is unknown.
+func Encoding(label string) encoding.Encoding {
+	e, err := htmlindex.Get(label)
+	if err != nil || e == encoding.Replacement {
+		return nil
+	}
+	if e == simplifiedchinese.GBK {
+		return simplifiedchinese.GB18030 // a superset, and the decoder that section 10.1 asks for
+	}
+	return e
+}
+
+// decode decodes the charsets that browsers know (WHATWG Encoding, section 4); ok is false for others.
+func decode(data []byte, label string) (text []byte, ok bool) {
+	encoding := Encoding(label)
 	if encoding == nil {
 		return nil, false
 	}
@@ -53,14 +71,14 @@ func fromCharset(data []byte, charset string) (text []byte, ok bool) {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), true
 }
 
-// declaredWithin is how far into a text a declaration of its charset is looked for (HTML, section 4.2.5.4).
+// declaredWithin is the part of a text, in bytes, that may declare its charset (HTML, section 4.2.5.4).
 const declaredWithin = 1024
 
-// declaredCharset returns the charset that XML or HTML declares within itself, "" when there is none. It counts where
-// the service names none (RFC 7303 section 3; HTML, section 13.2.3.2). Text that is UTF-8 and has no escape sequence is
-// taken for UTF-8 whatever it says: proxies and templates change the one and leave the other.
-func declaredCharset(media string, data []byte) string {
-	if !isXML(media) && !isHTML(media) || utf8.Valid(data) && bytes.IndexByte(data, 0x1b) < 0 {
+// Declared returns the charset that XML or HTML declares within itself, "" if there is none. It counts if the Content-Type
+// names none (RFC 7303 section 3; HTML, section 13.2.3.2). Text that is UTF-8 and has no escape sequence is taken for UTF-8
+// whatever it declares: proxies and templates change the encoding and leave the declaration.
+func Declared(media string, data []byte) string {
+	if !mediatype.IsXML(media) && !mediatype.IsHTML(media) || utf8.Valid(data) && bytes.IndexByte(data, 0x1b) < 0 {
 		return ""
 	}
 	head := bytes.ToLower(data[:min(len(data), declaredWithin)])
@@ -70,7 +88,7 @@ func declaredCharset(media string, data []byte) string {
 			return asciiCharset(name)
 		}
 	}
-	if isHTML(media) {
+	if mediatype.IsHTML(media) {
 		for {
 			_, after, found := bytes.Cut(head, []byte("<meta"))
 			if !found {
@@ -86,7 +104,7 @@ func declaredCharset(media string, data []byte) string {
 	return ""
 }
 
-// asciiCharset replaces what can't be true of a declaration that was read as ASCII.
+// asciiCharset replaces UTF-16, which can't be the charset of a declaration that was read as ASCII.
 func asciiCharset(name string) string {
 	switch name {
 	case "utf-16", "utf-16le", "utf-16be", "utf16":
@@ -95,7 +113,7 @@ func asciiCharset(name string) string {
 	return name
 }
 
-// assigned returns the value in name=value, with or without quotes around it, "" when there is none.
+// assigned returns the value in name=value without quotes, "" if there is none.
 func assigned(text []byte, name string) string {
 	_, after, _ := bytes.Cut(text, []byte(name))
 	after, found := bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte("="))
@@ -146,14 +164,4 @@ func fromWindows1252(data []byte) []byte {
 		out = utf8.AppendRune(out, read(c))
 	}
 	return out
-}
-
-// isReadable tells whether bytes of which nobody says what they are can be shown as text: UTF-8 without controls.
-func isReadable(data []byte) bool {
-	for _, c := range data {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
-			return false
-		}
-	}
-	return utf8.Valid(data)
 }
