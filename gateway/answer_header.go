@@ -75,7 +75,7 @@ func (c *call) readHeaders(resp *http.Response) {
 	if h == nil {
 		return
 	}
-	declared := c.plan.Operation.AnswerHeaders(resp.StatusCode)
+	declared := c.plan.Operation.Answers.Headers(resp.StatusCode)
 	r := headReader{c: c, resp: resp}
 	// Those that calls depend on come first: a document may declare more than there is room for.
 	for _, names := range [...][]string{h.needed, usualHeaders, h.named, declared} {

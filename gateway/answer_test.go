@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/config"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -101,7 +101,7 @@ func TestLead(t *testing.T) {
 		`{"detail":"` + strings.Repeat(`x`, 4799) + `\u0041"` + pad: strings.Repeat("x", maxDetail-3) + "…",
 		`{"detail":"` + strings.Repeat(` `, 4798) + `\u0041"` + pad: "",
 	} {
-		if got := leadOf(openapi.Part{Kind: openapi.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string, _ bool) string { return s }); got != want || !utf8.ValidString(got) {
+		if got := leadOf(answer.Part{Kind: answer.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string, _ bool) string { return s }); got != want || !utf8.ValidString(got) {
 			t.Errorf("%.60s: %q, want %q", text, got, want)
 		}
 	}
@@ -154,12 +154,12 @@ func TestEchoes(t *testing.T) {
 		quoted, _ := json.Marshal(secret)
 		for _, form := range []string{string(quoted), string(jsonscan.AppendString(nil, secret)), strings.ReplaceAll(string(jsonscan.AppendString(nil, secret)), "/", `\/`)} {
 			text := `{"a":` + form + `,"b":[` + form[:1] + `x` + form[1:len(form)-1] + form[1:] + `]}`
-			p := openapi.Part{Kind: openapi.JSON, Data: []byte(text)}
-			if !e.hide(&p) || p.Kind != openapi.JSON || string(p.Data) != `{"a":"[redacted]","b":["x[redacted][redacted]"]}` {
+			p := answer.Part{Kind: answer.JSON, Data: []byte(text)}
+			if !e.hide(&p) || p.Kind != answer.JSON || string(p.Data) != `{"a":"[redacted]","b":["x[redacted][redacted]"]}` {
 				t.Errorf("%s\n→ %s", text, p.Data)
 			}
 		}
-		p := openapi.Part{Kind: openapi.Text, Data: []byte(secret[:len(secret)-1])}
+		p := answer.Part{Kind: answer.Text, Data: []byte(secret[:len(secret)-1])}
 		if e.hide(&p) || string(p.Data) != secret[:len(secret)-1] {
 			t.Errorf("%q: the beginning alone became %q", secret, p.Data)
 		}
@@ -295,7 +295,7 @@ func BenchmarkEcho(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				p := openapi.Part{Kind: openapi.JSON, Data: data}
+				p := answer.Part{Kind: answer.JSON, Data: data}
 				if e.hide(&p) {
 					b.Fatal("found")
 				}

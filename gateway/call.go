@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 )
 
 // callTool answers tools/call: it finds the plan, checks the caller's scopes, and runs it.
@@ -90,9 +91,9 @@ type call struct {
 	caller   *auth.Principal // nil: nobody was asked for a token
 	// answered tells that the result was begun: nothing can be said any more.
 	answered   bool
-	start      time.Time      // of the request to the service
-	extra      http.Header    // of the request to the service; nil: none
-	parts      []openapi.Part // of an answer with several, until the last of them is there
+	start      time.Time     // of the request to the service
+	extra      http.Header   // of the request to the service; nil: none
+	parts      []answer.Part // of an answer with several, until the last of them is there
 	args       json.RawMessage
 	dropped    []string       // JSON Pointers of arguments that were dropped
 	target     *url.URL       // of the request, as it was built
@@ -181,7 +182,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 		err = c.succeed(resp)
 	case c.plan.polled != nil && seesOther(resp.StatusCode):
 		err = c.seeOther(resp)
-	case isRedirect(resp.StatusCode) && c.plan.Operation.Redirects(resp.StatusCode):
+	case isRedirect(resp.StatusCode) && c.plan.Operation.Answers.Redirects(resp.StatusCode):
 		err = c.redirected(resp)
 	default:
 		err = c.refused(resp)
@@ -192,7 +193,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 	return c.conclude(err)
 }
 
-// send makes the request and sends it. Who gets an answer closes its body, or has ReadResponse do so, and calls observe at
+// send makes the request and sends it. Who gets an answer closes its body, or has answer.Plan.Read do so, and calls observe at
 // the end of it.
 func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	key := ""
@@ -367,7 +368,7 @@ func (c *call) failed(err error) error {
 	if known {
 		return &failure{outcome(e.Kind.String()), err, e.ToolMessage()}
 	}
-	var broken *openapi.AnswerError
+	var broken *answer.Error
 	if errors.As(err, &broken) {
 		kind := upstream.Protocol
 		if broken.Truncated {

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"slices"
 
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 )
 
 // collect executes the plan for who needs the whole answer at hand: it returns the parts of one with a status below 300,
 // without the gateway's secrets, and the answer itself, whose body has been read. All other answers are a *failure.
-func (c *call) collect(args []byte) (parts []openapi.Part, resp *http.Response, err error) {
+func (c *call) collect(args []byte) (parts []answer.Part, resp *http.Response, err error) {
 	if resp, err = c.send(args); err != nil {
 		return nil, nil, err
 	}
@@ -30,8 +30,8 @@ func (c *call) collect(args []byte) (parts []openapi.Part, resp *http.Response, 
 
 // gather reads an answer to its end and returns its parts, each prepared first, without the gateway's secrets, and in memory of
 // their own.
-func (c *call) gather(resp *http.Response, prepare func(*openapi.Part)) (parts []openapi.Part, err error) {
-	err = c.readResponse(resp, func(part openapi.Part) error {
+func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
+	err = c.readResponse(resp, func(part answer.Part) error {
 		prepare(&part)
 		c.cleaned(&part)
 		part.Data = bytes.Clone(part.Data)
@@ -42,15 +42,15 @@ func (c *call) gather(resp *http.Response, prepare func(*openapi.Part)) (parts [
 }
 
 // isUnended tells whether nobody can tell if an answer is whole: who passes it on says so.
-func isUnended(parts []openapi.Part, resp *http.Response) bool {
+func isUnended(parts []answer.Part, resp *http.Response) bool {
 	if len(parts) == 0 {
-		return !openapi.Delimited(resp)
+		return !answer.Delimited(resp)
 	}
-	return slices.ContainsFunc(parts, func(p openapi.Part) bool { return p.Unended })
+	return slices.ContainsFunc(parts, func(p answer.Part) bool { return p.MaybeTruncated })
 }
 
 // cleaned takes the service's own credential out of a part of its answer.
-func (c *call) cleaned(part *openapi.Part) {
+func (c *call) cleaned(part *answer.Part) {
 	if c.hide(part) {
 		c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
 			slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))

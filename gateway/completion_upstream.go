@@ -12,6 +12,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -137,12 +138,12 @@ func (c *call) values(args []byte, pointer string) (values []string, err error) 
 		return nil, err
 	}
 	defer end()
-	parts, _, err := c.collect(args) //nolint:bodyclose // ReadResponse closes it
+	parts, _, err := c.collect(args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range parts {
-		if part.Kind != openapi.JSON && part.Kind != openapi.Text {
+		if part.Kind != answer.JSON && part.Kind != answer.Text {
 			continue
 		}
 		if _, err := jsonscan.Scan(part.Data, jsonscan.Options{}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -15,7 +15,7 @@ const maxLocation = 1 << 10
 
 // embeddedURI names a part that is an embedded resource: by the place that the service says, by the URI under which it can be read, or
 // else by the tool and the name of its file. n is the number of the part among several, 0 if it is alone.
-func (c *call) embeddedURI(p openapi.Part, n int) string {
+func (c *call) embeddedURI(p answer.Part, n int) string {
 	if uri := c.located(p.Location); uri != "" {
 		return uri
 	}

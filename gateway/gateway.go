@@ -24,7 +24,7 @@ import (
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 )
 
 // Options are what a [Gateway] is made of.
@@ -220,7 +220,7 @@ func New(o Options) (*Gateway, error) {
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Accept: g.Accept,
-		Clean: openapi.CleanData, Access: func() *admin.Access { return g.fronting().access },
+		Clean: answer.CleanData, Access: func() *admin.Access { return g.fronting().access },
 	})
 	return g, nil
 }

@@ -15,6 +15,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -27,7 +28,7 @@ type look struct {
 
 	// Of a job that has succeeded: the parts of its result, and the answer with them; of one that has failed there are the same
 	// parts, if the service's words are all there is.
-	parts []openapi.Part
+	parts []answer.Part
 	resp  *http.Response
 }
 
@@ -315,8 +316,8 @@ func (c *call) lookIn(media string, data []byte) (*look, error) {
 
 // read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
 // one that does not fit it breaks nothing.
-func (c *call) read(resp *http.Response) (parts []openapi.Part, err error) {
-	return c.gather(resp, func(part *openapi.Part) { part.Declared = true })
+func (c *call) read(resp *http.Response) (parts []answer.Part, err error) {
+	return c.gather(resp, func(part *answer.Part) { part.Declared = true })
 }
 
 // failedJob is the failure of a job that has ended without success, in the service's words.
@@ -332,7 +333,7 @@ func (c *call) failedJob(l *look) *failure {
 		text += ": " + l.Message
 	}
 	if l.body != nil {
-		body, room := openapi.CleanData(l.body), maxErrorBody+c.longestSecret()
+		body, room := answer.CleanData(l.body), maxErrorBody+c.longestSecret()
 		said := c.refusal(body[:min(len(body), room)], len(body) > room)
 		text += "\n" + truncate.Bytes(said, maxErrorBody)
 	}

@@ -12,7 +12,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/upstream"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -87,7 +87,7 @@ func (c *call) tellUntold(text string) error {
 }
 
 // begun returns the handle of the job that an answer of 2xx has begun; nil if there is none.
-func (c *call) begun(args []byte, resp *http.Response, parts []openapi.Part) *job.Handle {
+func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.base,
 		HasCallback: c.key != "",
@@ -279,7 +279,7 @@ func roughly(d time.Duration) string {
 }
 
 // deliver answers with parts of an answer that was read before, and with the call's note if there is one.
-func (c *call) deliver(parts []openapi.Part, resp *http.Response) error {
+func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
 	c.answered = true
 	if isUnended(parts, resp) {
 		c.noteUnended()

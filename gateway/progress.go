@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -50,11 +51,11 @@ func (c *call) watch(resp *http.Response) {
 		return
 	}
 	w := &eventWatch{call: c, rules: rules}
-	c.plan.Operation.WatchEvents(resp, w.see)
+	c.plan.Operation.Answers.OnEvent(resp, w.see)
 }
 
 // result makes its result of a streamed answer that the rules say the place of.
-func (c *call) result(part *openapi.Part) {
+func (c *call) result(part *answer.Part) {
 	if rules := c.plan.progress; rules != nil && rules.result != "" {
 		part.Result(rules.result)
 	}
@@ -73,13 +74,13 @@ type eventWatch struct {
 func (w *eventWatch) see(event []byte) (more bool) {
 	r, reply := w.rules, w.call.reply
 	if w.call.plan.clean {
-		event = openapi.CleanData(event)
+		event = answer.CleanData(event)
 	}
 	if s := w.call.plan.sensitive; s != nil && isObject(event) {
 		event = s.applyEvent(event)
 	}
-	part := openapi.Part{Kind: openapi.JSON, Data: event}
-	if !isObject(event) || w.call.hide(&part) && part.Kind != openapi.JSON {
+	part := answer.Part{Kind: answer.JSON, Data: event}
+	if !isObject(event) || w.call.hide(&part) && part.Kind != answer.JSON {
 		return w.counted(nil)
 	}
 	event = part.Data

@@ -13,7 +13,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -259,7 +259,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
-	parts, resp, err := c.answer(args) //nolint:bodyclose // ReadResponse closes it
+	parts, resp, err := c.answer(args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		var f *failure
 		if errors.As(err, &f) {
@@ -315,8 +315,8 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 }
 
 // part appends a message of a part of an answer; n is its number among several, 0 if it is alone.
-func (b *promptBuilder) part(c *call, m *promptMessage, part openapi.Part, n int) {
-	if part.Kind != openapi.JSON && part.Kind != openapi.Text {
+func (b *promptBuilder) part(c *call, m *promptMessage, part answer.Part, n int) {
+	if part.Kind != answer.JSON && part.Kind != answer.Text {
 		b.message(m, mcp.Chunk{Bytes: c.binaryBlock(part, n)})
 		return
 	}
@@ -359,7 +359,7 @@ func appendArguments(dst []byte, arguments map[string]config.Value, given func(n
 
 // answer makes the call for who needs its parts at hand, from the look at its arguments to the log line. All that goes wrong
 // with the call itself is a *failure.
-func (c *call) answer(args []byte) (parts []openapi.Part, resp *http.Response, err error) {
+func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, err error) {
 	c.enter()
 	defer func() { c.leave(err) }()
 	defer func() {

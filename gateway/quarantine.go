@@ -238,7 +238,7 @@ func (r *runner) answerAccepted(u update) {
 		case s.loaded == nil || s.loaded.digest() != a.digest:
 			err = admin.ErrChanged
 		}
-		answer([]chan<- error{a.done}, err)
+		reportReload([]chan<- error{a.done}, err)
 	}
 	s.accepting = nil
 }

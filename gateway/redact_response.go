@@ -9,7 +9,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/redact"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -141,9 +141,9 @@ func (e *secretForm) in(data []byte) bool {
 
 // hide takes the secrets out of a part and tells whether there were any. A part whose JSON would be broken by that,
 // because a secret is a number and stands in one, becomes a text.
-func (e *credentialRedactor) hide(p *openapi.Part) (found bool) {
+func (e *credentialRedactor) hide(p *answer.Part) (found bool) {
 	p.Drift, p.Field, p.File = e.hidden(p.Drift), e.hidden(p.Field), e.hidden(p.File) // they speak of the answer in its own words
-	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		return false
 	}
 	for i := range e.forms {
@@ -151,9 +151,9 @@ func (e *credentialRedactor) hide(p *openapi.Part) (found bool) {
 			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(redacted)), true
 		}
 	}
-	if found && p.Kind == openapi.JSON {
+	if found && p.Kind == answer.JSON {
 		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err != nil {
-			p.Kind = openapi.Text
+			p.Kind = answer.Text
 		}
 	}
 	return found
@@ -179,7 +179,7 @@ func (c *call) sentSecrets() *credentialRedactor {
 }
 
 // hide takes what the gateway attached to the request out of a part of the answer, and tells whether there was any.
-func (c *call) hide(p *openapi.Part) (found bool) {
+func (c *call) hide(p *answer.Part) (found bool) {
 	if c.plan.credentialRedactor != nil {
 		found = c.plan.credentialRedactor.hide(p)
 	}

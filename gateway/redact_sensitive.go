@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -36,15 +36,15 @@ func sensitiveOf(set *config.SensitiveFields) *sensitive {
 	return s
 }
 
-// readResponse reads an answer to the plan's request as [openapi.Operation.ReadResponse] does. Nobody sees a part of it before what is
+// readResponse reads an answer to the plan's request as [answer.Plan.Read] does. Nobody sees a part of it before what is
 // sensitive is hidden, and that is not looked for before what is unseen is gone: a character of no width would make another name
 // or another secret of it. Errors are always cleaned: their words are for a model alone.
-func (c *call) readResponse(resp *http.Response, emit func(openapi.Part) error) error {
+func (c *call) readResponse(resp *http.Response, emit func(answer.Part) error) error {
 	s, clean := c.plan.sensitive, c.plan.clean || resp.StatusCode >= 300
 	if s == nil && c.hiding == nil && !clean {
-		return c.plan.Operation.ReadResponse(c.ctx, resp, emit)
+		return c.plan.Operation.Answers.Read(resp, emit)
 	}
-	return c.plan.Operation.ReadResponse(c.ctx, resp, func(part openapi.Part) error {
+	return c.plan.Operation.Answers.Read(resp, func(part answer.Part) error {
 		if clean {
 			part.Clean()
 		}
@@ -63,13 +63,13 @@ const withheld = "[withheld by the gateway: this part of the answer is not JSON,
 
 // apply hides what is sensitive in a part of an answer. A text or bytes that are no JSON can't be taken apart: they are withheld if
 // they are labelled so, or name what is sensitive; and so is an event by itself that is a text. Pictures and sound are let alone.
-func (s *sensitive) apply(p *openapi.Part) {
+func (s *sensitive) apply(p *answer.Part) {
 	if s.names[p.Field] && p.Field != "" {
-		p.Kind, p.MediaType, p.Data = openapi.Text, "text/plain", []byte("[hidden]")
+		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte("[hidden]")
 		return
 	}
 	switch p.Kind {
-	case openapi.JSON:
+	case answer.JSON:
 		p.Data = s.filter.Apply(p.Data)
 		said := false
 		p.ReplaceTexts(func(text []byte) []byte {
@@ -83,8 +83,8 @@ func (s *sensitive) apply(p *openapi.Part) {
 			return []byte(withheld)
 		})
 		return
-	case openapi.Text, openapi.Binary:
-	case openapi.Image, openapi.Audio:
+	case answer.Text, answer.Binary:
+	case answer.Image, answer.Audio:
 		return
 	}
 	if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
@@ -92,7 +92,7 @@ func (s *sensitive) apply(p *openapi.Part) {
 		return
 	}
 	if strings.Contains(p.MediaType, "json") || s.filter.Mentions(p.Data) {
-		p.Kind, p.MediaType, p.Data = openapi.Text, "text/plain", []byte(withheld)
+		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte(withheld)
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *call) redirected(resp *http.Response) error {
 	} else {
 		text += redirectPath(resp) + "." + why
 	}
-	if said := c.plan.Operation.Meaning(resp.StatusCode); said != "" {
+	if said := c.plan.Operation.Answers.Meaning(resp.StatusCode); said != "" {
 		text += fmt.Sprintf("\nThe API's document says of %d: %s", resp.StatusCode, said)
 	}
 	text += "\nThe gateway has not followed this redirect."

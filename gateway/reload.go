@@ -32,12 +32,12 @@ func (r *runner) takeReload(req reload) {
 		return
 	}
 	if r.surviving("a configuration was read", func() { r.reload(req) }) {
-		answer(req.done, errStepPanicked)
+		reportReload(req.done, errStepPanicked)
 	}
 }
 
-// answer tells the outcome of a reload, once: who has got one waits for no other.
-func answer(done []chan<- error, err error) {
+// reportReload sends the outcome of a reload, if its requester is still waiting for one.
+func reportReload(done []chan<- error, err error) {
 	for _, d := range done {
 		select {
 		case d <- err:
@@ -111,11 +111,11 @@ func (r *runner) refuse(req reload, err error) {
 		r.g.log.Error("configuration refused, the last good one stays", "error", err)
 	}
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
-	answer(req.done, err)
+	reportReload(req.done, err)
 }
 
 func (r *runner) fail(d *deployment, err error) {
-	answer(d.waiters, fmt.Errorf("reload: %w", err))
+	reportReload(d.waiters, fmt.Errorf("reload: %w", err))
 	d.waiters = nil
 }
 
@@ -182,7 +182,7 @@ func (r *runner) promote() {
 	}
 	r.g.metrics.reloads.WithLabelValues("ok").Inc()
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
-	answer(r.current.waiters, nil)
+	reportReload(r.current.waiters, nil)
 	r.current.waiters = nil
 }
 

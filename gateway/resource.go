@@ -39,7 +39,7 @@ func newReadable(t *catalog.Tool, set *config.Resource) (*readable, error) {
 	}
 	r := &readable{
 		uri: set.URI, name: cmp.Or(set.Name, t.Name), title: cmp.Or(set.Title, t.Title), description: cmp.Or(set.Description, t.Description),
-		mimeType: cmp.Or(set.MIMEType, op.AnswerType()), lists: map[string]bool{}, poll: time.Duration(set.Poll),
+		mimeType: cmp.Or(set.MIMEType, op.Answers.MediaType()), lists: map[string]bool{}, poll: time.Duration(set.Poll),
 	}
 	arguments := op.Arguments()
 	if r.uri.IsZero() {

@@ -10,7 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -39,7 +39,7 @@ func answerLinks(c *config.Links, safe bool) *links {
 // linked answers with a link to the parts of the answer, if that is how they are to be given; false: they are not. Revisions before
 // 2025-06-18 have no links. An answer that was cut off, or that something is said beside, is no longer there to be read; one that the
 // user was asked for can't be read without asking again.
-func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
+func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 	l := c.plan.links
 	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.elicitation != nil {
 		return false, nil
@@ -50,7 +50,7 @@ func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
 			return false, nil
 		}
 		size += len(p.Data)
-		bytes = bytes || p.Kind != openapi.JSON && p.Kind != openapi.Text
+		bytes = bytes || p.Kind != answer.JSON && p.Kind != answer.Text
 	}
 	if (l.over == 0 || size <= l.over) && (!l.binary || !bytes) {
 		return false, nil
@@ -64,7 +64,7 @@ func (c *call) linked(parts ...openapi.Part) (done bool, err error) {
 	switch {
 	case len(parts) > 1:
 		what += " in " + strconv.Itoa(len(parts)) + " parts"
-	case first.Kind == openapi.JSON:
+	case first.Kind == answer.JSON:
 		what += " of JSON, " + summary(first.Data)
 	case first.MediaType != "":
 		what += " of " + first.MediaType

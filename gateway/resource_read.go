@@ -10,7 +10,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -100,7 +100,7 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 		return nil, c.unread(uri, resp, err)
 	}
 	c.done(outcomeOK, nil)
-	mimeType := c.plan.Operation.AnswerType()
+	mimeType := c.plan.Operation.Answers.MediaType()
 	if r := c.plan.resource; r != nil {
 		mimeType = r.mimeType
 	}
@@ -129,7 +129,7 @@ const maxShownURI = 1 << 10
 
 // contentsOf makes contents of the parts of an answer, each with a URI of its own if there are several. An answer without
 // any is an empty text: a resource is never a list of nothing (2026-07-28 server/resources, Error Handling).
-func contentsOf(uri, mimeType string, parts []openapi.Part) []content {
+func contentsOf(uri, mimeType string, parts []answer.Part) []content {
 	if len(parts) == 0 {
 		if mimeType == "" {
 			mimeType = "text/plain"
@@ -146,11 +146,11 @@ func contentsOf(uri, mimeType string, parts []openapi.Part) []content {
 			c.mimeType = mimeType
 		}
 		switch part.Kind {
-		case openapi.JSON, openapi.Text:
+		case answer.JSON, answer.Text:
 			if c.text = part.Data; c.mimeType == "" {
 				c.mimeType = "text/plain"
 			}
-		case openapi.Image, openapi.Audio, openapi.Binary:
+		case answer.Image, answer.Audio, answer.Binary:
 			c.blob, c.mimeType = part.Data, orUnknown(c.mimeType)
 		}
 		if contents = append(contents, c); part.Events > 0 {

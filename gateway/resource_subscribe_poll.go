@@ -10,7 +10,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 )
 
 // read finds out what the resource is now. The request is conditional where the last answer allows that (RFC 9110 section 13.1); else, and
@@ -57,7 +57,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 }
 
 // digestOf tells answers apart.
-func digestOf(parts []openapi.Part) (sum [32]byte) {
+func digestOf(parts []answer.Part) (sum [32]byte) {
 	h := sha256.New()
 	for _, part := range parts {
 		for _, piece := range [][]byte{[]byte(part.MediaType), part.Data} {

@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 )
 
 // codeCache is the code of an operation whose answers can't be kept as the configuration says.
@@ -69,7 +70,7 @@ func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cache
 	return &cachePolicy{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
 		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),
 		Count: func(o cache.Outcome) { count[o].Inc() },
-		Keep:  func(resp *http.Response) bool { return openapi.Delimited(resp) && !p.job.MayBegin(resp.StatusCode) },
+		Keep:  func(resp *http.Response) bool { return answer.Delimited(resp) && !p.job.MayBegin(resp.StatusCode) },
 	}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -34,8 +34,8 @@ var (
 // succeed passes on an answer with a status below 300.
 func (c *call) succeed(resp *http.Response) error {
 	c.watch(resp)
-	err := c.readResponse(resp, func(part openapi.Part) error {
-		if part.Unended {
+	err := c.readResponse(resp, func(part answer.Part) error {
+		if part.MaybeTruncated {
 			c.noteUnended()
 		}
 		c.result(&part)
@@ -51,7 +51,7 @@ func (c *call) succeed(resp *http.Response) error {
 		if c.plan.links != nil {
 			parts := c.parts
 			if parts == nil {
-				parts = []openapi.Part{part}
+				parts = []answer.Part{part}
 			}
 			if done, err := c.linked(parts...); done {
 				return err
@@ -65,7 +65,7 @@ func (c *call) succeed(resp *http.Response) error {
 	if err != nil || c.answered {
 		return err
 	}
-	if !openapi.Delimited(resp) {
+	if !answer.Delimited(resp) {
 		c.noteUnended()
 	}
 	c.answered = true
@@ -122,8 +122,8 @@ func (c *call) structured() bool {
 
 // part writes the result for the only part of an answer. The part's bytes go out as they are: escaped once into
 // the text, and as they came in as structuredContent.
-func (c *call) part(p openapi.Part) error {
-	if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+func (c *call) part(p answer.Part) error {
+	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}}
 		if c.beside() != "" {
 			chunks = append(c.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
@@ -136,7 +136,7 @@ func (c *call) part(p openapi.Part) error {
 	}
 	chunks := append(make([]mcp.Chunk, 0, 8), mcp.Chunk{Bytes: textOpen})
 	with := c.structured()
-	if with && c.plan.short && p.Kind == openapi.JSON {
+	if with && c.plan.short && p.Kind == answer.JSON {
 		chunks = append(chunks, mcp.Chunk{Bytes: []byte(shortText(p)), Escape: true})
 	} else {
 		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true})
@@ -147,26 +147,26 @@ func (c *call) part(p openapi.Part) error {
 	chunks = append(c.noted(chunks, textNext), mcp.Chunk{Bytes: textClose})
 	switch {
 	case !with:
-	case p.Kind == openapi.Text:
+	case p.Kind == answer.Text:
 		return c.unexpected(chunks, p, notJSON(p), valueOf(p))
-	case p.Drift != "" && !p.Doubled:
+	case p.Drift != "" && !p.DuplicateName:
 		return c.unexpected(chunks, p, p.Drift, valueOf(p))
 	case p.Wrapped:
 		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, mcp.Chunk{Bytes: p.Data}, mcp.Chunk{Bytes: closeBrace})
 	default:
 		chunks = append(chunks, mcp.Chunk{Bytes: structured}, mcp.Chunk{Bytes: p.Data})
 	}
-	if with && p.Doubled { // it fits, but not all readers read it alike (P4)
+	if with && p.DuplicateName { // it fits, but not all readers read it alike (P4)
 		return c.give(c.drift(p.Drift), chunks...)
 	}
 	return c.give(nil, chunks...)
 }
 
 // shortText stands for an answer whose bytes go out as structuredContent alone.
-func shortText(p openapi.Part) string {
+func shortText(p answer.Part) string {
 	where := "structuredContent"
 	switch {
-	case p.Drift != "" && !p.Doubled:
+	case p.Drift != "" && !p.DuplicateName:
 		where += ".unexpected"
 	case p.Wrapped:
 		where += ".result"
@@ -190,7 +190,7 @@ func (c *call) manyParts() error {
 		if i > 0 {
 			chunks = append(chunks, mcp.Chunk{Bytes: comma})
 		}
-		if p.Kind != openapi.JSON && p.Kind != openapi.Text {
+		if p.Kind != answer.JSON && p.Kind != answer.Text {
 			chunks = append(chunks, mcp.Chunk{Bytes: c.binaryBlock(p, i+1)})
 			continue
 		}
@@ -221,7 +221,7 @@ func (c *call) manyParts() error {
 // unexpected delivers an answer that breaks the published output schema: whole, under a key that no schema
 // declares, with the mismatch named in _meta (D8). An answer that the document promises beside the one that the schema is
 // of has nothing wrong with it.
-func (c *call) unexpected(chunks []mcp.Chunk, p openapi.Part, why string, value ...mcp.Chunk) error {
+func (c *call) unexpected(chunks []mcp.Chunk, p answer.Part, why string, value ...mcp.Chunk) error {
 	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
 	if p.Declared {
 		return c.give(nil, chunks...)
@@ -236,7 +236,7 @@ func (c *call) drift(why string) []byte {
 }
 
 // notJSON names the mismatch of an answer that should be JSON.
-func notJSON(p openapi.Part) string {
+func notJSON(p answer.Part) string {
 	if strings.Contains(p.MediaType, "json") {
 		return "the answer is labelled " + p.MediaType + ", and is not JSON"
 	}
@@ -244,24 +244,24 @@ func notJSON(p openapi.Part) string {
 }
 
 // valueOf is a part as a JSON value; of what is no text, its media type.
-func valueOf(p openapi.Part) mcp.Chunk {
+func valueOf(p answer.Part) mcp.Chunk {
 	switch p.Kind {
-	case openapi.JSON:
+	case answer.JSON:
 		return mcp.Chunk{Bytes: p.Data}
-	case openapi.Text:
+	case answer.Text:
 		return mcp.Chunk{Bytes: jsonscan.AppendString(nil, p.Data)}
-	case openapi.Image, openapi.Audio, openapi.Binary:
+	case answer.Image, answer.Audio, answer.Binary:
 	}
 	return mcp.Chunk{Bytes: jsonscan.AppendString(nil, orUnknown(p.MediaType))}
 }
 
 // binaryBlock makes the content block of bytes. n is the number of the part among several, 0 if it is alone.
-func (c *call) binaryBlock(p openapi.Part, n int) []byte {
+func (c *call) binaryBlock(p answer.Part, n int) []byte {
 	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
 	switch {
-	case p.Kind == openapi.Image:
+	case p.Kind == answer.Image:
 		open, data, end = `{"type":"image"`, `,"data":"`, `"}`
-	case p.Kind == openapi.Audio && c.req.Revision >= "2025-03-26": // the first revision that has audio
+	case p.Kind == answer.Audio && c.req.Revision >= "2025-03-26": // the first revision that has audio
 		open, data, end = `{"type":"audio"`, `,"data":"`, `"}`
 	}
 	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)

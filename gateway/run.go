@@ -123,7 +123,7 @@ func (r *runner) stop(d, stays *deployment) {
 			}
 			s.close()
 			for _, a := range s.accepting {
-				answer([]chan<- error{a.done}, admin.ErrChanged)
+				reportReload([]chan<- error{a.done}, admin.ErrChanged)
 			}
 			s.accepting = nil
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/upstream"
-	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -24,21 +24,21 @@ const maxErrorBody = 8 << 10
 // refused makes a failure of an answer with a status of 300 or more: what the service said, what the document says of
 // the status, and what to try next.
 func (c *call) refused(resp *http.Response) error {
-	return c.refusedOf(resp, c.plan.Operation.Meaning(resp.StatusCode))
+	return c.refusedOf(resp, c.plan.Operation.Answers.Meaning(resp.StatusCode))
 }
 
 // refusedOf is refused for an answer of whose status the document says meaning, which may be nothing.
 func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	var body []byte
 	lead, other, short := "", "", false
-	err := c.readResponse(resp, func(part openapi.Part) error {
+	err := c.readResponse(resp, func(part answer.Part) error {
 		switch {
-		case part.Kind != openapi.JSON && part.Kind != openapi.Text:
+		case part.Kind != answer.JSON && part.Kind != answer.Text:
 			other = orUnknown(part.MediaType)
 			return nil
 		case short:
 			return nil
-		case part.Kind == openapi.JSON && lead == "":
+		case part.Kind == answer.JSON && lead == "":
 			lead = leadOf(part, c.told)
 		}
 		if len(body) > 0 {
@@ -128,7 +128,7 @@ var (
 // leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
 // place. It comes first because much else may stand around it, and a long body is cut.
 // told takes out of a text what is not for the caller.
-func leadOf(p openapi.Part, told func(text string, cut bool) string) string {
+func leadOf(p answer.Part, told func(text string, cut bool) string) string {
 	words := func(value []byte, most int) string { return words(value, most, told) }
 	values := membersOf(p.Data)
 	if title, detail := words(values["title"], maxTitle), words(values["detail"], maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {

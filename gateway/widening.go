@@ -29,7 +29,7 @@ func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool)
 		return opens, true
 	}
 	r.hold(opens)
-	answer(req.done, errors.New("the configuration is held: "+strings.Join(opens, "; ")))
+	reportReload(req.done, errors.New("the configuration is held: "+strings.Join(opens, "; ")))
 	return opens, false
 }
 

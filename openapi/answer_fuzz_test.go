@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -26,7 +27,7 @@ paths:
   /any: {get: {responses: {"200": {description: OK}}}}
 `
 
-// FuzzReadResponse: whatever a service answers, by whatever name, ReadResponse returns; a part of JSON is JSON without white
+// FuzzReadResponse: whatever a service answers, by whatever name, answer.Plan.Read returns; a part of JSON is JSON without white
 // space, a text is UTF-8, names have nothing unseen in them, all parts but the last say that more follows, and what is made
 // of the answer is not much larger than it.
 func FuzzReadResponse(f *testing.F) {
@@ -82,28 +83,28 @@ func FuzzReadResponse(f *testing.F) {
 		resp := &http.Response{StatusCode: status, ContentLength: int64(len(body)), Body: io.NopCloser(reader),
 			Header: http.Header{"Content-Type": {contentType}, "Content-Disposition": {disposition}}}
 		size, parts, more := 0, 0, false
-		err := op.ReadResponse(t.Context(), resp, func(p Part) error {
+		err := op.Answers.Read(resp, func(p answer.Part) error {
 			if parts > 0 && !more {
 				t.Fatal("a part after the last")
 			}
 			size, parts, more = size+len(p.Data), parts+1, p.More
 			switch p.Kind {
-			case JSON:
+			case answer.JSON:
 				info, err := jsonscan.Scan(p.Data, jsonscan.Options{MaxDepth: jsonscan.DefaultMaxDepth + 2})
 				if err != nil || info.Spaced {
 					t.Fatalf("not compact JSON: %v: %q", err, p.Data)
 				}
-			case Text:
+			case answer.Text:
 				if !utf8.Valid(p.Data) {
 					t.Fatalf("not UTF-8: %q", p.Data)
 				}
-			case Image, Audio, Binary:
+			case answer.Image, answer.Audio, answer.Binary:
 			}
 			if p.Wrapped && p.Drift == "" && op.Output == nil {
 				t.Fatal("wrapped without a schema")
 			}
 			for _, name := range []string{p.File, p.Field} {
-				if len(name) > maxFileName || strings.ContainsAny(name, "/\\\r\n\x00") || !utf8.ValidString(name) {
+				if len(name) > 255 || strings.ContainsAny(name, "/\\\r\n\x00") || !utf8.ValidString(name) {
 					t.Fatalf("name %q", name)
 				}
 			}
@@ -112,7 +113,7 @@ func FuzzReadResponse(f *testing.F) {
 		if err == nil && more {
 			t.Fatal("the last part says that more follows")
 		}
-		var broken *AnswerError
+		var broken *answer.Error
 		switch {
 		case err == nil:
 		case errors.As(err, &broken):

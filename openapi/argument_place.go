@@ -3,7 +3,6 @@ package openapi
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -59,12 +58,4 @@ func (o *Operation) PathTemplate() string {
 		return string(path) + "?" + query
 	}
 	return string(path)
-}
-
-// AnswerType returns the media type of a successful answer if the document promises but one, without parameters; else "".
-func (o *Operation) AnswerType() string {
-	if strings.Contains(o.answer.media, "*") {
-		return ""
-	}
-	return o.answer.media
 }

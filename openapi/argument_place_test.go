@@ -39,7 +39,7 @@ func TestArguments(t *testing.T) {
 	}
 	var got []string
 	for _, op := range api.Operations {
-		got = append(got, op.ID+" "+op.PathTemplate()+" "+op.AnswerType())
+		got = append(got, op.ID+" "+op.PathTemplate()+" "+op.Answers.MediaType())
 		for _, a := range op.Arguments() {
 			got = append(got, fmt.Sprintf("%s %s required=%t list=%t", a.Name, a.In, a.Required, a.List))
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"drawbridge/openapi/answer"
 	"drawbridge/test/race"
 )
 
@@ -125,14 +126,13 @@ func BenchmarkReadResponse(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			op := callOperation(b, "get")
-			ctx := b.Context()
 			header := http.Header{"Content-Type": {"application/json"}}
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
 				resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
-				err := op.ReadResponse(ctx, resp, func(p Part) error {
-					if p.Kind != JSON || p.Drift != "" {
+				err := op.Answers.Read(resp, func(p answer.Part) error {
+					if p.Kind != answer.JSON || p.Drift != "" {
 						b.Fatal(p.Kind, p.Drift)
 					}
 					return nil
@@ -154,13 +154,12 @@ func TestLargeAnswersMakeNoGarbage(t *testing.T) {
 	body := largeAnswer(256<<10, false)
 	header := http.Header{"Content-Type": {"application/json"}}
 	reader := bytes.NewReader(body)
-	ctx := t.Context()
 	perCall := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			reader.Reset(body)
 			resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(reader)}
-			if err := op.ReadResponse(ctx, resp, func(Part) error { return nil }); err != nil {
+			if err := op.Answers.Read(resp, func(answer.Part) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -200,7 +199,7 @@ func TestCutOffAnswer(t *testing.T) {
 	op := callOperation(t, "get")
 	body := &closeRecorder{Reader: io.MultiReader(bytes.NewReader([]byte(`{"items":[]}`)), failingReader{})}
 	resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Body: body}
-	err := op.ReadResponse(t.Context(), resp, func(Part) error { t.Error("a part of it was handed out"); return nil })
+	err := op.Answers.Read(resp, func(answer.Part) error { t.Error("a part of it was handed out"); return nil })
 	if err == nil || err.Error() != "read answer: unexpected EOF" {
 		t.Errorf("error %v", err)
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/openapi/answer"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
@@ -330,8 +332,8 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 	}
 	resp.Body = closed
 	var b strings.Builder
-	kinds := map[PartKind]string{JSON: "json", Text: "text", Image: "image", Audio: "audio", Binary: "binary"}
-	err := op.ReadResponse(context.Background(), resp, func(p Part) error {
+	kinds := map[answer.Kind]string{answer.JSON: "json", answer.Text: "text", answer.Image: "image", answer.Audio: "audio", answer.Binary: "binary"}
+	err := op.Answers.Read(resp, func(p answer.Part) error {
 		fmt.Fprintf(&b, "%s %q", kinds[p.Kind], p.MediaType)
 		if p.Wrapped {
 			b.WriteString(" wrapped")
@@ -339,7 +341,7 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 		if p.Drift != "" {
 			fmt.Fprintf(&b, " drift(%s)", p.Drift)
 		}
-		if p.Doubled {
+		if p.DuplicateName {
 			b.WriteString(" doubled")
 		}
 		if p.Declared {
@@ -358,7 +360,7 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 			b.WriteString(" more")
 		}
 		switch p.Kind {
-		case JSON, Text:
+		case answer.JSON, answer.Text:
 			fmt.Fprintf(&b, "\n%s\n", p.Data)
 		default:
 			fmt.Fprintf(&b, "\n%q\n", p.Data)

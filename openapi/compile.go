@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
@@ -111,7 +112,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
 		}
 	}
-	c := &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{buffers: &buffers{}}}
+	c := &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{plans: answer.NewCompiler(o.ReadableHTML)}}
 	for _, p := range d.problems {
 		c.problems.add(p)
 	}
@@ -260,12 +261,9 @@ type compiler struct {
 
 // memory is what the compilers of all operations write, see alone.
 type memory struct {
-	buffers *buffers
-	typed   sync.Map // *tree.Node of a parameter → *openapi3.Parameter
-	means   sync.Map // text of the document → what is shown of it
-	headers sync.Map // names of headers, joined → the same names, shared
-	texts   sync.Map // text of a meaning → the same, shared
-	xml     xmlPlans
+	plans *answer.Compiler // of answers
+	typed sync.Map         // *tree.Node of a parameter → *openapi3.Parameter
+	xml   xmlPlans
 	// prepared holds the schemas of multipart bodies, see multipartSchema.
 	prepared sync.Map // preparedKey → *tree.Node
 }

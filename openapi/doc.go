@@ -1,9 +1,9 @@
-// Package openapi hides the OpenAPI standard, 2.0 to 3.2: documents, operations, requests and answers.
+// Package openapi hides the OpenAPI standard, 2.0 to 3.2: documents, operations and requests.
 //
 // Load reads a document and the files it refers to. Document.Compile turns each operation into an Operation, an
 // immutable plan that holds all that is needed to call it: the JSON Schema of its arguments, escaped path literals, one
-// encoder for each parameter, the encoder of its body, the readers of its answers. Operation.NewRequest checks
-// arguments and builds the HTTP request in one step; Operation.ReadResponse turns the answer into parts.
+// encoder for each parameter, the encoder of its body, the plan of its answers. Operation.NewRequest checks
+// arguments and builds the HTTP request in one step; Operation.Answers turns the answer into parts.
 //
 // Documents in the wild break the standard in most of the ways there are. What can be understood is repaired with a
 // Problem that names the place; what can't be removes the one operation it stands in, with a reason (Skipped). The

@@ -48,9 +48,6 @@ func (o *Operation) AppendSent(dst []byte) (_ []byte, whole bool) {
 // AppendTold appends a text that tells operations apart whose callers are told other things of answers: what a call returns, an
 // example of one, what a status means. The text is another one in other versions of this program, as that of AppendSent.
 func (o *Operation) AppendTold(dst []byte) []byte {
-	dst = fmt.Appendf(dst, "returns %q\nexample %q\ntype %q\nredirects %b\n", o.Returns, o.Example, o.AnswerType(), o.redirects)
-	for _, m := range o.meanings {
-		dst = fmt.Appendf(dst, "%d means %q\n", m.code, m.text)
-	}
-	return dst
+	dst = fmt.Appendf(dst, "returns %q\nexample %q\n", o.Returns, o.Example)
+	return o.Answers.AppendFingerprint(dst)
 }

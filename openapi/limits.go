@@ -19,7 +19,6 @@ const (
 	maxOperationBytes = 64 << 20 // Operation.size of all operations
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
-	meaningBytes      = 24       // what a status takes beside its text, which is shared
 	toolBytes         = 3 << 10  // what an operation takes beside Operation.size, with its tool: 2.8 KiB of the least there is
 	skippedBytes      = 400      // what one that is skipped takes beside its texts
 	skippedText       = 2 << 10  // of each text of one that is skipped, and of its tags together: thousands may have the same
@@ -178,7 +177,7 @@ func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.
 func (o *Operation) size() int64 {
-	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + meaningBytes*len(o.meanings)
+	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + o.Answers.Size()
 	for i := range o.Links {
 		n += o.Links[i].size()
 	}

@@ -37,8 +37,8 @@ type Callback struct {
 }
 
 // links gathers the links of the answers of status 2xx. What can't be understood is left out: a link is no promise.
-func (c *compiler) links(answers []answer) (all []Link) {
-	for _, a := range answers {
+func (c *compiler) links(responses []response) (all []Link) {
+	for _, a := range responses {
 		if len(a.status) != 3 || a.status[0] != '2' {
 			continue
 		}

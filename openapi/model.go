@@ -21,7 +21,7 @@ type model struct {
 	node       *tree.Node // the operation, in the shape of OpenAPI 3
 	parameters []parameter
 	body       *requestBody // nil: none
-	answers    []answer
+	responses  []response
 }
 
 // A parameter is one parameter object, references followed.
@@ -51,17 +51,17 @@ type content struct {
 	document *tree.Node
 }
 
-// An answer is one response object; status is "200", "2XX" or "default".
-type answer struct {
+// response is one response object; status is "200", "2XX" or "DEFAULT".
+type response struct {
 	status   string
 	node     *tree.Node
 	says     string // its description
 	contents []content
 }
 
-// text is what the document says of the answer; its summary came with 3.2, where it may stand alone.
-func (a answer) text() string {
-	return cmp.Or(a.says, a.node.Get("summary").Text())
+// text is the description of the response; the summary came with 3.2, where it may stand alone.
+func (r response) text() string {
+	return cmp.Or(r.says, r.node.Get("summary").Text())
 }
 
 // model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
@@ -74,7 +74,7 @@ func (c *compiler) model(f found) (*model, error) {
 	if err := c.requestBody(m); err != nil {
 		return nil, err
 	}
-	c.answers(m)
+	c.responses(m)
 	if err := json.Unmarshal(m.appendJSON(nil, c.security.root), &m.typed); err != nil {
 		return nil, coded(codeSkipKind, fmt.Errorf("the operation can't be read: %w", err))
 	}
@@ -221,7 +221,7 @@ func (c *compiler) contents(node *tree.Node) []content {
 	return all
 }
 
-func (c *compiler) answers(m *model) {
+func (c *compiler) responses(m *model) {
 	for status, node := range m.node.Get("responses").Members() {
 		if strings.HasPrefix(status, "x-") {
 			continue
@@ -230,7 +230,7 @@ func (c *compiler) answers(m *model) {
 		if n.Kind() != tree.Object {
 			continue
 		}
-		m.answers = append(m.answers, answer{status: strings.ToUpper(status), node: n, says: saidOf(node, n), contents: c.contents(n.Get("content"))})
+		m.responses = append(m.responses, response{status: strings.ToUpper(status), node: n, says: saidOf(node, n), contents: c.contents(n.Get("content"))})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -35,6 +36,9 @@ type Operation struct {
 	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
 	// answer in the loose form of decision D8, nil when there is none. Published says what clients see of them.
 	Input, Output json.RawMessage
+
+	// Answers reads the answers of the service.
+	Answers *answer.Plan
 
 	// Example is one valid call for the tool's description, of what the document gives as examples of the body: compact
 	// JSON of at most 300 bytes. It is nil when there is none.
@@ -71,13 +75,7 @@ type Operation struct {
 	variables []int // template variable → place in arguments
 	body      *body // nil: none is sent
 	accept    []string
-	answer    answerPlan
-	unplanned answerPlan // of what the document says nothing: the zero plan, at hand
-	meanings  []meaning
-	headers   []answerHeaders
-	redirects uint8 // set of the statuses that the document promises, see Redirects
 	validator func() (*schema.Validator, error)
-	buffers   *buffers
 	maxDepth  int      // of arguments; 0: that of jsonscan
 	portable  *shown   // what is published instead of Input and Output; nil: those themselves
 	withheld  []string // arguments that callers can't give; see Asked
@@ -130,7 +128,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	op = &Operation{
 		Method: strings.Clone(f.method), Path: strings.Clone(f.path),
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
-		buffers: c.buffers, maxDepth: c.options.MaxDepth,
+		maxDepth: c.options.MaxDepth,
 	}
 	op.Base, op.BaseProblem = c.servers.of(f)
 	if c.doc.dialect == swagger2 {
@@ -157,10 +155,8 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		op.Example = c.exampleCall(op, m)
 	}
 	c.output(op, m)
-	op.meanings, op.redirects = c.meanings(m.answers), redirectsOf(m.answers)
-	op.headers = c.answerHeaders(m.answers)
 	op.Extensions = c.extensions(m)
-	op.Links, op.Callbacks = c.links(m.answers), c.callbacks(m)
+	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)
 	}

@@ -2,58 +2,50 @@ package openapi
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/mediatype"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
 
-// answerPlan is what ReadResponse knows of the answers of an operation.
-type answerPlan struct {
-	json    bool            // the document promises JSON for success
-	media   string          // the only media type that it promises for success, "" if there are several or none
-	shape   *jsonscan.Shape // of the answer as it comes, nil when there is no output schema
-	wrapped bool
-	// others are the media types that the document promises for success beside the one that shape is of.
-	others []string
-	// readHTML is CompileOptions.ReadableHTML.
-	readHTML bool
-}
-
-// output plans the answers: the output schema, the phrase for the description, what to ask for in Accept.
+// output plans the answers: the output schema, the phrase for the description, the Accept header, the plan that reads them.
 func (c *compiler) output(op *Operation, m *model) {
-	success := successes(m.answers)
+	success := successes(m.responses)
 	op.accept = []string{accept(success)}
-	var medias []string
+	d := answer.Declaration{Method: op.Method}
 	for _, a := range success {
 		for _, ct := range a.contents {
-			if media := mediatype.Essence(ct.media); !slices.Contains(medias, media) {
-				medias = append(medias, media)
+			if media := mediatype.Essence(ct.media); !slices.Contains(d.MediaTypes, media) {
+				d.MediaTypes = append(d.MediaTypes, media)
 			}
 		}
 	}
-	op.answer.readHTML = c.options.ReadableHTML
-	op.answer.json = slices.ContainsFunc(medias, mediatype.IsJSON)
-	if len(medias) == 1 && !mediatype.IsRange(medias[0]) {
-		op.answer.media = strings.Clone(medias[0])
+	for _, a := range m.responses {
+		d.Statuses = append(d.Statuses, answer.Status{Code: a.status, Description: a.text(), Headers: headerNames(a.node)})
 	}
 	main, ct := c.mainAnswer(success)
-	if main == nil {
-		return
+	if main != nil {
+		op.Returns = c.returns(main, ct)
 	}
-	op.Returns = c.returns(main, ct)
-	if ct == nil || c.options.Output == OutputOff {
-		return
+	if ct != nil && c.options.Output != OutputOff {
+		if out := c.answerSchema(ct); out != nil {
+			op.Output = out.Schema
+			d.Shape, d.Wrapped, d.ShapeType = out.Shape, out.Wrapped, mediatype.Essence(ct.media)
+		}
 	}
-	out := c.answerSchema(ct)
-	if out != nil {
-		op.Output, op.answer.shape, op.answer.wrapped = out.Schema, out.Shape, out.Wrapped
-		for _, media := range medias {
-			if media != mediatype.Essence(ct.media) && !mediatype.IsJSON(media) && !mediatype.IsRange(media) && len(op.answer.others) < maxAccept {
-				op.answer.others = append(op.answer.others, strings.Clone(media))
+	op.Answers = c.plans.Compile(d)
+}
+
+// headerNames yields the names of the headers that a response object declares.
+func headerNames(response *tree.Node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range response.Get("headers").Members() {
+			if !yield(name) {
+				return
 			}
 		}
 	}
@@ -97,15 +89,15 @@ func (c *compiler) array(ct *content, media string) *tree.Node {
 }
 
 // successes returns the answers of status 2xx, the most usual first; "default" counts when there is none.
-func successes(all []answer) []answer {
-	var found []answer
+func successes(all []response) []response {
+	var found []response
 	for _, a := range all {
 		if len(a.status) == 3 && a.status[0] == '2' {
 			found = append(found, a)
 		}
 	}
 	// A digit sorts before the letters of "2XX".
-	slices.SortStableFunc(found, func(a, b answer) int { return cmp.Compare(a.status, b.status) })
+	slices.SortStableFunc(found, func(a, b response) int { return cmp.Compare(a.status, b.status) })
 	if found == nil {
 		for _, a := range all {
 			if a.status == "DEFAULT" {
@@ -118,7 +110,7 @@ func successes(all []answer) []answer {
 
 // mainAnswer picks the answer that the tool is described by: the first with JSON, else the first with anything, else
 // the first.
-func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
+func (c *compiler) mainAnswer(success []response) (*response, *content) {
 	for i := range success {
 		for j := range success[i].contents {
 			if ct := &success[i].contents[j]; mediatype.IsJSON(mediatype.Essence(ct.media)) || mediatype.CanBeJSON(mediatype.Essence(ct.media)) && ct.schema != nil {
@@ -138,7 +130,7 @@ func (c *compiler) mainAnswer(success []answer) (*answer, *content) {
 }
 
 // returns phrases an answer: "200: an Order object (application/json)", "204: no content".
-func (c *compiler) returns(a *answer, ct *content) string {
+func (c *compiler) returns(a *response, ct *content) string {
 	what := c.phrase(a, ct)
 	switch {
 	case a.status == "DEFAULT":
@@ -150,7 +142,7 @@ func (c *compiler) returns(a *answer, ct *content) string {
 	}
 }
 
-func (c *compiler) phrase(a *answer, ct *content) string {
+func (c *compiler) phrase(a *response, ct *content) string {
 	switch {
 	case ct == nil && (a.status == "204" || a.status == "205"):
 		return "no content"
@@ -184,7 +176,7 @@ const maxAccept = 6
 
 // accept returns the Accept header. JSON is asked for alone when the document offers it among others; "*/*" comes last,
 // since some services answer 406 to what the document says they send.
-func accept(success []answer) string {
+func accept(success []response) string {
 	const rest = "*/*;q=0.1"
 	var jsons, others []string
 	for _, a := range success {

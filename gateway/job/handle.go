@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -159,14 +160,14 @@ func Below(base, u *url.URL) (rest string, ok bool) {
 }
 
 // JSONOf returns the JSON text that an answer is; nil if it is none.
-func JSONOf(parts []openapi.Part) []byte {
+func JSONOf(parts []answer.Part) []byte {
 	if len(parts) != 1 {
 		return nil
 	}
 	switch p := parts[0]; {
-	case p.Kind == openapi.JSON:
+	case p.Kind == answer.JSON:
 		return p.Data
-	case p.Kind == openapi.Text && strings.Contains(p.MediaType, "json"):
+	case p.Kind == answer.Text && strings.Contains(p.MediaType, "json"):
 		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
 			return p.Data
 		}

@@ -72,7 +72,7 @@ var layers = []layer{
 	{"gateway/upstream/ssrf.go", "(*guard) dial", byCall},
 	{"gateway/upstream/error.go", "(classifier) RoundTrip", byCall},
 	{"gateway/upstream/body.go", "(*body) Read", byCall},
-	{"openapi/response.go", "(*Operation) ReadResponse", byCall},
+	{"openapi/answer/read.go", "(*Plan) Read", byCall},
 	{"gateway/result.go", "(*call) succeed", byCall},
 	{"gateway/call.go", "(*call) done", byCall},
 	{"gateway/call_metrics.go", "(*Gateway) observe", byCall},

@@ -46,7 +46,7 @@ var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin"}
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin", "openapi/mediatype", "openapi/charset"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin", "openapi/mediatype", "openapi/charset", "openapi/answer"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
@@ -60,6 +60,7 @@ var rooms = map[string]room{
 
 	"openapi/schema/ecmaregexp": {arrows: []string{"openapi/unseen"}},
 	"openapi/mediatype":         {},
+	"openapi/answer":            {arrows: []string{"openapi/schema", "openapi/unseen", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html"}},
 	"openapi/charset":           {arrows: []string{"openapi/mediatype"}, modules: []string{"golang.org/x/text"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
@@ -67,7 +68,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
@@ -76,7 +77,7 @@ var rooms = map[string]room{
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/redact":      {},
 	"gateway/cache":       {},
-	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
+	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},
 	"gateway/state":       {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":       {},

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 // whiteSpace may stand around a JSON text (RFC 8259 section 2).
 const whiteSpace = " \t\r\n"
 
-// recordSeparator stands before each text of a JSON text sequence (RFC 7464 section 2.2).
+// recordSeparator precedes each text of a JSON text sequence (RFC 7464 section 2.2).
 const recordSeparator = 0x1e
 
-// sequence reads JSON lines or a JSON text sequence as one JSON array. What holds something else than JSON texts is
-// delivered as the text that it is; but where all is well up to a last text without its end, the answer was cut off, by a
-// service that broke down and a server that closed its answer in good order all the same: that is an error (P2).
-func (r *answerReader) sequence(e entity) (p Part, found bool, err error) {
+// jsonTexts reads JSON lines or a JSON text sequence as one JSON array. An answer that holds anything else is text. If only the last text
+// is broken, and has no end, the answer was cut off, by a service that failed behind a server that closed the answer in good order:
+// that is an error (P2).
+func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 	data := charset.ToUTF8(e.data, mediatype.Charset(e.contentType))
 	texts := lines(data)
 	if mediatype.IsJSONSequence(e.media) {
@@ -33,27 +33,27 @@ func (r *answerReader) sequence(e entity) (p Part, found bool, err error) {
 		info, err := jsonscan.Scan(text, jsonscan.Options{Shape: element})
 		switch {
 		case err != nil && !whole && count > 0:
-			return Part{}, false, &AnswerError{Truncated: true, MediaType: e.media, Reason: "ends within its value number " + strconv.Itoa(count+1)}
+			return Part{}, false, &Error{Truncated: true, MediaType: e.media, Reason: "ends within its value number " + strconv.Itoa(count+1)}
 		case err != nil:
 			return Part{Kind: Text, MediaType: e.media, Data: data}, true, nil
 		case info.Mismatch != nil && where == "":
 			where = describe("/"+strconv.Itoa(count)+jsonscan.PointerAt(text, info.Mismatch.Offset), info.Mismatch)
 		case info.Twice > 0 && twice == "":
-			twice = doubled("/" + strconv.Itoa(count) + jsonscan.PointerAt(text, info.Twice))
+			twice = duplicateName("/" + strconv.Itoa(count) + jsonscan.PointerAt(text, info.Twice))
 		}
 		out = appendElement(out, text, info)
 		count++
 	}
 	if p = r.array(e.media, append(out, ']'), root, where); p.Drift == "" && twice != "" {
-		p.Drift, p.Doubled = twice, true
+		p.Drift, p.DuplicateName = twice, true
 	}
 	return p, true, nil
 }
 
-// elements returns the shape of the elements of an answer that is put together to an array, and why such an array can't
-// have the shape of the output schema, "" if it can.
-func (r *answerReader) elements() (element *jsonscan.Shape, drift string) {
-	switch shape := r.known.shape; {
+// elements returns the shape of the elements of an answer that is assembled to an array, and why an array can't fit the output schema,
+// "" if it can.
+func (r *reader) elements() (element *jsonscan.Shape, drift string) {
+	switch shape := r.expected.shape; {
 	case shape == nil:
 		return nil, ""
 	case !shape.Kinds.Has(jsonscan.Array):
@@ -63,11 +63,11 @@ func (r *answerReader) elements() (element *jsonscan.Shape, drift string) {
 	}
 }
 
-// array makes the part of an answer that was put together; the first reason that isn't "" is its drift. The buffer that
-// it was made in may have been left behind, should it have grown.
-func (r *answerReader) array(media string, data []byte, reasons ...string) Part {
-	r.spare[len(r.spare)-1].data = data
-	p := Part{Kind: JSON, MediaType: media, Data: data, Wrapped: r.known.wrapped, row: rowOfValues}
+// array makes the part of an assembled answer; the first reason that isn't "" is its drift. The last scratch buffer takes over data,
+// which may have outgrown it.
+func (r *reader) array(media string, data []byte, reasons ...string) Part {
+	r.scratch[len(r.scratch)-1].data = data
+	p := Part{Kind: JSON, MediaType: media, Data: data, Wrapped: r.expected.wrapped, assembly: ofValues}
 	for _, reason := range reasons {
 		if p.Drift == "" {
 			p.Drift = reason
@@ -76,6 +76,7 @@ func (r *answerReader) array(media string, data []byte, reasons ...string) Part 
 	return p
 }
 
+// appendElement appends a JSON text as an element.
 func appendElement(out, text []byte, info jsonscan.Info) []byte {
 	if len(out) > 1 {
 		out = append(out, ',')
@@ -86,7 +87,7 @@ func appendElement(out, text []byte, info jsonscan.Info) []byte {
 	return append(out, text...)
 }
 
-// lines yields the texts of JSON lines; whole tells that the text's line has its end. Blank lines are passed over.
+// lines yields the texts of JSON lines except blank ones; whole is false for a line without its end.
 func lines(data []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(text []byte, whole bool) bool) {
 		for whole := true; whole; {
@@ -99,8 +100,8 @@ func lines(data []byte) iter.Seq2[[]byte, bool] {
 	}
 }
 
-// records yields the texts of a JSON text sequence; whole tells that the text ends in white space, without which it may
-// be the beginning of a longer one (RFC 7464 section 2.4).
+// records yields the texts of a JSON text sequence; whole is false for a text without white space at its end, which may be the beginning
+// of a longer one (RFC 7464 section 2.4).
 func records(data []byte) iter.Seq2[[]byte, bool] {
 	return func(yield func(text []byte, whole bool) bool) {
 		for record := range bytes.SplitSeq(data, []byte{recordSeparator}) {

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func watched(t testing.TB, media string, most int, pieces ...[]byte) (seen []str
 		readers = append(readers, bytes.NewReader(p))
 	}
 	resp := &http.Response{Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(io.MultiReader(readers...))}
-	if !(&Operation{}).WatchEvents(resp, func(event []byte) bool {
+	if !(&Plan{}).OnEvent(resp, func(event []byte) bool {
 		if event == nil {
 			seen = append(seen, "(long)")
 		} else {
@@ -33,7 +33,7 @@ func watched(t testing.TB, media string, most int, pieces ...[]byte) (seen []str
 	}) {
 		t.Fatalf("%s is not watched", media)
 	}
-	resp.Body.(watchedBody).watcher.most = most
+	resp.Body.(scannedBody).scanner.limit = most
 	all, err := io.ReadAll(resp.Body)
 	if err != nil || !bytes.Equal(all, bytes.Join(pieces, nil)) {
 		t.Fatalf("read %q, %v", all, err)
@@ -41,8 +41,8 @@ func watched(t testing.TB, media string, most int, pieces ...[]byte) (seen []str
 	return seen
 }
 
-// TestWatchEvents holds what is an event, by media type.
-func TestWatchEvents(t *testing.T) {
+// TestOnEvent holds what is an event, by media type.
+func TestOnEvent(t *testing.T) {
 	for _, c := range []struct {
 		media, stream string
 		want          []string
@@ -69,22 +69,22 @@ func TestWatchEvents(t *testing.T) {
 	}
 }
 
-// TestWatchEventsLeavesAlone holds that only streams of events are watched, that who does not want to see more sees no more,
+// TestOnEventLeavesAlone holds that only streams of events are watched, that who does not want to see more sees no more,
 // and that an answer that breaks off has no last event.
-func TestWatchEventsLeavesAlone(t *testing.T) {
+func TestOnEventLeavesAlone(t *testing.T) {
 	body := io.NopCloser(strings.NewReader("1\n2\n3"))
-	o := &Operation{}
+	p := &Plan{}
 	for _, media := range []string{"", "application/json", "application/octet-stream", "text/plain", "application/jsonl; charset=utf-16le"} {
 		resp := &http.Response{Header: http.Header{"Content-Type": {media}}, Body: body}
-		if o.WatchEvents(resp, func([]byte) bool { t.Error("an event"); return true }) || resp.Body != body {
+		if p.OnEvent(resp, func([]byte) bool { t.Error("an event"); return true }) || resp.Body != body {
 			t.Errorf("%q is watched", media)
 		}
 	}
-	o.answer.media = "application/jsonl"
+	p.success.media = "application/jsonl"
 	for _, more := range []bool{true, false} {
 		seen := 0
 		resp := &http.Response{Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader("1\n2\n3"), iotest.ErrReader(errors.New("broken"))))}
-		if !o.WatchEvents(resp, func([]byte) bool { seen++; return more }) {
+		if !p.OnEvent(resp, func([]byte) bool { seen++; return more }) {
 			t.Fatal("what the document promises is not watched")
 		}
 		_, _ = io.ReadAll(resp.Body)
@@ -94,9 +94,9 @@ func TestWatchEventsLeavesAlone(t *testing.T) {
 	}
 }
 
-// FuzzWatchEvents holds that the events are the same wherever the pieces of a stream part, and that they are those of the
+// FuzzOnEvent holds that the events are the same wherever the pieces of a stream part, and that they are those of the
 // answer as a whole.
-func FuzzWatchEvents(f *testing.F) {
+func FuzzOnEvent(f *testing.F) {
 	medias := [...]string{mediatype.EventStream, "application/x-ndjson", "application/json-seq"}
 	f.Add(uint8(0), []byte("\xef\xbb\xbfdata: {\"a\":1}\r\n\r\nid: 1\ndata:\ndata: 2\r\rdata: [DONE]\n\ndata:x"), uint16(3), uint16(7))
 	f.Add(uint8(1), []byte("{\"a\":1}\n\r\n2\n3"), uint16(2), uint16(9))
@@ -104,8 +104,8 @@ func FuzzWatchEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, stream []byte, first, second uint16) {
 		media := medias[int(kind)%len(medias)]
 		one, two := min(int(first), len(stream)), min(int(first)+int(second), len(stream))
-		whole := watched(t, media, maxWatched, stream)
-		for _, limit := range []int{maxWatched, 8} {
+		whole := watched(t, media, maxEvent, stream)
+		for _, limit := range []int{maxEvent, 8} {
 			at := watched(t, media, limit, stream)
 			if parted := watched(t, media, limit, stream[:one], stream[one:two], stream[two:]); !slices.Equal(at, parted) {
 				t.Fatalf("limit %d: %q\nin pieces: %q", limit, at, parted)
@@ -114,7 +114,7 @@ func FuzzWatchEvents(f *testing.F) {
 				t.Fatalf("limit %d: %q\nin bytes: %q", limit, at, bytewise)
 			}
 		}
-		if !utf8.Valid(stream) || len(stream) > maxWatched {
+		if !utf8.Valid(stream) || len(stream) > maxEvent {
 			return
 		}
 		var want []string

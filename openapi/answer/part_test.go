@@ -1,11 +1,11 @@
-package openapi
+package answer
 
 import "testing"
 
 // TestPartClean: of each kind of part what a person can't see goes, and a part without it is the same bytes as before.
 func TestPartClean(t *testing.T) {
 	for _, c := range []struct {
-		kind     PartKind
+		kind     Kind
 		in, want string
 	}{
 		{JSON, `{"a\u200b":"\u001b[1mx\ud83d\udc69"}`, `{"a":"x👩"}`},

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -8,27 +8,27 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// An event is one server-sent event (HTML, section 9.2).
+// event is one server-sent event (HTML, section 9.2).
 type event struct {
-	name, id []byte // nil: the stream gives none
+	name, id []byte // nil if the stream gives none
 	data     []byte // valid until the next event
 }
 
-// endOfEvents is the data that some services send last, as OpenAI's does. It says nothing but that, and is not JSON where
-// all before it is.
+// endOfEvents is the data of the last event of some services, such as OpenAI's. It carries nothing else, and isn't JSON even if all
+// other events are.
 const endOfEvents = "[DONE]"
 
-// events reads a stream of events as one JSON array. Its elements are the data of the events: as JSON if that of every
-// event is, else as strings. If any event has a name or an id, the elements are objects {"event", "id", "data"}
-// instead, as in the schemas of OAS 3.2 (server-sent event streams); "retry" is for the transport, and left out.
-func (r *answerReader) events(e entity) (p Part, found bool, err error) {
+// events reads a stream of events as one JSON array. Its elements are the data of the events: JSON if all of them are, else strings. If
+// any event has a name or an id, the elements are objects {"event", "id", "data"} instead, as in the schemas of OAS 3.2 (server-sent
+// event streams); "retry" concerns the transport and is left out.
+func (r *reader) events(e entity) (p Part, found bool, err error) {
 	data := bytes.TrimPrefix(e.data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(data) { // it always is UTF-8
+	if !utf8.Valid(data) { // the charset is always UTF-8
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	asJSON, asObjects, ended := true, false, false
 	count := 0
-	for ev := range events(data, !e.cut) {
+	for ev := range events(data, !e.timedOut) {
 		count++
 		asObjects = asObjects || ev.name != nil || ev.id != nil
 		if ended = string(ev.data) == endOfEvents; ended {
@@ -41,15 +41,15 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 		}
 	}
 	size := len(data) + len("[]")
-	if !asJSON || asObjects { // names and ids are texts, too
-		if size = sizeOfEvents(events(data, !e.cut), asJSON, asObjects); size > max(maxMade, 2*len(e.data)) {
-			return Part{}, false, &AnswerError{MediaType: e.media, Reason: "holds mostly control characters, and would be several times as large as it is as JSON"}
+	if !asJSON || asObjects { // names and ids are escaped, too
+		if size = eventsSize(events(data, !e.timedOut), asJSON, asObjects); size > max(maxTextEvents, 2*len(e.data)) {
+			return Part{}, false, &Error{MediaType: e.media, Reason: "holds mostly control characters, and would be several times as large as it is as JSON"}
 		}
 		size += escapeRoom
 	}
 	_, root := r.elements()
 	out := append(r.buffer(size).data, '[')
-	for ev := range events(data, !e.cut) {
+	for ev := range events(data, !e.timedOut) {
 		if string(ev.data) == endOfEvents {
 			continue
 		}
@@ -80,23 +80,23 @@ func (r *answerReader) events(e entity) (p Part, found bool, err error) {
 	}
 	p = r.array(e.media, append(out, ']'), root)
 	if asObjects {
-		p.row = rowOfEvents
+		p.assembly = ofEvents
 	}
-	if e.cut && !ended {
+	if e.timedOut && !ended {
 		p.Events = count
 	}
 	return p, true, nil
 }
 
-// maxMade is what events that are texts may have as JSON in any case, in bytes. If that is more, it may be twice what came, as much as
-// quotes and line ends make of it: six times that, which control characters can be, nobody has counted on.
-const maxMade = 1 << 20
+// maxTextEvents is the size in bytes that events of text may always have as JSON. Larger ones may be twice the size of the answer,
+// which suffices for quotes and line ends; control characters could make it six times the size.
+const maxTextEvents = 1 << 20
 
-// escapeRoom is what [jsonscan.AppendEscaped] wants to have beside what it writes.
+// escapeRoom is the spare capacity that [jsonscan.AppendEscaped] needs.
 const escapeRoom = 9 << 10
 
-// sizeOfEvents is how many bytes events have in JSON, at most: their data as they are, if they are JSON, or as strings.
-func sizeOfEvents(all iter.Seq[event], asJSON, asObjects bool) int {
+// eventsSize is an upper bound of the size of events as JSON, their data being JSON or strings.
+func eventsSize(all iter.Seq[event], asJSON, asObjects bool) int {
 	size := len("[]")
 	for ev := range all {
 		if asJSON {
@@ -117,7 +117,7 @@ func sizeOfEvents(all iter.Seq[event], asJSON, asObjects bool) int {
 	return size
 }
 
-// hasEvent tells whether a stream that was cut off holds one whole event.
+// hasEvent reports whether a stream that was cut off holds a complete event.
 func hasEvent(data []byte) bool {
 	for range events(data, false) {
 		return true
@@ -125,8 +125,8 @@ func hasEvent(data []byte) bool {
 	return false
 }
 
-// events yields the events of a stream. Those without data are none. The last one needs no blank line behind it if the
-// stream came to its end: the standard drops it then, but many services leave the line out.
+// events yields the events of a stream that have data. If the stream ended, its last event needs no blank line behind it: the standard
+// drops such an event, but many services omit the line.
 func events(data []byte, ended bool) iter.Seq[event] {
 	return func(yield func(event) bool) {
 		var ev event
@@ -175,8 +175,7 @@ func events(data []byte, ended bool) iter.Seq[event] {
 	}
 }
 
-// cutLine returns the first line without its end, which is LF, CR LF or CR, and what follows it; whole tells that the line
-// has an end.
+// cutLine returns the first line without its end, LF, CR LF or CR, and the rest; whole is false if the line has no end.
 func cutLine(data []byte) (line, rest []byte, whole bool) {
 	i := bytes.IndexAny(data, "\r\n")
 	switch {

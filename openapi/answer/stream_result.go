@@ -1,31 +1,31 @@
-package openapi
+package answer
 
 import (
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/mediatype"
 )
 
-// row says what the elements of an array are that was put together of a streamed answer.
-type row uint8
+// assembly is what the elements of an array are that was assembled from a stream.
+type assembly uint8
 
 const (
-	noRow       row = iota
-	rowOfValues     // the values of the stream
-	rowOfEvents     // objects with the data of server-sent events as "data"
+	notAssembled assembly = iota
+	ofValues              // the values of the stream
+	ofEvents              // objects with the data of server-sent events as "data"
 )
 
-// Result makes of a streamed answer its result: the value at a JSON Pointer in the last event that has one there, other than
-// null. A string becomes a text. It reports false and changes nothing if the part is no such answer, or has no such event.
+// Result replaces a streamed answer by its result, the value at a JSON Pointer in the last event that has one other than null; a string
+// becomes text. It returns false and changes nothing if the part is no streamed answer or has no such event.
 func (p *Part) Result(pointer string) bool {
-	if p.row == noRow {
+	if p.assembly == notAssembled {
 		return false
 	}
 	var result []byte
 	for event := range jsonscan.Elements(p.Data) {
-		if p.row == rowOfEvents {
+		if p.assembly == ofEvents {
 			event = jsonscan.Lookup(event, "data")
 		}
-		if jsonscan.KindOf(event) == jsonscan.String { // beside it stands an event that is not JSON
+		if jsonscan.KindOf(event) == jsonscan.String { // another event is not JSON, so all are strings
 			text := jsonscan.Unquote(event)
 			if _, err := jsonscan.Scan(text, jsonscan.Options{}); err != nil {
 				continue
@@ -39,17 +39,16 @@ func (p *Part) Result(pointer string) bool {
 	if result == nil {
 		return false
 	}
-	p.Drift, p.Doubled, p.Wrapped, p.Events, p.row = "", false, false, 0, noRow
+	p.Drift, p.DuplicateName, p.Wrapped, p.Events, p.assembly = "", false, false, 0, notAssembled
 	if p.Data = result; jsonscan.KindOf(result) == jsonscan.String {
 		p.Kind, p.Data = Text, jsonscan.Unquote(result)
 	}
 	return true
 }
 
-// ReplaceTexts puts in the place of each event of a stream that is a text rather than JSON what replace returns for it. It does nothing to
-// what is no stream of events.
+// ReplaceTexts replaces each event of a stream that is text rather than JSON by the result of replace. Other parts stay as they are.
 func (p *Part) ReplaceTexts(replace func(text []byte) []byte) {
-	if p.row == noRow || p.MediaType != mediatype.EventStream {
+	if p.assembly == notAssembled || p.MediaType != mediatype.EventStream {
 		return
 	}
 	value := func(out, value []byte) []byte {
@@ -66,7 +65,7 @@ func (p *Part) ReplaceTexts(replace func(text []byte) []byte) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		if p.row == rowOfValues {
+		if p.assembly == ofValues {
 			out = value(out, event)
 			continue
 		}

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 // maxListDepth is how deep lists are indented.
 const maxListDepth = 6
 
-// readableHTML reduces a page to what its reader sees, as plain text: headings and list items are marked as in Markdown,
-// the cells of a table stand on one line, of links and pictures the text stays. What is not shown is dropped, scripts and
-// styles above all. The result is UTF-8 if the page is, and at most a few times its size; it is never empty.
-func readableHTML(page []byte) []byte {
-	p := pageReader{tokens: html.NewTokenizer(bytes.NewReader(page)), out: make([]byte, 0, len(page)/4)}
+// htmlText reduces a page to the text that its reader sees: headings and list items are marked as in Markdown, the cells of a table
+// row stand on one line, links and images become their text. Scripts, styles and all else that isn't shown go. The result is UTF-8 if
+// the page is, at most a few times its size, and never empty.
+func htmlText(page []byte) []byte {
+	p := htmlReader{tokens: html.NewTokenizer(bytes.NewReader(page)), out: make([]byte, 0, len(page)/4)}
 	for {
 		switch p.tokens.Next() {
 		case html.ErrorToken:
@@ -40,9 +40,9 @@ func readableHTML(page []byte) []byte {
 	}
 }
 
-// A pageReader turns the tokens of a page into text. It doesn't build a tree: tags that are missing or in the wrong order
-// cost a line break at most.
-type pageReader struct {
+// htmlReader turns the tokens of a page into text. It builds no tree: tags that are missing or in the wrong order cost a line break at
+// most.
+type htmlReader struct {
 	tokens *html.Tokenizer
 	out    []byte
 
@@ -56,8 +56,8 @@ type pageReader struct {
 	cells   bool      // the row has a cell already
 }
 
-// start handles a start tag; open tells that an end tag belongs to it.
-func (p *pageReader) start(open bool) {
+// start handles a start tag; open is false if the tag closes itself.
+func (p *htmlReader) start(open bool) {
 	name, attributes := p.tokens.TagName()
 	a := atom.Lookup(name)
 	if p.skipped > 0 {
@@ -104,7 +104,7 @@ func (p *pageReader) start(open bool) {
 	}
 }
 
-func (p *pageReader) end(a atom.Atom) {
+func (p *htmlReader) end(a atom.Atom) {
 	if p.skipped > 0 {
 		if a == p.skip {
 			p.skipped--
@@ -151,14 +151,14 @@ func breaksAround(a atom.Atom) int {
 }
 
 // block makes sure that at least n line ends come before the next text. Lists have no blank lines in them.
-func (p *pageReader) block(n int) {
+func (p *htmlReader) block(n int) {
 	if len(p.lists) > 0 {
 		n = min(n, 1)
 	}
 	p.breaks = max(p.breaks, n)
 }
 
-func (p *pageReader) list(a atom.Atom, attributes bool) {
+func (p *htmlReader) list(a atom.Atom, attributes bool) {
 	p.block(1)
 	if len(p.lists) == 0 {
 		p.block(2)
@@ -175,7 +175,7 @@ func (p *pageReader) list(a atom.Atom, attributes bool) {
 	}
 }
 
-func (p *pageReader) item() {
+func (p *htmlReader) item() {
 	p.block(1)
 	p.mark = "- "
 	depth := len(p.lists)
@@ -187,7 +187,7 @@ func (p *pageReader) item() {
 }
 
 // attribute returns the value of an attribute of the tag at hand.
-func (p *pageReader) attribute(more bool, name string) []byte {
+func (p *htmlReader) attribute(more bool, name string) []byte {
 	for more {
 		var key, value []byte
 		if key, value, more = p.tokens.TagAttr(); string(key) == name {
@@ -198,7 +198,7 @@ func (p *pageReader) attribute(more bool, name string) []byte {
 }
 
 // text appends text, its white space made one space each, but in <pre>.
-func (p *pageReader) text(text []byte) {
+func (p *htmlReader) text(text []byte) {
 	if p.pre > 0 {
 		for line := range bytes.Lines(text) {
 			if line := bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
@@ -227,7 +227,7 @@ func (p *pageReader) text(text []byte) {
 }
 
 // flush writes what comes before a text.
-func (p *pageReader) flush() {
+func (p *htmlReader) flush() {
 	switch {
 	case len(p.out) == 0:
 	case p.breaks > 0:

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"mime"
@@ -8,23 +8,23 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// maxFileName is the most bytes of a file's name: that of most file systems.
+// maxFileName is the limit of a file name in bytes, that of most file systems.
 const maxFileName = 255
 
-// fileName returns the name of a file that Content-Disposition gives, cleaned, "" when there is none.
+// fileName returns the cleaned file name of a Content-Disposition, "" if there is none.
 func fileName(disposition string) string {
 	if disposition == "" {
 		return ""
 	}
-	_, parameters, err := mime.ParseMediaType(disposition) // knows filename*, too (RFC 8187)
+	_, parameters, err := mime.ParseMediaType(disposition) // reads filename*, too (RFC 8187)
 	if err != nil {
 		return ""
 	}
 	return cleanName(parameters["filename"])
 }
 
-// cleanName makes a name that a service chose fit to be shown and to be one segment of a URI: the last segment of what
-// may be a path (RFC 6266 section 4.3), without anything unseen or any dots and spaces around it.
+// cleanName makes a name of the service fit for display and for one segment of a URI: the last segment of a path (RFC 6266 section
+// 4.3), without invisible characters and without dots and spaces around it.
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = schema.Clean(strings.ToValidUTF8(name, ""), 0)

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -32,21 +32,21 @@ func TestPromisedLength(t *testing.T) {
 		promised, sent int64
 		least, most    int // of the buffer at the end
 	}{
-		"nothing is said, nothing comes":      {-1, 0, smallestBuffer, smallestBuffer + 1},
+		"nothing is said, nothing comes":      {-1, 0, minBuffer, minBuffer + 1},
 		"nothing is said, much comes":         {-1, 3 * mib, 3 * mib, 6 * mib},
-		"little is promised":                  {100, 100, smallestBuffer, smallestBuffer + 1},
+		"little is promised":                  {100, 100, minBuffer, minBuffer + 1},
 		"a promise that is believed at once":  {200 * kib, 200 * kib, 200*kib + 1, 200*kib + 1},
-		"a large one, and nothing comes":      {1 << 40, 0, firstTrusted, firstTrusted + 1},
-		"a large one, and little comes":       {8 * mib, 100 * kib, firstTrusted, firstTrusted + 1},
-		"a large one, half of what is needed": {8 * mib, laterTrusted - 1, laterTrusted - 1, 2 * laterTrusted},
+		"a large one, and nothing comes":      {1 << 40, 0, trustedAtFirst, trustedAtFirst + 1},
+		"a large one, and little comes":       {8 * mib, 100 * kib, trustedAtFirst, trustedAtFirst + 1},
+		"a large one, half of what is needed": {8 * mib, trustedAfter - 1, trustedAfter - 1, 2 * trustedAfter},
 		"a large one that is kept":            {3 * mib, 3 * mib, 3*mib + 1, 3*mib + 1},
-		"a boundless one, and much comes":     {1 << 40, mib, largestTrusted + 1, largestTrusted + 1},
+		"a boundless one, and much comes":     {1 << 40, mib, maxTrusted + 1, maxTrusted + 1},
 		"more comes than was promised":        {300 * kib, 2 * mib, 2 * mib, 4 * mib},
-		"no length that there is":             {-1 << 62, 10, smallestBuffer, smallestBuffer + 1},
+		"no length that there is":             {-1 << 62, 10, minBuffer, minBuffer + 1},
 	} {
 		for _, pieces := range []int{4096, 1 << 30} {
 			b := (&buffers{}).expect(tt.promised)
-			if cap(b.data) > firstTrusted+1 {
+			if cap(b.data) > trustedAtFirst+1 {
 				t.Errorf("%s: %d bytes before anything has come", name, cap(b.data))
 			}
 			text := bytes.Repeat([]byte("x"), int(tt.sent))
@@ -73,15 +73,15 @@ func TestBuffersForget(t *testing.T) {
 	bs.put(b)
 	for range 10 { // whether the pool has kept it or not
 		next := bs.get(10)
-		if len(next.data) != 0 || next.promised != 0 {
-			t.Errorf("%d bytes, %d promised", len(next.data), next.promised)
+		if len(next.data) != 0 || next.declared != 0 {
+			t.Errorf("%d bytes, %d promised", len(next.data), next.declared)
 		}
 		bs.put(next)
 	}
-	large := bs.get(largestKept + 1)
+	large := bs.get(maxPooled + 1)
 	bs.put(large)
 	for range 10 {
-		if next := bs.get(0); cap(next.data) > largestKept {
+		if next := bs.get(0); cap(next.data) > maxPooled {
 			t.Errorf("a buffer of %d bytes was kept", cap(next.data))
 		}
 	}
@@ -89,12 +89,12 @@ func TestBuffersForget(t *testing.T) {
 
 // TestPromiseOfHead: an answer to HEAD has the length of one to GET, and no byte: it gets no room of that length.
 func TestPromiseOfHead(t *testing.T) {
-	o := &Operation{Method: http.MethodHead, buffers: &buffers{}}
+	p := NewCompiler(false).Compile(Declaration{Method: http.MethodHead})
 	resp := &http.Response{StatusCode: 200, ContentLength: 200 << 10, Body: io.NopCloser(iotest.ErrReader(io.EOF))}
-	if err := o.ReadResponse(t.Context(), resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
+	if err := p.Read(resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
 		t.Error(err)
 	}
-	if b := o.buffers.get(0); cap(b.data) > smallestBuffer+1 {
+	if b := p.buffers.get(0); cap(b.data) > minBuffer+1 {
 		t.Errorf("a buffer of %d bytes", cap(b.data))
 	}
 }

@@ -1,4 +1,4 @@
-package openapi
+package answer
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// What one multipart answer may be. What is over a limit is refused: a part that is not shown would not be missed.
+// Limits of one multipart answer. One that exceeds them is refused, since nobody would notice that a part is missing.
 const (
 	maxParts        = 100 // of all levels together
 	maxPartsDepth   = 3   // multipart within multipart
@@ -21,84 +21,84 @@ const (
 	maxBoundary     = 200 // bytes; RFC 2046 section 5.1.1 has 70
 )
 
-// multipart hands out the parts of a multipart answer in order, those of nested ones among them. Nothing is handed out
-// before all of them were found, and an answer without its last delimiter is an error: it was cut off (P2).
-func (o *Operation) multipart(e entity, declared bool, emit func(Part) error) error {
-	s := splitter{answerReader: answerReader{o: o, known: &o.unplanned}, media: e.media}
-	defer s.release()
+// multipart emits the parts of a multipart answer in order, including those of nested ones. Nothing is emitted before all of them
+// are found, and an answer without its last delimiter is an error: it was cut off (P2).
+func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
+	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected}, media: e.media}
+	defer m.release()
 	if boundaryOf(e) == "" {
-		e.contentType, e.media = "", "" // nobody can take it apart
+		e.contentType, e.media = "", "" // it can't be split
 	}
-	if err := s.add(e, 0); err != nil {
+	if err := m.add(e, 0); err != nil {
 		return err
 	}
-	for i, p := range s.parts {
-		p.More, p.Declared = i < len(s.parts)-1, declared
-		if err := emit(p); err != nil {
+	for i, part := range m.parts {
+		part.More, part.Declared = i < len(m.parts)-1, declared
+		if err := emit(part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A splitter takes one multipart answer apart.
-type splitter struct {
-	answerReader
+// multipartReader reads one multipart answer.
+type multipartReader struct {
+	reader
 	media string // of the answer
 	parts []Part
 }
 
-func (s *splitter) malformed(format string, args ...any) error {
-	return &AnswerError{MediaType: s.media, Reason: fmt.Sprintf(format, args...)}
+// malformed returns the error of an answer that is not multipart as it should be.
+func (m *multipartReader) malformed(format string, args ...any) error {
+	return &Error{MediaType: m.media, Reason: fmt.Sprintf(format, args...)}
 }
 
-// add appends the parts that an entity is.
-func (s *splitter) add(e entity, depth int) error {
+// add appends the part or the parts of an entity.
+func (m *multipartReader) add(e entity, depth int) error {
 	boundary := boundaryOf(e)
 	if !strings.HasPrefix(e.media, "multipart/") || boundary == "" {
-		return s.one(e)
+		return m.addPart(e)
 	}
 	if depth == maxPartsDepth {
-		return s.malformed("is nested more than %d deep", maxPartsDepth)
+		return m.malformed("is nested more than %d deep", maxPartsDepth)
 	}
-	pieces, err := s.split(e.data, boundary)
+	pieces, err := m.split(e.data, boundary)
 	if err != nil {
 		return err
 	}
 	for _, piece := range pieces {
-		inner, err := s.entity(piece)
+		inner, err := m.entity(piece)
 		if err != nil {
 			return err
 		}
 		inner.inForm = e.media == "multipart/form-data"
-		if err := s.add(inner, depth+1); err != nil {
+		if err := m.add(inner, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one appends the part that an entity is, unless it is empty.
-func (s *splitter) one(e entity) error {
+// addPart appends an entity as a part unless it is empty.
+func (m *multipartReader) addPart(e entity) error {
 	if len(e.data) == 0 {
 		return nil
 	}
-	if len(s.parts) == maxParts {
-		return s.malformed("has more than %d parts", maxParts)
+	if len(m.parts) == maxParts {
+		return m.malformed("has more than %d parts", maxParts)
 	}
-	part, found, err := s.part(e)
+	part, found, err := m.part(e)
 	if err != nil || !found {
 		return err
 	}
 	if e.inForm {
 		part.Field = cleanName(fieldName(e.disposition))
 	}
-	s.parts = append(s.parts, part)
+	m.parts = append(m.parts, part)
 	return nil
 }
 
-// fieldName returns the name of a part of a form, "" when it has none. It does not need the rest of the header to be right: what has the
-// name of something hidden is hidden.
+// fieldName returns the name of a part of a form, "" if it has none. It reads malformed headers too, since fields are redacted by name.
 func fieldName(disposition string) string {
 	if _, parameters, err := mime.ParseMediaType(disposition); err == nil {
 		return parameters["name"]
@@ -106,8 +106,7 @@ func fieldName(disposition string) string {
 	return mediatype.Parameter(disposition, "name")
 }
 
-// boundaryOf returns what separates the parts; where the header does not tell, the first line does, if it looks so. It
-// is "" if it can't be found.
+// boundaryOf returns the boundary of the parts, from the first line if the header has none; "" if there is none.
 func boundaryOf(e entity) string {
 	b := mediatype.Parameter(e.contentType, "boundary")
 	if b == "" && bytes.HasPrefix(e.data, []byte("--")) {
@@ -120,15 +119,15 @@ func boundaryOf(e entity) string {
 	return b
 }
 
-// split returns the parts between the delimiters. A line end before a delimiter belongs to it (RFC 2046 section
-// 5.1.1); LF alone is taken for one. What stands before the first and behind the last delimiter is not part of anything.
-func (s *splitter) split(data []byte, boundary string) (pieces [][]byte, err error) {
+// split returns the parts between the delimiters. A line end before a delimiter, CRLF or LF, belongs to it (RFC 2046 section 5.1.1).
+// Text before the first and behind the last delimiter is ignored.
+func (m *multipartReader) split(data []byte, boundary string) (pieces [][]byte, err error) {
 	delimiter := []byte("--" + boundary)
 	begin := -1 // of the part that is open
 	for at := 0; ; {
 		i := bytes.Index(data[at:], delimiter)
 		if i < 0 {
-			return nil, &AnswerError{Truncated: true, MediaType: s.media, Reason: fmt.Sprintf("ends within part %d", len(pieces)+1)}
+			return nil, &Error{Truncated: true, MediaType: m.media, Reason: fmt.Sprintf("ends within part %d", len(pieces)+1)}
 		}
 		i += at
 		at = i + len(delimiter)
@@ -153,7 +152,7 @@ func (s *splitter) split(data []byte, boundary string) (pieces [][]byte, err err
 			return pieces, nil
 		}
 		if len(pieces) == maxParts {
-			return nil, s.malformed("has more than %d parts", maxParts)
+			return nil, m.malformed("has more than %d parts", maxParts)
 		}
 		at = len(data) - len(after)
 		begin = at
@@ -161,14 +160,14 @@ func (s *splitter) split(data []byte, boundary string) (pieces [][]byte, err err
 }
 
 // entity reads the headers of a part.
-func (s *splitter) entity(piece []byte) (e entity, err error) {
+func (m *multipartReader) entity(piece []byte) (e entity, err error) {
 	encoding := ""
 	var name, value string
 	e.data = piece
 	for lines := 0; ; lines++ {
 		line, rest, whole := cutLine(e.data)
 		if len(piece)-len(rest) > maxPartHeadSize || lines > maxPartHeaders {
-			return e, s.malformed("has a part with too many headers")
+			return e, m.malformed("has a part with too many headers")
 		}
 		folded := len(line) > 0 && (line[0] == ' ' || line[0] == '\t')
 		if folded {
@@ -186,7 +185,7 @@ func (s *splitter) entity(piece []byte) (e entity, err error) {
 			}
 			before, after, found := bytes.Cut(line, []byte(":"))
 			if !found && len(line) > 0 {
-				return e, s.malformed("has a part whose headers have a line without a colon")
+				return e, m.malformed("has a part whose headers have a line without a colon")
 			}
 			name, value = string(bytes.Trim(before, " \t")), string(bytes.Trim(after, " \t"))
 		}
@@ -195,26 +194,26 @@ func (s *splitter) entity(piece []byte) (e entity, err error) {
 			break
 		}
 		if !whole {
-			e.data = nil // headers alone; once more for the last of them
+			e.data = nil // headers only; one more round reads the last of them
 		}
 	}
 	e.media = mediatype.Essence(e.contentType)
 	if e.media == "" && isReadable(e.data) {
 		e.media = "text/plain" // RFC 2046 section 5.1
 	}
-	if e.data, err = transferDecoded(encoding, e.data); err != nil {
-		return e, s.malformed("has a part that is not %s, as it says", encoding)
+	if e.data, err = decodeTransfer(encoding, e.data); err != nil {
+		return e, m.malformed("has a part that is not %s, as it says", encoding)
 	}
 	return e, nil
 }
 
-// transferDecoded undoes what mail does to bytes (RFC 2045 section 6). HTTP has no need of it, but generators of parts are
-// made for both.
-func transferDecoded(encoding string, data []byte) ([]byte, error) {
+// decodeTransfer decodes a Content-Transfer-Encoding (RFC 2045 section 6). HTTP has no need of it, but libraries for mail generate
+// parts too.
+func decodeTransfer(encoding string, data []byte) ([]byte, error) {
 	switch encoding {
 	case "base64":
 		out := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
-		n, err := base64.StdEncoding.Decode(out, data) // passes over line ends
+		n, err := base64.StdEncoding.Decode(out, data) // ignores line ends
 		return out[:n], err
 	case "quoted-printable":
 		return io.ReadAll(quotedprintable.NewReader(bytes.NewReader(data)))

@@ -1,0 +1,31 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"drawbridge/openapi/truncate"
+)
+
+// Error is an answer that is complete by the rules of HTTP and malformed by those of its media type, so that a part of it must not be
+// passed on as the whole (P2). It holds no bytes of the answer.
+type Error struct {
+	Truncated bool // the answer ends too early; else it is malformed, or over a limit
+	// Reason is the end of a sentence that begins with the media type: "ends within its second part".
+	Reason    string
+	MediaType string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("answer of type %q %s", e.MediaType, e.Reason)
+}
+
+// ToolMessage returns the text for the model.
+func (e *Error) ToolMessage() string {
+	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s. The call may have taken effect all the same: if it changes data, look before you repeat it.",
+		truncate.Bytes(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
+	if e.Truncated {
+		return text + " If it reads data, try again."
+	}
+	return text
+}

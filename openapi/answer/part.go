@@ -1,0 +1,86 @@
+package answer
+
+import (
+	"bytes"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/unseen"
+)
+
+// Kind is the kind of a part's data.
+type Kind uint8
+
+// The kinds of parts.
+const (
+	JSON   Kind = iota // one valid JSON text without white space around or between its tokens
+	Text               // valid UTF-8
+	Image              // bytes of an image/* type
+	Audio              // bytes of an audio/* type
+	Binary             // any other bytes
+)
+
+// Part is an answer, or one of several parts of it.
+type Part struct {
+	Kind      Kind
+	MediaType string // without parameters, lower case; "" if neither the service nor the document names one
+	Data      []byte // valid until Read returns
+	// Drift is the place where a JSON answer of status 2xx differs from the output schema, and how: "/items/0/id: expected number, got
+	// string". It is "" if the answer fits.
+	Drift string
+	// DuplicateName reports that Drift is nothing but an object with two members of one name: the answer fits with either of them. See
+	// [jsonscan.Info] for the objects that are checked.
+	DuplicateName bool
+	// Declared reports that the document declares this media type beside that of the output schema, so that another shape is no fault.
+	Declared bool
+	Wrapped  bool // the output schema has the JSON answer under "result"
+	More     bool // another part follows
+	// File is the file name of the part, "" if it has none: one path segment without invisible characters.
+	File string
+	// Location is the Content-Location (RFC 9110 section 8.7) as the service wrote it, "" if there is none and for JSON and text.
+	Location string
+	// Field is the name of a part of multipart/form-data, cleaned like File.
+	Field string
+	// Events is the number of events in the part if the deadline cut the stream off, else 0.
+	Events int
+	// MaybeTruncated reports that nothing shows that the answer is whole: it ended with its connection, see [Delimited], and it isn't JSON
+	// that has an end of its own, nor a stream that the deadline cut off.
+	MaybeTruncated bool
+
+	assembly assembly
+}
+
+// Clean removes the characters that a person doesn't see, in strings of JSON also those that are written as escapes. Images, audio and
+// binary data stay as they are. A part without such characters is not copied.
+func (p *Part) Clean() {
+	p.Drift, p.Field, p.MediaType = unseen.Clean(p.Drift), unseen.Clean(p.Field), unseen.Clean(p.MediaType)
+	switch p.Kind {
+	case JSON:
+		p.Data = unseen.JSON(p.Data)
+	case Text:
+		if !unseen.Suspect(p.Data) {
+			return
+		}
+		if holdsJSON(p.Data) {
+			p.Data = unseen.JSON(p.Data)
+		}
+		p.Data = unseen.Bytes(p.Data)
+	case Image, Audio, Binary:
+	}
+}
+
+// CleanData is [Part.Clean] for a text that may be JSON, such as the data of an event. It also removes invalid UTF-8.
+func CleanData(data []byte) []byte {
+	p := Part{Kind: Text, Data: data}
+	p.Clean()
+	return p.Data
+}
+
+// holdsJSON reports whether a text is JSON with escapes in it.
+func holdsJSON(data []byte) bool {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	if len(first) == 0 || first[0] != '{' && first[0] != '[' && first[0] != '"' || bytes.IndexByte(first, '\\') < 0 {
+		return false
+	}
+	_, err := jsonscan.Scan(data, jsonscan.Options{})
+	return err == nil
+}

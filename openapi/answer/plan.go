@@ -1,0 +1,104 @@
+package answer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
+)
+
+// Plan reads the answers of one operation. It is immutable and safe for concurrent use.
+type Plan struct {
+	head         bool     // the method is HEAD
+	success      expected // of status 2xx
+	unexpected   expected // of failures and of the parts of an answer with several: nothing
+	readableHTML bool
+	meanings     []meaning
+	headers      []declaredHeaders
+	redirects    uint8 // set of the statuses that the document declares, see Redirects
+	buffers      *buffers
+}
+
+// expected is what the document declares about an answer.
+type expected struct {
+	json    bool            // JSON is among the media types
+	media   string          // the only media type, "" if there are several or none
+	shape   *jsonscan.Shape // nil without output schema
+	wrapped bool            // the output schema has the answer under "result"
+	// others are the media types beside that of shape.
+	others []string
+}
+
+// Declaration is what a document declares about the answers of one operation.
+type Declaration struct {
+	Method string
+	// MediaTypes are those of successful answers, without parameters.
+	MediaTypes []string
+	// Shape is that of a successful JSON answer as it comes, nil without output schema. ShapeType is the one of MediaTypes that it belongs
+	// to. If Wrapped is set, the output schema has the answer under "result".
+	Shape     *jsonscan.Shape
+	Wrapped   bool
+	ShapeType string
+	// Statuses are all that are declared, in the document's order.
+	Statuses []Status
+}
+
+// maxOthers is the most media types that are kept beside that of the shape.
+const maxOthers = 6
+
+// Compiler makes the plans of one API, which share buffers and texts. It is safe for concurrent use.
+type Compiler struct {
+	readableHTML bool
+	buffers      buffers
+	cleaned      sync.Map // description → its cleaned text
+	texts        sync.Map // cleaned text → the same, shared
+	headers      sync.Map // joined header names → the same names, shared
+}
+
+// NewCompiler returns a compiler. If readableHTML is set, pages are reduced to the text that a reader sees; those of failures
+// always are.
+func NewCompiler(readableHTML bool) *Compiler { return &Compiler{readableHTML: readableHTML} }
+
+// Compile makes the plan of an operation. It keeps no string of the declaration.
+func (c *Compiler) Compile(d Declaration) *Plan {
+	p := &Plan{
+		head: d.Method == http.MethodHead, readableHTML: c.readableHTML, buffers: &c.buffers,
+		meanings: c.meanings(d.Statuses), headers: c.declaredHeaders(d.Statuses), redirects: redirectsOf(d.Statuses),
+	}
+	p.success.json = slices.ContainsFunc(d.MediaTypes, mediatype.IsJSON)
+	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
+		p.success.media = strings.Clone(d.MediaTypes[0])
+	}
+	if d.Shape == nil {
+		return p
+	}
+	p.success.shape, p.success.wrapped = d.Shape, d.Wrapped
+	for _, media := range d.MediaTypes {
+		if media != d.ShapeType && !mediatype.IsJSON(media) && !mediatype.IsRange(media) && len(p.success.others) < maxOthers {
+			p.success.others = append(p.success.others, strings.Clone(media))
+		}
+	}
+	return p
+}
+
+// MediaType returns the media type of successful answers if the document declares exactly one, without parameters; else "".
+func (p *Plan) MediaType() string { return p.success.media }
+
+// meaningBytes is what a meaning takes beside its text, which is shared.
+const meaningBytes = 24
+
+// Size is about how many bytes the plan takes.
+func (p *Plan) Size() int { return meaningBytes * len(p.meanings) }
+
+// AppendFingerprint appends a text that differs if the document declares something else about media type, redirects or failures.
+func (p *Plan) AppendFingerprint(dst []byte) []byte {
+	dst = fmt.Appendf(dst, "type %q\nredirects %b\n", p.MediaType(), p.redirects)
+	for _, m := range p.meanings {
+		dst = fmt.Appendf(dst, "%d means %q\n", m.code, m.text)
+	}
+	return dst
+}

@@ -1,0 +1,169 @@
+package answer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"drawbridge/openapi/charset"
+	"drawbridge/openapi/mediatype"
+)
+
+// Read reads and closes resp.Body, and then passes its parts to emit, in order. An empty answer has no part. The client must have
+// decoded and limited the body; an error while reading it is wrapped and returned, and no part of an answer that was cut off is
+// emitted (P2). An answer that is malformed by its media type is an [*Error].
+//
+// A stream of events (text/event-stream) may be meant never to end, while the call has a deadline. If the body fails with an error
+// whose Timeout method returns true, and events came before, these are the answer, and Part.Events counts them.
+//
+// Reading ends with the context of the request.
+func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
+	defer resp.Body.Close()
+	length := resp.ContentLength
+	if p.head {
+		length = 0 // Content-Length is that of an answer to GET
+	}
+	buffer := p.buffers.expect(length)
+	defer p.buffers.put(buffer)
+	contentType := resp.Header.Get("Content-Type")
+	e := entity{contentType: contentType, media: mediatype.Essence(contentType), closeDelimited: !Delimited(resp)}
+	err := buffer.readFrom(resp.Body)
+	resp.Body.Close() // before emit, which may take long
+	if err != nil {
+		if e.timedOut = e.media == mediatype.EventStream && isTimeout(err) && hasEvent(buffer.data); !e.timedOut {
+			return fmt.Errorf("read answer: %w", err)
+		}
+	}
+	if e.data = buffer.data; len(e.data) == 0 {
+		return nil
+	}
+	r := reader{plan: p, expected: &p.unexpected, failed: resp.StatusCode >= 300}
+	defer r.release()
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		r.expected = &p.success
+		if p.success.shape == nil && !e.closeDelimited && mediatype.IsJSON(e.media) && isUTF8(contentType) && isCompactText(e.data) && !mediatype.IsJSONLines(e.media) {
+			// Without an output schema nothing depends on its being valid JSON, so it is passed on as text without a scan.
+			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
+		}
+	}
+	if strings.HasPrefix(e.media, "multipart/") {
+		return p.multipart(e, slices.Contains(r.expected.others, e.media), emit)
+	}
+	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
+		e.disposition = disposition[0]
+	}
+	if location := resp.Header["Content-Location"]; len(location) > 0 {
+		e.location = location[0]
+	}
+	part, found, err := r.part(e)
+	if err != nil || !found {
+		return err
+	}
+	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
+	part.Declared = r.expected.others != nil && slices.Contains(r.expected.others, part.MediaType)
+	return emit(part)
+}
+
+// Delimited reports whether the end of an answer shows that it is whole, as a length, chunks, compression and HTTP/2 do. Any other
+// answer of HTTP/1 ends with its connection (RFC 9112 section 6.3), whether it is whole or was cut off.
+func Delimited(resp *http.Response) bool {
+	return resp.ContentLength >= 0 || resp.Request != nil && resp.Request.Method == http.MethodHead || resp.ProtoMajor != 1 || resp.Uncompressed || len(resp.TransferEncoding) > 0
+}
+
+// isTimeout reports whether an error is that of a deadline.
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// reader reads one answer.
+type reader struct {
+	plan     *Plan
+	expected *expected
+	failed   bool      // the status is not 2xx
+	scratch  []*buffer // of the parts that are not in the bytes that came
+}
+
+// release returns the buffers to the plan.
+func (r *reader) release() {
+	for _, b := range r.scratch {
+		r.plan.buffers.put(b)
+	}
+}
+
+// buffer returns a buffer that lasts as long as the reader.
+func (r *reader) buffer(length int) *buffer {
+	b := r.plan.buffers.get(length)
+	r.scratch = append(r.scratch, b)
+	return b
+}
+
+// entity is the content and the headers of an answer or of one part of multipart.
+type entity struct {
+	media          string // Content-Type without parameters
+	contentType    string
+	disposition    string // Content-Disposition
+	location       string // Content-Location
+	data           []byte
+	timedOut       bool // the deadline cut a stream of events off
+	inForm         bool // a part of multipart/form-data
+	closeDelimited bool // see Delimited
+}
+
+// part reads an entity that is not multipart; found is false if it is empty.
+func (r *reader) part(e entity) (p Part, found bool, err error) {
+	expected, generic := r.expected, mediatype.IsGeneric(e.media)
+	if generic && expected.media != "" {
+		e.media = expected.media
+	}
+	switch {
+	case mediatype.IsJSONLines(e.media), mediatype.IsJSONSequence(e.media):
+		return r.jsonTexts(e)
+	case e.media == mediatype.EventStream:
+		return r.events(e)
+	case mediatype.IsJSON(e.media), e.media == "", generic && expected.json, expected.json && mayBeJSON(e.media, e.data):
+		part, empty, ok := r.json(e)
+		if ok {
+			part.MediaType = cmp.Or(e.media, "application/json")
+			return part, !empty, nil
+		}
+		if e.closeDelimited && isTruncatedJSON(charset.ToUTF8(e.data, mediatype.Charset(e.contentType))) {
+			return Part{}, false, &Error{Truncated: true, MediaType: cmp.Or(e.media, "application/json"), Reason: "ends too early, and has no length"}
+		}
+	}
+	switch {
+	case mediatype.IsHTML(e.media) && (r.failed || r.plan.readableHTML): // the page of an error holds no data
+		return Part{Kind: Text, MediaType: e.media, Data: htmlText(r.text(e))}, true, nil
+	case strings.HasPrefix(e.media, "image/") && !mediatype.IsXML(e.media):
+		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
+	case strings.HasPrefix(e.media, "audio/"):
+		return Part{Kind: Audio, MediaType: e.media, Data: e.data, Location: e.location}, true, nil
+	case generic && (mediatype.IsGeneric(e.media) || mediatype.IsJSON(e.media)):
+		if isReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
+			return Part{Kind: Text, MediaType: e.media, Data: charset.ToUTF8(e.data, mediatype.Charset(e.contentType))}, true, nil
+		}
+		e.media = mediatype.Essence(e.contentType)
+	case mediatype.IsText(e.media), mediatype.IsJSON(e.media):
+		return Part{Kind: Text, MediaType: e.media, Data: r.text(e)}, true, nil
+	}
+	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition), Location: e.location}, true, nil
+}
+
+// text returns the data of an entity as UTF-8.
+func (r *reader) text(e entity) []byte {
+	return charset.ToUTF8(e.data, cmp.Or(mediatype.Charset(e.contentType), charset.Declared(e.media, e.data)))
+}
+
+// isReadable reports whether bytes without a media type can be shown as text: UTF-8 without controls.
+func isReadable(data []byte) bool {
+	for _, c := range data {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
+			return false
+		}
+	}
+	return utf8.Valid(data)
+}
