@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // A file in the archive is a line with its version, a line with the SHA-256 of all that follows, a line of JSON that describes
@@ -26,7 +27,7 @@ const (
 // archived is a document as it stands in the archive.
 type archived struct {
 	head archiveHead
-	copy *openapi.Copy
+	copy *fetch.Copy
 }
 
 // archiveHead describes it.
@@ -121,12 +122,12 @@ func decodeArchived(text []byte, id string) (*archived, error) {
 		return nil, errors.New("the file is that of another API")
 	}
 	h := &s.head
-	s.copy = &openapi.Copy{Location: h.Location, ETag: h.ETag, LastModified: h.LastModified, Page: h.Page}
+	s.copy = &fetch.Copy{Location: h.Location, ETag: h.ETag, LastModified: h.LastModified, Page: h.Page}
 	for _, f := range h.Files {
 		if f.Size < 0 || f.Size > len(rest) {
 			return nil, errArchived
 		}
-		s.copy.Files = append(s.copy.Files, openapi.File{Location: f.Location, Data: slices.Clip(rest[:f.Size])})
+		s.copy.Files = append(s.copy.Files, fetch.File{Location: f.Location, Data: slices.Clip(rest[:f.Size])})
 		rest = rest[f.Size:]
 	}
 	if len(rest) > 0 || len(h.Files) == 0 {

@@ -19,6 +19,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/regularfile"
 	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // archive keeps the last good document of each API on disk (server.state_dir, O1). Several processes may have one: files are
@@ -170,7 +171,7 @@ func (s *archive) put(doc *archived) {
 }
 
 // archivedOf makes what stands in the archive of what was loaded; nil without a copy.
-func (s *source) archivedOf(l *loaded, c *openapi.Copy) *archived {
+func (s *source) archivedOf(l *loaded, c *fetch.Copy) *archived {
 	if c == nil || s.archiveID == "" {
 		return nil
 	}

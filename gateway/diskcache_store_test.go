@@ -21,7 +21,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 	"drawbridge/test/timebox"
 )
 
@@ -410,8 +410,8 @@ func FuzzArchived(f *testing.F) {
 	})
 }
 
-func copyOfOne(location, text string) *openapi.Copy {
-	return &openapi.Copy{Location: location, Files: []openapi.File{{Location: location, Data: []byte(text)}}}
+func copyOfOne(location, text string) *fetch.Copy {
+	return &fetch.Copy{Location: location, Files: []fetch.File{{Location: location, Data: []byte(text)}}}
 }
 
 // resum makes the digest of a file right.

@@ -11,7 +11,7 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/widening"
-	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // update is the outcome of one attempt of a source. Neither an error nor anything loaded means that the document is
@@ -20,9 +20,9 @@ type update struct {
 	source  *source
 	turn    int64 // the last turn that the source had been asked for when the attempt began
 	loaded  *loaded
-	copy    *openapi.Copy // of what was loaded, for the archive; nil: there is none
-	base    *loaded       // from the archive, for a source that has nothing yet; nil: it is not needed
-	early   bool          // the attempt goes on: there is the base alone
+	copy    *fetch.Copy // of what was loaded, for the archive; nil: there is none
+	base    *loaded     // from the archive, for a source that has nothing yet; nil: it is not needed
+	early   bool        // the attempt goes on: there is the base alone
 	err     error
 	nextTry time.Time
 }

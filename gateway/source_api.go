@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // source is one configured API: how its document is read and its service called, and the outcome of the last
@@ -83,7 +84,7 @@ const argumentsDepth = 2
 // loaded is what one good document gave. It is immutable.
 type loaded struct {
 	title, version, standard string
-	stamp                    openapi.Stamp
+	stamp                    fetch.Stamp
 	api                      *openapi.API
 	advice                   []openapi.Problem
 	client                   *upstream.Client

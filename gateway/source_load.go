@@ -9,17 +9,18 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // load reads and compiles the document. The error is [openapi.ErrUnchanged] if it is still the one of previous. kept is what
 // goes in the archive, if there is one. Whatever a document holds, load returns (S4).
-func (s *source) load(ctx context.Context, previous *openapi.Stamp) (l *loaded, kept *openapi.Copy, err error) {
+func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, kept *fetch.Copy, err error) {
 	defer s.recovered(&l, &err)
 	o := s.loadOptions(s.pace)
 	o.Previous, o.Keep = previous, s.archiveID != ""
 	doc, leave, err := s.read(ctx, o)
 	defer leave()
-	if errors.Is(err, openapi.ErrProtected) && s.attached.anonymous {
+	if errors.Is(err, fetch.ErrProtected) && s.attached.anonymous {
 		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
 	}
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 	if !s.large.Load() {
 		small := o
 		small.Small = smallText
-		if doc, err = openapi.Load(ctx, s.config.Spec.String(), small); !errors.Is(err, openapi.ErrLarge) {
+		if doc, err = openapi.Load(ctx, s.config.Spec.String(), small); !errors.Is(err, fetch.ErrLarge) {
 			return doc, leave, err
 		}
 		s.large.Store(true)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // Back-off of a document that can't be read: doubled from the first to the last.
@@ -32,7 +32,7 @@ func (s *source) run(ctx context.Context) {
 			s.g.room.documents.leave(s)
 		}
 	}()
-	var stamp *openapi.Stamp // of the document in use; nil makes the first attempt read it whatever it is
+	var stamp *fetch.Stamp // of the document in use; nil makes the first attempt read it whatever it is
 	retry := firstRetry
 	if !s.config.Spec.IsURL() {
 		watch.start(ctx, []string{s.config.Spec.String()})
@@ -66,7 +66,7 @@ func (s *source) run(ctx context.Context) {
 			if !s.config.Spec.IsURL() && watch.start(ctx, l.stamp.Files) {
 				wait = time.Nanosecond // look again: a new file may have changed before it was watched
 			}
-		case errors.Is(err, openapi.ErrUnchanged):
+		case errors.Is(err, fetch.ErrUnchanged):
 			u.err = nil
 			retry, wait = firstRetry, s.refresh()
 		default:

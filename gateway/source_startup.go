@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
 )
 
 // beginGrace is how long the origin of a document has when the gateway starts, before the one that was kept is served. A start
@@ -15,7 +15,7 @@ const beginGrace = 300 * time.Millisecond
 // begin is the first attempt of a source that may have a document on disk. base is that document where it is needed: the
 // origin has none that is good, or lacks some of its operations, which is for the runner to judge. If the origin takes long, the
 // runner has it before begin returns.
-func (s *source) begin(ctx context.Context) (l *loaded, kept *openapi.Copy, base *loaded, err error) {
+func (s *source) begin(ctx context.Context) (l *loaded, kept *fetch.Copy, base *loaded, err error) {
 	ended := make(chan struct{})
 	go func() { // it ends with ctx, and begin waits for it
 		defer close(ended)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/openapi/fetch"
 )
 
 // TestSmall: of a document that is larger than it may be for now no more is read, however its bytes are spread over files; none of its
@@ -24,9 +26,9 @@ func TestSmall(t *testing.T) {
 	}{
 		{"small", 500, 500, 1000, nil},
 		{"any", 5000, 5000, 0, nil},
-		{"the document", 1001, 500, 1000, ErrLarge},
-		{"a file", 500, 1001, 1000, ErrLarge},
-		{"both together", 500, 501, 1000, ErrLarge},
+		{"the document", 1001, 500, 1000, fetch.ErrLarge},
+		{"a file", 500, 1001, 1000, fetch.ErrLarge},
+		{"both together", 500, 501, 1000, fetch.ErrLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := map[string]string{"spec": pad(root, tt.root), "p.json": pad(parameterFile, tt.file)}
@@ -52,7 +54,7 @@ func TestSmall(t *testing.T) {
 					continue
 				}
 				o.Previous = &d.Stamp
-				if _, err = Load(t.Context(), location, o); !errors.Is(err, ErrUnchanged) {
+				if _, err = Load(t.Context(), location, o); !errors.Is(err, fetch.ErrUnchanged) {
 					t.Errorf("%s again: %v", location, err)
 				}
 			}
@@ -73,7 +75,7 @@ func TestSmallPage(t *testing.T) {
 		web["https://a.example/"+name] = page
 	}
 	o := LoadOptions{Client: &http.Client{Transport: web}, Small: 1000}
-	if _, err := Load(t.Context(), "https://a.example/", o); !errors.Is(err, ErrLarge) {
+	if _, err := Load(t.Context(), "https://a.example/", o); !errors.Is(err, fetch.ErrLarge) {
 		t.Error(err)
 	}
 	o.Small = 0
@@ -108,7 +110,7 @@ func TestLargeSince(t *testing.T) {
 		put(fmt.Sprintf("p%02d.json", i), fmt.Sprintf(`{"name": "p%02d", "in": "query", "schema": {"type": "string"}}`, i)+strings.Repeat(" ", size))
 	}
 	clear(asked.names)
-	if _, err = Load(t.Context(), "https://a.example/spec", o); !errors.Is(err, ErrLarge) {
+	if _, err = Load(t.Context(), "https://a.example/spec", o); !errors.Is(err, fetch.ErrLarge) {
 		t.Error(err)
 	}
 	if n := len(asked.names); n > files/2+1 {

@@ -9,23 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/openapi/fetch"
 	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/tree"
 )
-
-// ErrUnchanged is returned by Load when the document is the one that LoadOptions.Previous describes.
-var ErrUnchanged = errors.New("document is unchanged")
-
-// ErrLarge is returned by Load for a document of more than LoadOptions.Small bytes, of which no more than that was read.
-var ErrLarge = errors.New("document is large")
-
-// A Stamp is enough to know whether a document has changed since it was read.
-type Stamp struct {
-	ETag, LastModified string   // validators of the answer, for a document by URL
-	Digest             [32]byte // SHA-256 over the names and contents of all files
-	Files              []string // locations of every file read, the root document first
-	Page               string   // URL of the page that led to the document; "": none did
-}
 
 // Limits bounds what a document may take; a zero field has the default of requirement S3.
 type Limits = tree.Limits
@@ -40,7 +27,7 @@ func NewPace(serving, waited func() bool) *Pace { return pacing.New(serving, wai
 // LoadOptions says how a document may be read.
 type LoadOptions struct {
 	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
-	Previous *Stamp       // of an earlier Load; a document that has not changed since gives ErrUnchanged
+	Previous *fetch.Stamp // of an earlier Load; a document that has not changed since gives ErrUnchanged
 	Limits   Limits
 	// Keep makes Document.Copy.
 	Keep bool
@@ -58,6 +45,14 @@ type LoadOptions struct {
 	RefClient *http.Client
 }
 
+// fetching returns the options of fetching.
+func (o LoadOptions) fetching() fetch.Options {
+	return fetch.Options{
+		Client: o.Client, Root: o.Root, AllowRefs: o.AllowRefs, RefClient: o.RefClient,
+		MaxBytes: o.Limits.Bytes, MaxMemory: o.Limits.Memory, Small: o.Small, Timeout: o.Timeout, Pace: o.Limits.Pace, Keep: o.Keep,
+	}
+}
+
 // A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large:
 // drop it after Compile.
 type Document struct {
@@ -65,9 +60,9 @@ type Document struct {
 	Title    string // info.title
 	Version  string // info.version: of the API
 	Standard string // "2.0", "3.0.3" …
-	Stamp    Stamp
+	Stamp    fetch.Stamp
 	// Copy is what it takes to load the document again without its origin; nil without LoadOptions.Keep.
-	Copy *Copy
+	Copy *fetch.Copy
 
 	set      *tree.Set
 	dialect  dialect
@@ -95,162 +90,92 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 			d, err = nil, fmt.Errorf("document %q: internal error while reading it: %v", location, r)
 		}
 	}()
-	src, err := newSource(location, o)
+	src, err := fetch.New(location, o.fetching())
 	if err != nil {
 		return nil, fmt.Errorf("document %q: %w", location, err)
 	}
 	defer src.Close()
 	d, err = load(ctx, src, o)
-	if errors.Is(err, ErrUnchanged) {
-		return nil, ErrUnchanged
+	if errors.Is(err, fetch.ErrUnchanged) {
+		return nil, fetch.ErrUnchanged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("document %q: %w", location, err)
 	}
-	if u, ok := src.(*urlSource); ok {
-		d.url, d.origin = u.location, u.origin
-	}
 	return d, nil
 }
 
-// mostBytes is how many bytes one file may have.
-func (o LoadOptions) mostBytes() int64 {
-	most := o.Limits.Bytes
-	if most <= 0 {
-		most = defaultMaxBytes
-	}
-	for _, less := range []int64{o.Limits.Memory, o.Small} {
-		if less > 0 {
-			most = min(most, less)
-		}
-	}
-	return most
-}
-
-// isLarge tells whether a file could not be read for being larger than LoadOptions.Small, or makes all that were read so.
-func (o LoadOptions) isLarge(read int64, err error) bool {
-	var size sizeError
-	return o.Small > 0 && (read > o.Small || errors.As(err, &size) && int64(size) == o.Small)
-}
-
 // load reads the document of a source.
-func load(ctx context.Context, src source, o LoadOptions) (*Document, error) {
-	if o.Keep {
-		src.keep()
-	}
-	clock := fetchClock{left: o.Timeout, bounded: o.Timeout > 0}
-	var data []byte
-	var cache map[string][]byte
-	if err := clock.run(ctx, func(ctx context.Context) (err error) {
-		if data, err = src.root(ctx, o.Previous); err != nil || o.Previous == nil {
-			return err
-		}
-		var unchanged bool
-		if cache, unchanged = compare(ctx, src, o.Previous, o.mostBytes()-int64(len(data))); unchanged {
-			return ErrUnchanged
-		}
-		return nil
-	}); o.isLarge(int64(len(data)), err) {
-		return nil, ErrLarge
-	} else if err != nil {
+func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, error) {
+	data, err := src.Root(ctx, o.Previous)
+	if err != nil {
 		return nil, err
 	}
 	if err := o.Limits.Pace.Take(ctx); err != nil {
 		return nil, err
 	}
-	ctx, late := context.WithCancelCause(ctx)
-	defer late(nil)
-	holds, read := true, int64(len(data)) // holds: the turn
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	hasTurn := true
 	defer func() {
-		if holds {
+		if hasTurn {
 			o.Limits.Pace.Give()
 		}
 	}()
-	open := func(ctx context.Context, location, from string, depth int) (text []byte, err error) {
-		defer func() {
-			if read += int64(len(text)); o.isLarge(read, err) {
-				late(ErrLarge) // no file is left out for that
+	open := func(ctx context.Context, location, from string, depth int) ([]byte, error) {
+		if hasTurn && !src.IsKnown(location) {
+			// Others have the turn while this document waits for its files.
+			o.Limits.Pace.Give()
+			hasTurn = false
+		}
+		text, err := src.Open(ctx, location, from, depth)
+		if err := src.Err(); err != nil {
+			fail(err)
+		}
+		if !hasTurn {
+			if err := o.Limits.Pace.Take(ctx); err != nil {
+				return nil, err
 			}
-		}()
-		if text, ok := cache[location]; ok {
-			return text, nil
+			hasTurn = true
 		}
-		// Others have the turn while this document waits for its files.
-		o.Limits.Pace.Give()
-		holds = false
-		err = clock.run(ctx, func(ctx context.Context) error {
-			text, err = src.open(ctx, location, from, depth)
-			return err
-		})
-		if clock.bounded && clock.left <= 0 {
-			late(context.DeadlineExceeded) // no file is left out for that
-		}
-		if again := o.Limits.Pace.Take(ctx); again != nil {
-			return nil, again
-		}
-		holds = true
 		return text, err
 	}
-	markup := isMarkup(data)
-	set, warnings, err := tree.Load(ctx, src.base(), data, open, o.Limits)
+	hint := src.Hint(data)
+	set, warnings, err := tree.Load(ctx, src.Location(), data, open, o.Limits)
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
 	if err != nil {
-		hint := ""
-		if u, remote := src.(*urlSource); remote && markup && u.page == "" {
-			hint = pageHint
-		}
 		return nil, fmt.Errorf("%w%s", err, hint)
 	}
-	d := &Document{Location: src.base(), Stamp: src.stamp(set.Files()), set: set, problems: src.found()}
-	for _, w := range warnings {
+	d := &Document{Location: src.Location(), Stamp: src.Stamp(set.Files()), set: set}
+	d.url, d.origin = src.URLs()
+	d.Copy = src.Copy(d.Stamp)
+	for _, w := range append(src.Warnings(), warnings...) {
 		d.problems = append(d.problems, newProblem(w))
-	}
-	if o.Keep {
-		d.Copy = copyOf(d.Stamp, src.kept())
 	}
 	d.identify()
 	return d, nil
 }
 
-// fetchClock bounds the time that fetching takes.
-type fetchClock struct {
-	left    time.Duration
-	bounded bool
-}
-
-func (c *fetchClock) run(ctx context.Context, fetch func(ctx context.Context) error) error {
-	if !c.bounded {
-		return fetch(ctx)
-	}
-	begin := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, c.left)
-	defer cancel()
-	defer func() { c.left -= time.Since(begin) }()
-	return fetch(ctx)
-}
-
-// compare reads the files of an earlier load again and tells whether all are the same; what it read comes back, so
-// that nothing is read twice, unless it is more than most bytes.
-func compare(ctx context.Context, src source, previous *Stamp, most int64) (map[string][]byte, bool) {
-	cache := make(map[string][]byte)
-	if len(previous.Files) == 0 || previous.Files[0] != src.base() {
-		return cache, false
-	}
-	for _, f := range previous.Files[1:] {
-		// Who refers to it is not known any more, and need not be: what documents of other origins refer to is never one
-		// that is fetched with a credential.
-		data, err := src.open(ctx, f, src.base(), 1)
-		if err != nil {
-			return cache, false // the load that follows meets the same error, or no longer wants the file
+// LoadCopy loads a document from its copy, by all the rules and limits of [Load]; its references lead only to files of the copy.
+// location is what Load was given. The copy of a document that Load would not read now, since its origin is neither that of location
+// nor allowed, is refused.
+func LoadCopy(ctx context.Context, location string, c *fetch.Copy, o LoadOptions) (d *Document, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			d, err = nil, fmt.Errorf("copy of document %q: internal error while reading it: %v", fetch.Redacted(location), r)
 		}
-		if most -= int64(len(data)); most < 0 {
-			return nil, false // the load that follows counts them, too, and says so
-		}
-		cache[f] = data
+	}()
+	src, err := fetch.FromCopy(location, c, o.fetching())
+	if err != nil {
+		return nil, fmt.Errorf("copy of document %q: %w", fetch.Redacted(location), err)
 	}
-	return cache, src.stamp(previous.Files).Digest == previous.Digest
+	o.Previous = nil
+	if d, err = load(ctx, src, o); err != nil {
+		return nil, fmt.Errorf("copy of document %q: %w", fetch.Redacted(location), err)
+	}
+	return d, nil
 }
 
 // identify reads version, title and what else describes the document as a whole. The tree has refused versions that

@@ -39,7 +39,6 @@ const (
 	codeExtension         = "extension"                 // an extension that can't be used: left out
 	codeHeaderCase        = "header-case"               // a header again, in other letters: left out
 	codeHeaderForbidden   = "header-forbidden"          // a header that a caller may not set (R6): left out
-	codePage              = "page"                      // the location is a page: the document behind it is read
 	codeParameterDangling = "parameter-dangling"        // a parameter that is missing: left out
 	codeParameterKind     = "parameter-kind"            // a parameter that is not an object: left out
 	codeParameterLocation = "parameter-location"        // a location that is not supported: left out

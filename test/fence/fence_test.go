@@ -46,7 +46,7 @@ var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin"}
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/latin", "openapi/mediatype", "openapi/charset", "openapi/answer"}, modules: []string{"github.com/getkin/kin-openapi", "golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/answer", "openapi/fetch"}, modules: []string{"github.com/getkin/kin-openapi"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
@@ -61,6 +61,7 @@ var rooms = map[string]room{
 	"openapi/schema/ecmaregexp": {arrows: []string{"openapi/unseen"}},
 	"openapi/mediatype":         {},
 	"openapi/answer":            {arrows: []string{"openapi/schema", "openapi/unseen", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html"}},
+	"openapi/fetch":             {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html", "golang.org/x/text"}},
 	"openapi/charset":           {arrows: []string{"openapi/mediatype"}, modules: []string{"golang.org/x/text"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
@@ -68,7 +69,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},

@@ -1,4 +1,4 @@
-package openapi
+package fetch
 
 import (
 	"context"
@@ -9,29 +9,27 @@ import (
 	"sync"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi/pacing"
 )
 
-// What one document may take from the origins of LoadOptions.AllowRefs (S2).
+// Limits of the documents from the origins of Options.AllowRefs (S2).
 const (
 	maxForeign      = 50 // documents
-	maxForeignDepth = 5  // documents that lead there
+	maxForeignDepth = 5  // documents that lead to one
 )
 
-// ErrProtected says that the server wants to know who fetches the document.
-var ErrProtected = errors.New("if the document is protected, give the API a credential")
-
-// origins are those, besides its own, that a document may refer to. What is fetched from them carries no credential.
+// origins are those that a document may refer to besides its own. Requests to them carry no credential.
 type origins struct {
 	client  *http.Client
 	allowed map[origin.Origin]bool
 
-	mu    sync.Mutex
-	asked map[string]bool // URLs
-	pace  *Pace           // of reading
+	mu      sync.Mutex
+	fetched map[string]bool // URLs
+	pace    *pacing.Pace    // of reading
 }
 
-func newOrigins(allowed []string, client *http.Client, pace *Pace) (*origins, error) {
-	o := &origins{client: client, pace: pace, allowed: make(map[origin.Origin]bool), asked: make(map[string]bool)}
+func newOrigins(allowed []string, client *http.Client, pace *pacing.Pace) (*origins, error) {
+	o := &origins{client: client, pace: pace, allowed: make(map[origin.Origin]bool), fetched: make(map[string]bool)}
 	for _, text := range allowed {
 		u, err := url.Parse(text)
 		at, ok := origin.Of(u)
@@ -43,43 +41,43 @@ func newOrigins(allowed []string, client *http.Client, pace *Pace) (*origins, er
 	return o, nil
 }
 
+// has reports whether a URL may be fetched.
 func (o *origins) has(u *url.URL) bool {
 	at, ok := origin.Of(u)
 	return o.client != nil && ok && u.User == nil && o.allowed[at]
 }
 
 // open fetches a URL of one of the origins.
-func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([]byte, fetched, error) {
+func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([]byte, response, error) {
 	if depth > maxForeignDepth {
-		return nil, fetched{}, fmt.Errorf("documents of other origins may lead %d levels deep", maxForeignDepth)
+		return nil, response{}, fmt.Errorf("documents of other origins may lead %d levels deep", maxForeignDepth)
 	}
 	u = withoutFragment(u)
 	o.mu.Lock()
-	o.asked[u.String()] = true
-	n := len(o.asked)
+	o.fetched[u.String()] = true
+	n := len(o.fetched)
 	o.mu.Unlock()
 	if n > maxForeign {
-		return nil, fetched{}, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
+		return nil, response{}, fmt.Errorf("a document may refer to %d documents of other origins", maxForeign)
 	}
 	data, got, err := get(ctx, o.client, u, nil, max, o.pace)
 	if err == nil && !origin.Same(got.url, u) {
-		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
+		return nil, response{}, errors.New("fetch: it was redirected to another origin")
 	}
 	return data, got, err
 }
 
-// A urlSource fetches documents of one origin, with the API's own client, and those of the origins that are allowed
-// besides.
+// urlSource fetches files of one origin with the API's client, and files of the origins that are allowed besides.
 type urlSource struct {
 	reading
 	client *http.Client
 	others *origins
 	max    int64
-	small  bool // max is LoadOptions.Small
+	small  bool // max is Options.Small
 
 	origin             *url.URL // the URL that the configuration gives
-	location           *url.URL // of the document: after redirects, and behind a page; known once the root is read
-	page               string   // the URL of the page that led to the document; "": none did
+	location           *url.URL // of the document, behind redirects and a page, once it is read
+	page               string   // URL of the page that led to the document, "" if there was none
 	etag, lastModified string
 }
 
@@ -105,7 +103,15 @@ func newURLSource(location string, client *http.Client, others *origins, maxByte
 	return &urlSource{client: client, others: others, max: maxBytes, origin: u, location: u}, nil
 }
 
-func (s *urlSource) base() string { return s.location.String() }
+func (s *urlSource) base() string                       { return s.location.String() }
+func (s *urlSource) urls() (found, configured *url.URL) { return s.location, s.origin }
+
+func (s *urlSource) hint(root []byte) string {
+	if s.page == "" && isMarkup(root) {
+		return pageHint
+	}
+	return ""
+}
 func (s *urlSource) Close() error { return nil }
 
 func (s *urlSource) stamp(files []string) Stamp {
@@ -116,8 +122,7 @@ func (s *urlSource) stamp(files []string) Stamp {
 
 func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	validators := previous
-	// The validators speak of the root document alone: they say nothing about one that has other files, and they are not
-	// those of the page that led to it.
+	// The validators are those of the root document. They don't cover other files, and aren't those of a page.
 	if previous != nil && (len(previous.Files) > 1 || previous.Page != "") {
 		validators = nil
 	}
@@ -125,18 +130,18 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// References are relative to where the document was found in the end (RFC 3986 section 5.1.3). The client
-	// follows redirects of the same origin only; a foreign one would move the origin that may be referred to.
+	// References are relative to the URL behind redirects (RFC 3986 section 5.1.3). The client follows redirects of the same origin only;
+	// any other would change the origin that may be referred to.
 	if origin.Same(got.url, s.origin) {
 		s.location = got.url
 	}
 	if isMarkup(data) {
-		if data, got, err = s.behind(ctx, data, previous); err != nil {
+		if data, got, err = s.behindPage(ctx, data, previous); err != nil {
 			return nil, err
 		}
 	}
 	s.etag, s.lastModified = got.etag, got.lastModified
-	s.note(s.base(), got.charset)
+	s.warn(s.base(), got.charset)
 	s.add(s.base(), data)
 	return data, nil
 }
@@ -154,38 +159,38 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 	if err != nil {
 		return nil, err
 	}
-	s.note(location, got.charset)
+	s.warn(location, got.charset)
 	s.add(location, data)
 	return data, nil
 }
 
-// fetch fetches a URL that the document names, if the policy lets it (S2). Only the document's own origin is given a
-// credential, by way of the API's client (E4).
-func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, fetched, error) {
+// fetch fetches a URL that the document names, if that is allowed (S2). Only requests to the document's own origin carry a credential, that
+// of the API's client (E4).
+func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, response, error) {
 	if s.others.has(u) && !origin.Same(u, s.origin) {
 		return s.others.open(ctx, u, depth, s.max)
 	}
 	if !origin.Same(u, s.origin) || u.User != nil {
 		own, _ := origin.Of(s.origin)
-		return nil, fetched{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", own)
+		return nil, response{}, fmt.Errorf("a document may only refer to its own origin, %s, and to those in allow_refs", own)
 	}
 	data, got, err := get(ctx, s.client, withoutFragment(u), previous, s.max, s.pace)
 	if err == nil && !origin.Same(got.url, s.origin) {
-		return nil, fetched{}, errors.New("fetch: it was redirected to another origin")
+		return nil, response{}, errors.New("fetch: it was redirected to another origin")
 	}
-	return data, fetched{url: u, charset: got.charset}, err
+	return data, response{url: u, charset: got.charset}, err
 }
 
-// fetched is what an answer says of the file that it holds.
-type fetched struct {
-	url                *url.URL // where it was found, after redirects
+// response is the metadata of a fetched file.
+type response struct {
+	url                *url.URL // behind redirects
 	etag, lastModified string
-	charset            string // what there is to say of the charset that the server names
+	charset            string // problem with the charset, "" if there is none
 }
 
-// get fetches one URL. The headers are fixed, but for the validators of previous.
-func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64, pace *Pace) ([]byte, fetched, error) {
-	var none fetched
+// get fetches one URL, conditionally if previous has validators.
+func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64, pace *pacing.Pace) ([]byte, response, error) {
+	var none response
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -193,13 +198,13 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 		return nil, none, err
 	}
 	req.Header.Set("Accept", "application/openapi+json, application/json, application/openapi+yaml, application/yaml;q=0.9, */*;q=0.5")
-	asked := true // whether it has changed
+	conditional := true
 	if previous != nil && previous.ETag != "" {
 		req.Header.Set("If-None-Match", previous.ETag)
 	} else if previous != nil && previous.LastModified != "" {
 		req.Header.Set("If-Modified-Since", previous.LastModified)
 	} else {
-		asked = false
+		conditional = false
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -211,7 +216,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	}
 	defer resp.Body.Close()
 	switch {
-	case resp.StatusCode == http.StatusNotModified && asked:
+	case resp.StatusCode == http.StatusNotModified && conditional:
 		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		return nil, none, fmt.Errorf("fetch: the server answered %q; %w", resp.Status, ErrProtected)
@@ -222,11 +227,11 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	if err != nil {
 		return nil, none, fmt.Errorf("fetch: %w", err)
 	}
-	data, problem := labelled(data, resp.Header.Get("Content-Type"))
+	data, problem := decode(data, resp.Header.Get("Content-Type"))
 	if int64(len(data)) > max {
 		return nil, none, fmt.Errorf("fetch: %w", sizeError(max))
 	}
-	got := fetched{url: u, charset: problem, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
+	got := response{url: u, charset: problem, etag: resp.Header.Get("ETag"), lastModified: resp.Header.Get("Last-Modified")}
 	if resp.Request != nil && resp.Request.URL != nil {
 		got.url = resp.Request.URL
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/openapi/fetch"
+
 	"golang.org/x/tools/txtar"
 )
 
@@ -53,7 +55,7 @@ func TestPages(t *testing.T) {
 		}
 		first := asked.String()
 		o.Previous = &doc.Stamp
-		if _, err := Load(t.Context(), location, o); !errors.Is(err, ErrUnchanged) {
+		if _, err := Load(t.Context(), location, o); !errors.Is(err, fetch.ErrUnchanged) {
 			t.Errorf("second load: %v", err)
 		}
 		return map[string]string{"requests": here(first), "want": here(b.String())}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"drawbridge/openapi/fetch"
 )
 
 // web is what other machines would answer, without any of them: URL → body. It is an [http.RoundTripper].
@@ -180,7 +182,7 @@ func TestForeignReferrer(t *testing.T) {
 				check()
 				// The next look at the files doesn't know who refers to them.
 				o.Previous = &doc.Stamp
-				if _, err := Load(t.Context(), own+"/spec.yaml", o); !errors.Is(err, ErrUnchanged) {
+				if _, err := Load(t.Context(), own+"/spec.yaml", o); !errors.Is(err, fetch.ErrUnchanged) {
 					t.Errorf("the second time: %v", err)
 				}
 				check()

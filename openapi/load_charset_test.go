@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/openapi/fetch"
+
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
@@ -67,7 +69,7 @@ func TestDocumentCharset(t *testing.T) {
 				t.Errorf("the copy: %v", err)
 			}
 			o.Previous = &doc.Stamp
-			if _, err := Load(t.Context(), server.URL, o); !errors.Is(err, ErrUnchanged) {
+			if _, err := Load(t.Context(), server.URL, o); !errors.Is(err, fetch.ErrUnchanged) {
 				t.Errorf("second load: %v", err)
 			}
 		})

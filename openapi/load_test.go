@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/openapi/fetch"
 	"drawbridge/openapi/tree"
 	"drawbridge/test/timebox"
 )
@@ -143,7 +144,7 @@ func TestUnchanged(t *testing.T) {
 	if len(doc.Stamp.Files) != 2 {
 		t.Fatalf("files: %q", doc.Stamp.Files)
 	}
-	if _, err := Load(t.Context(), spec, LoadOptions{Previous: &doc.Stamp}); !errors.Is(err, ErrUnchanged) {
+	if _, err := Load(t.Context(), spec, LoadOptions{Previous: &doc.Stamp}); !errors.Is(err, fetch.ErrUnchanged) {
 		t.Errorf("second load: %v", err)
 	}
 	write(t, dir, "p.json", strings.Replace(parameterFile, "fromFile", "other", 1))
@@ -231,7 +232,7 @@ func TestURLDocument(t *testing.T) {
 		}
 		again := o
 		again.Previous = &doc.Stamp
-		if _, err := Load(t.Context(), server.URL+path, again); !errors.Is(err, ErrUnchanged) {
+		if _, err := Load(t.Context(), server.URL+path, again); !errors.Is(err, fetch.ErrUnchanged) {
 			t.Errorf("%s: second load: %v", path, err)
 		}
 	}

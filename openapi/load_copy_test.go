@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"drawbridge/openapi/fetch"
 )
 
 // copied is a document of two files, for TestCopy.
@@ -45,7 +47,7 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	copies := map[string]*Copy{}
+	copies := map[string]*fetch.Copy{}
 	for _, location := range []string{served.URL + "/api/openapi.yaml?key=hidden", served.URL + "/moved?key=hidden", filepath.Join(dir, "openapi.yaml")} {
 		o := LoadOptions{Client: served.Client(), Keep: true}
 		d, err := Load(t.Context(), location, o)
@@ -84,13 +86,13 @@ func TestCopy(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		copy Copy
+		copy fetch.Copy
 		want string
 	}{
-		"nothing":        {Copy{}, "it holds no document"},
-		"another origin": {Copy{Location: "http://evil.example/a", Files: []File{{"http://evil.example/a", []byte(copiedRoot)}}}, "it is of another origin"},
-		"a file":         {Copy{Location: "/etc/passwd", Files: []File{{"/etc/passwd", []byte("x")}}}, "it is that of another document"},
-		"no document":    {Copy{Location: "http://a.example/", Files: []File{{"http://a.example/", []byte("x: 1")}}}, "not an OpenAPI document"},
+		"nothing":        {fetch.Copy{}, "it holds no document"},
+		"another origin": {fetch.Copy{Location: "http://evil.example/a", Files: []fetch.File{{Location: "http://evil.example/a", Data: []byte(copiedRoot)}}}, "it is of another origin"},
+		"a file":         {fetch.Copy{Location: "/etc/passwd", Files: []fetch.File{{Location: "/etc/passwd", Data: []byte("x")}}}, "it is that of another document"},
+		"no document":    {fetch.Copy{Location: "http://a.example/", Files: []fetch.File{{Location: "http://a.example/", Data: []byte("x: 1")}}}, "not an OpenAPI document"},
 	} {
 		_, err := LoadCopy(t.Context(), "http://a.example/?key=hidden", &tt.copy, LoadOptions{})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hidden") {

@@ -1,4 +1,4 @@
-package openapi
+package fetch
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// labelled returns a document as UTF-8, by the charset that its Content-Type names, and what there is to say of that. What is
-// valid UTF-8 is taken for it whatever the label says: many servers name one charset for all that they send. UTF-16 is left
-// to the parser, which sees it in the bytes.
-func labelled(data []byte, contentType string) (text []byte, problem string) {
+// decode returns a document as UTF-8 by the charset that its Content-Type names, and a problem with that charset, "" if there is none.
+// Valid UTF-8 stays as it is whatever the label: many servers name one charset for all files. UTF-16 is left to the parser, which
+// recognizes it.
+func decode(data []byte, contentType string) (text []byte, problem string) {
 	label := mediatype.Charset(contentType)
 	if label == "" {
 		return data, ""

@@ -1,4 +1,4 @@
-package openapi
+package fetch
 
 import (
 	"context"
@@ -11,11 +11,10 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// A Copy is what it takes to load a document again without its origin. It holds what was read, byte for byte, and is as
-// little to be trusted as that. It is immutable.
+// Copy holds the files of a document as they were read, to load it again without its origin. It is immutable, and as untrusted as the
+// document.
 type Copy struct {
-	// Location is where the root document was found in the end. Of a URL it has neither user info nor query, which may be
-	// secret.
+	// Location is that of the root document, a URL without user info and query, which may be secret.
 	Location string
 	// ETag, LastModified and Page are those of [Stamp], the page without user info and query too.
 	ETag, LastModified, Page string
@@ -23,7 +22,7 @@ type Copy struct {
 	Files []File
 }
 
-// A File is one of a [Copy].
+// File is one of the files of a [Copy].
 type File struct {
 	Location string
 	Data     []byte
@@ -37,14 +36,14 @@ func (c *Copy) Bytes() (n int64) {
 	return n
 }
 
-// Is reports whether the copy is of the document that a stamp was made of.
+// Is reports whether the copy is of the document of a stamp.
 func (c *Copy) Is(s Stamp) bool {
 	if len(c.Files) != len(s.Files) {
 		return false
 	}
 	var r reading
 	for i, location := range s.Files {
-		if named := c.Files[i].Location; named != location && (i > 0 || named != bare(location)) {
+		if named := c.Files[i].Location; named != location && (i > 0 || named != Redacted(location)) {
 			return false
 		}
 		r.add(location, c.Files[i].Data)
@@ -52,16 +51,16 @@ func (c *Copy) Is(s Stamp) bool {
 	return r.stamp(s.Files).Digest == s.Digest
 }
 
-// copyOf makes the copy of a document of what a source has kept.
+// copyOf makes the copy of a document from the files that were kept, nil if one is missing.
 func copyOf(s Stamp, kept map[string][]byte) *Copy {
-	c := &Copy{ETag: s.ETag, LastModified: s.LastModified, Page: bare(s.Page)}
+	c := &Copy{ETag: s.ETag, LastModified: s.LastModified, Page: Redacted(s.Page)}
 	for i, location := range s.Files {
 		data, ok := kept[location]
 		if !ok {
 			return nil
 		}
 		if i == 0 {
-			location = bare(location)
+			location = Redacted(location)
 			c.Location = location
 		}
 		c.Files = append(c.Files, File{location, data})
@@ -69,8 +68,8 @@ func copyOf(s Stamp, kept map[string][]byte) *Copy {
 	return c
 }
 
-// bare returns a location without what may be secret in it.
-func bare(location string) string {
+// Redacted returns a location without the parts of a URL that may be secret: user info and query.
+func Redacted(location string) string {
 	if !strings.Contains(location, "://") {
 		return location
 	}
@@ -82,47 +81,36 @@ func bare(location string) string {
 	return u.String()
 }
 
-// LoadCopy loads a document from its copy, by all the rules and limits of [Load]; its references lead to what the copy holds
-// and nowhere else. location is what Load was given. The copy of a document that Load would not read now, since it is
-// of an origin that is neither that of location nor allowed, is refused.
-func LoadCopy(ctx context.Context, location string, c *Copy, o LoadOptions) (d *Document, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			d, err = nil, fmt.Errorf("copy of document %q: internal error while reading it: %v", bare(location), r)
-		}
-	}()
-	src, err := newCopySource(location, c, o)
-	if err != nil {
-		return nil, fmt.Errorf("copy of document %q: %w", bare(location), err)
-	}
-	o.Previous = nil
-	if d, err = load(ctx, src, o); err != nil {
-		return nil, fmt.Errorf("copy of document %q: %w", bare(location), err)
-	}
-	d.url, d.origin = src.url, src.origin
-	return d, nil
-}
-
 // copySource is the source of the files of a copy.
 type copySource struct {
 	reading
 	copy        *Copy
 	files       map[string][]byte
-	url, origin *url.URL        // nil of a document from a file
+	url, origin *url.URL        // nil for a document from a file
 	allowed     []origin.Origin // other origins
 }
 
-func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error) {
+// FromCopy returns the source of a copy whose location is the one that New was given. A copy from an origin that is neither that of
+// location nor allowed is refused.
+func FromCopy(location string, c *Copy, o Options) (*Source, error) {
+	b, err := newCopySource(location, c, o)
+	if err != nil {
+		return nil, err
+	}
+	return newSource(b, o), nil
+}
+
+func newCopySource(location string, c *Copy, o Options) (*copySource, error) {
 	if len(c.Files) == 0 || c.Files[0].Location != c.Location {
 		return nil, errors.New("it holds no document")
 	}
-	s := &copySource{reading: reading{pace: o.Limits.Pace}, copy: c, files: make(map[string][]byte, len(c.Files))}
+	s := &copySource{reading: reading{pace: o.Pace}, copy: c, files: make(map[string][]byte, len(c.Files))}
 	var size int64
 	for _, f := range c.Files {
 		s.files[f.Location] = f.Data
 		size += int64(len(f.Data))
 	}
-	if limit := o.Limits.Bytes; limit > 0 && size > limit {
+	if limit := o.MaxBytes; limit > 0 && size > limit {
 		return nil, fmt.Errorf("is larger than %d MiB; the limit is there to protect the gateway", limit>>20)
 	}
 	if remote := strings.Contains(location, "://"); remote != strings.Contains(c.Location, "://") {
@@ -142,19 +130,22 @@ func newCopySource(location string, c *Copy, o LoadOptions) (*copySource, error)
 			s.allowed = append(s.allowed, at)
 		}
 	}
-	if !s.lets(s.url) {
+	if !s.allows(s.url) {
 		return nil, errors.New("it is of another origin")
 	}
 	return s, nil
 }
 
-func (s *copySource) lets(u *url.URL) bool {
+// allows reports whether a URL has the origin of the document or one that is allowed.
+func (s *copySource) allows(u *url.URL) bool {
 	at, ok := origin.Of(u)
 	return ok && (origin.Same(u, s.origin) || slices.Contains(s.allowed, at))
 }
 
-func (s *copySource) base() string { return s.copy.Location }
-func (s *copySource) Close() error { return nil }
+func (s *copySource) base() string                       { return s.copy.Location }
+func (s *copySource) urls() (found, configured *url.URL) { return s.url, s.origin }
+func (s *copySource) hint([]byte) string                 { return "" }
+func (s *copySource) Close() error                       { return nil }
 
 func (s *copySource) root(context.Context, *Stamp) ([]byte, error) {
 	data := s.copy.Files[0].Data
@@ -167,7 +158,7 @@ func (s *copySource) open(_ context.Context, location, _ string, _ int) ([]byte,
 	if !ok {
 		return nil, errors.New("it is not in the copy of the document")
 	}
-	if u, err := url.Parse(location); s.origin != nil && (err != nil || !s.lets(u)) {
+	if u, err := url.Parse(location); s.origin != nil && (err != nil || !s.allows(u)) {
 		return nil, errors.New("it is of another origin, which allow_refs does not name any more")
 	}
 	s.add(location, data)

@@ -1,0 +1,257 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"drawbridge/openapi/pacing"
+	"drawbridge/openapi/tree"
+)
+
+const (
+	defaultMaxBytes = 64 << 20         // S1
+	fetchTimeout    = 30 * time.Second // of one file with its body (S1)
+)
+
+var (
+	// ErrUnchanged is returned by [Source.Root] if the files are those of the stamp.
+	ErrUnchanged = errors.New("document is unchanged")
+	// ErrLarge is the error of a document of more than Options.Small bytes, of which no more than that was read.
+	ErrLarge = errors.New("document is large")
+	// ErrProtected is wrapped by the error of a file that the server refuses to anonymous clients.
+	ErrProtected = errors.New("if the document is protected, give the API a credential")
+)
+
+// Stamp identifies the content of a document.
+type Stamp struct {
+	ETag, LastModified string   // validators of the answer, for a document by URL
+	Digest             [32]byte // SHA-256 over the names and contents of all files
+	Files              []string // locations of all files that were read, the root document first
+	Page               string   // URL of the page that led to the document, "" if there was none
+}
+
+// Options limit where the files of a document may come from and what they may cost.
+type Options struct {
+	Client *http.Client // fetches documents by URL, with its own dial guard and redirect rule; nil if URLs are refused
+	// Root is the directory that a document from a file, and all files that it refers to, must be in or below after symbolic links are
+	// followed. "" is the directory of the document.
+	Root string
+	// AllowRefs are origins ("https://schemas.example.com") that a document may refer to besides its own: at most 50 documents, five
+	// levels deep (S2). RefClient fetches them and must carry no credential (E4); if it is nil, none are fetched.
+	AllowRefs []string
+	RefClient *http.Client
+
+	MaxBytes  int64         // of one file, and of a copy; 0 for 64 MiB
+	MaxMemory int64         // bytes that the text of one file may take as well; 0 if unlimited
+	Small     int64         // bytes that all files together may have, or the error is ErrLarge; 0 if unlimited
+	Timeout   time.Duration // of fetching all files together; 0 if unlimited
+	Pace      *pacing.Pace  // of reading
+	Keep      bool          // whether Source.Copy is wanted
+}
+
+// mostBytes returns the limit of one file.
+func (o Options) mostBytes() int64 {
+	most := o.MaxBytes
+	if most <= 0 {
+		most = defaultMaxBytes
+	}
+	for _, less := range []int64{o.MaxMemory, o.Small} {
+		if less > 0 {
+			most = min(most, less)
+		}
+	}
+	return most
+}
+
+// Source reads the root document of a location and the files that it refers to, and decides which of those may be read (S2). It is for one
+// goroutine.
+type Source struct {
+	backend backend
+	options Options
+	clock   clock
+	read    int64             // bytes of all files until now
+	known   map[string][]byte // files that Root has read besides the root document
+	err     error
+}
+
+// backend reads files of one kind of location, and remembers them for the stamp.
+type backend interface {
+	// root reads the root document. It returns ErrUnchanged if the server says that it is the one of previous.
+	root(ctx context.Context, previous *Stamp) ([]byte, error)
+	// open reads a file that the one at from refers to; it is a tree.Opener.
+	open(ctx context.Context, location, from string, depth int) ([]byte, error)
+	// base is the location that references are relative to.
+	base() string
+	// stamp describes the files among all that were read, the root document first.
+	stamp(files []string) Stamp
+	// keep makes kept return the contents of all files that are read from now on.
+	keep()
+	kept() map[string][]byte
+	// warnings returns the problems that were met before a file was parsed.
+	warnings() []tree.Warning
+	// urls returns the URL of the root document and the one that the configuration gives, nil for files.
+	urls() (found, configured *url.URL)
+	// hint is appended to the error of a root document that can't be parsed.
+	hint(root []byte) string
+	io.Closer
+}
+
+// New returns the source of a location: a URL if it has the scheme http or https, else a file path.
+func New(location string, o Options) (*Source, error) {
+	others, err := newOrigins(o.AllowRefs, o.RefClient, o.Pace)
+	if err != nil {
+		return nil, err
+	}
+	scheme, _, found := strings.Cut(location, "://")
+	switch {
+	case !found:
+		b, err := newFileSource(location, o.Root, others, o.mostBytes())
+		if err != nil {
+			return nil, err
+		}
+		b.pace = o.Pace
+		return newSource(b, o), nil
+	case strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"):
+		b, err := newURLSource(location, o.Client, others, o.mostBytes())
+		if err != nil {
+			return nil, err
+		}
+		b.pace = o.Pace
+		b.small = o.Small > 0 && o.mostBytes() == o.Small
+		return newSource(b, o), nil
+	}
+	return nil, fmt.Errorf("location %q has the scheme %q; give an http or https URL, or a file path", location, scheme)
+}
+
+func newSource(b backend, o Options) *Source {
+	if o.Keep {
+		b.keep()
+	}
+	return &Source{backend: b, options: o, clock: clock{left: o.Timeout, bounded: o.Timeout > 0}}
+}
+
+// Root reads the root document, following the page of an API viewer to the document that it shows. If all files are those of previous,
+// which may be nil, the error is ErrUnchanged.
+func (s *Source) Root(ctx context.Context, previous *Stamp) ([]byte, error) {
+	var data []byte
+	err := s.clock.run(ctx, func(ctx context.Context) (err error) {
+		if data, err = s.backend.root(ctx, previous); err != nil || previous == nil {
+			return err
+		}
+		var unchanged bool
+		if s.known, unchanged = compare(ctx, s.backend, previous, s.options.mostBytes()-int64(len(data))); unchanged {
+			return ErrUnchanged
+		}
+		return nil
+	})
+	s.read = int64(len(data))
+	if s.isLarge(err) {
+		return nil, ErrLarge
+	}
+	return data, err
+}
+
+// Open reads a file that the one at from refers to; it is a tree.Opener.
+func (s *Source) Open(ctx context.Context, location, from string, depth int) (text []byte, err error) {
+	text, known := s.known[location]
+	if !known {
+		err = s.clock.run(ctx, func(ctx context.Context) error {
+			text, err = s.backend.open(ctx, location, from, depth)
+			return err
+		})
+		if s.clock.bounded && s.clock.left <= 0 && s.err == nil {
+			s.err = context.DeadlineExceeded
+		}
+	}
+	if s.read += int64(len(text)); s.isLarge(err) && s.err == nil {
+		s.err = ErrLarge
+	}
+	return text, err
+}
+
+// IsKnown reports whether Open returns a file without reading it.
+func (s *Source) IsKnown(location string) bool {
+	_, known := s.known[location]
+	return known
+}
+
+// Err returns the error, ErrLarge or that of the time limit, that concerns the document as a whole: it must not be used with the files that
+// are missing for it.
+func (s *Source) Err() error { return s.err }
+
+// isLarge reports whether a file could not be read since it is larger than Options.Small, or all together are.
+func (s *Source) isLarge(err error) bool {
+	var size sizeError
+	return s.options.Small > 0 && (s.read > s.options.Small || errors.As(err, &size) && int64(size) == s.options.Small)
+}
+
+// Location returns where the root document was found: behind redirects and a page, once Root has read it.
+func (s *Source) Location() string { return s.backend.base() }
+
+// URLs returns the URL of the root document, once Root has read it, and the one that New was given; nil for a file.
+func (s *Source) URLs() (found, configured *url.URL) { return s.backend.urls() }
+
+// Stamp returns the stamp of a document of these files, the root document first.
+func (s *Source) Stamp(files []string) Stamp { return s.backend.stamp(files) }
+
+// Copy returns the copy of a document, nil without Options.Keep.
+func (s *Source) Copy(of Stamp) *Copy {
+	if !s.options.Keep {
+		return nil
+	}
+	return copyOf(of, s.backend.kept())
+}
+
+// Warnings returns the problems that were met before a file was parsed.
+func (s *Source) Warnings() []tree.Warning { return s.backend.warnings() }
+
+// Hint returns what to append to the error of a root document that can't be parsed.
+func (s *Source) Hint(root []byte) string { return s.backend.hint(root) }
+
+// Close releases the directory of a document from a file.
+func (s *Source) Close() error { return s.backend.Close() }
+
+// clock limits the time that fetching takes.
+type clock struct {
+	left    time.Duration
+	bounded bool
+}
+
+func (c *clock) run(ctx context.Context, fetch func(ctx context.Context) error) error {
+	if !c.bounded {
+		return fetch(ctx)
+	}
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.left)
+	defer cancel()
+	defer func() { c.left -= time.Since(begin) }()
+	return fetch(ctx)
+}
+
+// compare reads the files of a stamp again and reports whether all are unchanged. It returns them, so that none is read twice, unless
+// they have more than most bytes.
+func compare(ctx context.Context, b backend, previous *Stamp, most int64) (map[string][]byte, bool) {
+	cache := make(map[string][]byte)
+	if len(previous.Files) == 0 || previous.Files[0] != b.base() {
+		return cache, false
+	}
+	for _, f := range previous.Files[1:] {
+		// The file that refers to it is not in the stamp, and not needed: a file that is fetched with a credential is never one that
+		// documents of other origins refer to.
+		data, err := b.open(ctx, f, b.base(), 1)
+		if err != nil {
+			return cache, false // Open will return the same error, if the file is still referred to
+		}
+		if most -= int64(len(data)); most < 0 {
+			return nil, false // Open will count them, too
+		}
+		cache[f] = data
+	}
+	return cache, b.stamp(previous.Files).Digest == previous.Digest
+}
