@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -138,17 +137,6 @@ func (x *exampler) fits(schemas [][]byte, text []byte) bool {
 		}
 	}
 	return true
-}
-
-// decodeWhole reads a JSON value into the form that validators take.
-func decodeWhole(text []byte) any {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	return value
 }
 
 // make returns a value of the given type.

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"drawbridge/openapi/tree"
@@ -80,4 +82,15 @@ func (e *emitter) replace(keyword []shownValue, end int, kept [][]byte, holes in
 		}
 	}
 	e.out = slices.Replace(e.out, from, to, text...)
+}
+
+// decodeWhole reads a JSON value as validators take it.
+func decodeWhole(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return nil
+	}
+	return value
 }
