@@ -66,7 +66,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 				}
 			}
 		}
-		k.argument, k.given = argument, given.Asked(nil, []string{argument}, "")
+		k.argument, k.given = argument, given.Variant(nil, []string{argument}, "")
 		break
 	}
 	return k, nil

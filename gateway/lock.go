@@ -45,7 +45,7 @@ func (s *source) locked(t *catalog.Tool) config.LockedTool {
 		Former: t.Former, FormerAPI: t.FormerAPI,
 		// Without what tells it from others: that depends on the others, and on what is in the other digests.
 		Words: fingerprint(t.Title, t.Said), Schema: schemaPrint(t),
-		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation), Answers: fingerprint(string(t.Operation.AppendTold(nil))),
+		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
 	}
 }
 
@@ -62,7 +62,7 @@ func schemaPrint(t *catalog.Tool) string {
 
 // requestPrint is a digest of what the document says of requests.
 func (s *source) requestPrint(op *openapi.Operation) string {
-	sent, whole := op.AppendSent(nil)
+	sent, whole := op.AppendRequestFingerprint(nil)
 	texts := []string{string(sent)}
 	if !whole {
 		digest := s.loaded.stamp.Digest

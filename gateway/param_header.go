@@ -31,7 +31,7 @@ func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catal
 
 // namedNow returns the name of an argument that a rule may name as the release before did, unless the rule has its name, too.
 func namedNow(op *openapi.Operation, argument string, headers map[string]string) string {
-	now := op.Formerly(argument)
+	now := op.CurrentName(argument)
 	if _, twice := headers[now]; now == "" || twice {
 		return argument
 	}

@@ -9,8 +9,8 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// Healing goes through a megabyte of arguments a few times at most, wherever in it the faults are (R8).
-func TestHealingIsBounded(t *testing.T) {
+// TestCoercionIsBounded: a megabyte of arguments is validated a few times at most, wherever the faults in it are (R8).
+func TestCoercionIsBounded(t *testing.T) {
 	name := write(t, t.TempDir(), "spec.json", `{"openapi":"3.1.0","info":{"title":"a","version":"1"},"servers":[{"url":"http://h.test/"}],
 		"components":{"schemas":{"D":{"type":"object","properties":{"d":{"$ref":"#/components/schemas/D"},"l":{"type":"array","items":{"type":"integer"}}}}}},
 		"paths":{"/p":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/D"}}}},"responses":{}}}}}`)
@@ -28,7 +28,7 @@ func TestHealingIsBounded(t *testing.T) {
 		accepted   bool
 	}{
 		{"faults among many values", `{"l":[` + strings.Repeat(`"1",`, 20) + ones + `1]}`, true},
-		{"more faults than are healed", `{"l":[` + strings.Repeat(`"1",`, maxHealing*maxHealedFaults+1) + ones + `1]}`, false},
+		{"more faults than are coerced", `{"l":[` + strings.Repeat(`"1",`, maxCoercions*maxCoercedFaults+1) + ones + `1]}`, false},
 		{"the same in little", `{"l":[` + strings.Repeat(`"1",`, 100) + `1]}`, true},
 		{"faults among many values, deep", strings.Repeat(`{"d":`, 59) + `{"l":[` + strings.Repeat(`"1",`, 20) + ones + `1]}` + strings.Repeat("}", 59), true},
 		{"deep in a string", `{"d":"` + strings.ReplaceAll(strings.Repeat(`{"d":`, 150)+`{"l":[1]}`+strings.Repeat("}", 150), `"`, `\"`) + `"}`, true},

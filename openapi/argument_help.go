@@ -72,7 +72,7 @@ type declared struct {
 
 // takes returns the members that an object schema declares, in the author's order, those of its composition with them.
 // Required is only what all alternatives ask for.
-func (p published) takes() []declared {
+func (p published) arguments() []declared {
 	var all []declared
 	required := make(map[string]bool)
 	type visited struct {
@@ -114,17 +114,17 @@ func (p published) takes() []declared {
 // required.
 func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
 	input := published{o.Input, o.Input}
-	all := input.takes()
+	all := input.arguments()
 	if len(all) == 0 {
 		if string(input.member("additionalProperties").schema) == "false" {
 			b.WriteString("It takes no arguments.\n")
 		}
 		return
 	}
-	meant := o.meant(faults)
+	faulty := o.faultyArguments(faults)
 	rank := func(d declared) int {
 		switch {
-		case len(all) > maxListed && slices.Contains(meant, d.name):
+		case len(all) > maxListed && slices.Contains(faulty, d.name):
 			return 0 // it must not be cut off
 		case d.required:
 			return 1
@@ -148,15 +148,15 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
 		b.WriteString(", …")
 	}
 	b.WriteString(".\n")
-	if example := o.smallest(!required, meant); example != nil {
+	if example := o.smallest(!required, faulty); example != nil {
 		b.WriteString("Example: ")
 		b.Write(example)
 		b.WriteByte('\n')
 	}
 }
 
-// meant returns the arguments that faults are about, and with one that belongs inside the body the body.
-func (o *Operation) meant(faults []Fault) (names []string) {
+// faultyArguments returns the arguments that faults are about, and the body with one that belongs inside it.
+func (o *Operation) faultyArguments(faults []Fault) (names []string) {
 	for _, f := range faults {
 		first, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
 		if name, ok := topLevel("/" + first); ok && name != "" {
@@ -270,7 +270,7 @@ func (o *Operation) misplaced(name string) string {
 		return ""
 	}
 	knows := func(p published) bool {
-		return slices.ContainsFunc(p.takes(), func(d declared) bool { return d.name == name })
+		return slices.ContainsFunc(p.arguments(), func(d declared) bool { return d.name == name })
 	}
 	input := published{o.Input, o.Input}
 	switch {

@@ -45,7 +45,7 @@ func TestTakenMembers(t *testing.T) {
 	}
 	root := []byte(`{"$defs":{` + defs[1:] + `}}`)
 	for name, text := range map[string]string{"compositions": composed, "references": `{"$ref":"#/$defs/d1","properties":{"p0":{}},"required":["p0"]}`} {
-		all := (published{root, []byte(text)}).takes()
+		all := (published{root, []byte(text)}).arguments()
 		found := map[string]bool{}
 		for _, d := range all {
 			found[d.name] = d.required

@@ -26,8 +26,8 @@ func (o *Operation) Arguments() []Argument {
 	return all
 }
 
-// Formerly returns the argument that the release before named so, where it has another name now; "" if there is none.
-func (o *Operation) Formerly(name string) string { return o.former[name] }
+// CurrentName returns the name of the argument that the previous release named name, "" if its name is the same or there is none.
+func (o *Operation) CurrentName(name string) string { return o.former[name] }
 
 // isArray tells whether a schema of Input, or the one that it refers to, is of arrays.
 func (o *Operation) isArray(schema []byte) bool {

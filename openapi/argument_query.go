@@ -6,9 +6,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Takes tells whether there is an argument of that name. Of a body that is described by alternatives it is not known which
-// members it may have, so every name will do.
-func (o *Operation) Takes(argument string) bool {
+// AcceptsArgument reports whether there may be an argument of that name. The members of a body that is described by alternatives are not
+// known, so any name is accepted for one.
+func (o *Operation) AcceptsArgument(argument string) bool {
 	if _, ok := o.index[argument]; ok {
 		return true
 	}

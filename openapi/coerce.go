@@ -11,40 +11,35 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// maxHealing is how often arguments are healed: what a string holds may hold strings again, and a validator names only
-// so many faults at once. Large ones are healed no further once maxHealed bytes were gone through: each time costs as much
-// as all other checks together.
+// Limits of coercion: the text in a string may hold strings again, a validator names only so many faults at once, and each round costs
+// as much as all other checks together.
 const (
-	// maxHealing is how often values are replaced: a text may hold objects with texts that hold objects.
-	maxHealing = 8
-	// maxHealed is how many bytes of arguments are validated for one call to be healed, in the end.
-	maxHealed = 1 << 20
-	// maxHealedFaults is how many faults are looked at each time: clients that fill in every argument give hundreds of nulls.
-	maxHealedFaults = 500
+	maxCoercions     = 8       // rounds
+	maxCoercedBytes  = 1 << 20 // of arguments that are validated in all rounds of one call
+	maxCoercedFaults = 500     // of one round: clients that fill in every argument give hundreds of nulls
 )
 
-// healed is what became of arguments that were refused.
-type healed struct {
-	args    json.RawMessage // nil: some faults are left
+// coerced is the result for arguments that were refused.
+type coerced struct {
+	args    json.RawMessage // nil if faults are left
 	dropped []string        // pointers of members that count as absent
 	left    []schema.Fault
 }
 
-// heal replaces values that are at fault and are strings holding JSON by what they hold, at any depth: models write
-// {"filter":"{\"a\":1}"} and {"limit":"5"} (pains row 32). Members that are at fault and stand for nothing count as absent, see
-// isAbsent. Without arguments in the result some faults are left, and it has those of the faults that are not gone: what could be
-// healed needs no correction.
-func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []schema.Fault) healed {
+// coerce replaces faulty values that are strings holding JSON by that JSON, at any depth: models write {"filter":"{\"a\":1}"} and
+// {"limit":"5"} (pains row 32). Faulty members that stand for nothing count as absent, see isAbsent. If the result has no arguments it
+// has the faults that are left; those that coercion removes need no correction.
+func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []schema.Fault) coerced {
 	all := faults
 	if len(faults) > schema.MaxFaults {
-		all = v.ValidateUpTo(decode(args), maxHealedFaults)
+		all = v.ValidateUpTo(decode(args), maxCoercedFaults)
 	}
-	h := healing{o: o, v: v, empties: httpmethod.IsSafe(o.Method)}
+	h := coercer{o: o, v: v, empties: httpmethod.IsSafe(o.Method)}
 	result := h.run(args, all)
 	if result.args != nil {
 		return result
 	}
-	result.left = unhealed(faults, result.left)
+	result.left = uncoerced(faults, result.left)
 	if !h.empties {
 		h.empties = true
 		sayOptional(args, result.left, h.run(args, all))
@@ -52,8 +47,8 @@ func (o *Operation) heal(v *schema.Validator, args json.RawMessage, faults []sch
 	return result
 }
 
-// healing is the work on the arguments of one call.
-type healing struct {
+// coercer coerces the arguments of one call.
+type coercer struct {
 	o       *Operation
 	v       *schema.Validator
 	empties bool            // not only null stands for nothing
@@ -62,7 +57,7 @@ type healing struct {
 }
 
 // run heals, and keeps what is missed when it is dropped. All faults that are left are in the result.
-func (h *healing) run(args json.RawMessage, faults []schema.Fault) healed {
+func (h *coercer) run(args json.RawMessage, faults []schema.Fault) coerced {
 	h.kept = make(map[string]bool)
 	for {
 		result := h.once(args, faults)
@@ -73,15 +68,15 @@ func (h *healing) run(args json.RawMessage, faults []schema.Fault) healed {
 }
 
 // once heals without dropping what is to be kept.
-func (h *healing) once(args json.RawMessage, faults []schema.Fault) healed {
+func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 	first := faults
 	var dropped []string
-	for range maxHealing {
-		if h.work > maxHealed/2 {
+	for range maxCoercions {
+		if h.work > maxCoercedBytes/2 {
 			break
 		}
 		h.work += len(args)
-		pass := healer{
+		pass := coercionPass{
 			scanning: h.o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)),
 			empties: h.empties, kept: h.kept, dropped: dropped,
 		}
@@ -96,19 +91,19 @@ func (h *healing) once(args json.RawMessage, faults []schema.Fault) healed {
 			break
 		}
 		if _, err := jsonscan.Scan(args, h.o.scanning()); err != nil {
-			return healed{left: first} // too deep, all put together
+			return coerced{left: first} // too deep, all put together
 		}
 		dropped = pass.dropped
-		if faults = h.v.ValidateUpTo(decode(args), maxHealedFaults); len(faults) == 0 {
-			return healed{args: args, dropped: dropped}
+		if faults = h.v.ValidateUpTo(decode(args), maxCoercedFaults); len(faults) == 0 {
+			return coerced{args: args, dropped: dropped}
 		}
 	}
-	return healed{dropped: dropped, left: faults}
+	return coerced{dropped: dropped, left: faults}
 }
 
-// unhealed returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
+// uncoerced returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
 // wanted, and what it holds has not, what is wrong with that is told.
-func unhealed(first, left []schema.Fault) []schema.Fault {
+func uncoerced(first, left []schema.Fault) []schema.Fault {
 	var kept []schema.Fault
 	for _, f := range first {
 		var below []schema.Fault
@@ -131,8 +126,8 @@ func unhealed(first, left []schema.Fault) []schema.Fault {
 	return kept
 }
 
-// A healer goes through the arguments once.
-type healer struct {
+// coercionPass replaces values in one pass over the arguments.
+type coercionPass struct {
 	scanning jsonscan.Options
 	at       map[string]bool // pointers of faults
 	above    map[string]bool // those and all that lead to them
@@ -142,7 +137,7 @@ type healer struct {
 	changed  bool
 }
 
-func (h *healer) append(dst, value []byte, pointer string) []byte {
+func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 	switch kind := jsonscan.KindOf(value); {
 	case kind == jsonscan.String && h.at[pointer]:
 		return append(dst, h.held(value)...)
@@ -179,7 +174,7 @@ func (h *healer) append(dst, value []byte, pointer string) []byte {
 }
 
 // held returns what a string holds, the string itself if that is nothing.
-func (h *healer) held(value []byte) []byte {
+func (h *coercionPass) held(value []byte) []byte {
 	text := bytes.TrimSpace(jsonscan.Unquote(value))
 	if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String {
 		h.changed = true

@@ -35,7 +35,7 @@ func isEmpty(value []byte) bool {
 }
 
 // keep notes which of the dropped members are required, and tells whether any is.
-func (h *healing) keep(result healed) (found bool) {
+func (h *coercer) keep(result coerced) (found bool) {
 	for _, f := range result.left {
 		pointer := f.Pointer + pointerTo(f.Missing)
 		if f.Missing != "" && !h.kept[pointer] && slices.Contains(result.dropped, pointer) {
@@ -45,9 +45,9 @@ func (h *healing) keep(result healed) (found bool) {
 	return found
 }
 
-// sayOptional adds to the faults that are left whether leaving the member out would end them. without is the result of healing that
+// sayOptional adds to the faults that are left whether leaving the member out would end them. without is the result of coercion that
 // drops empty values.
-func sayOptional(args []byte, left []schema.Fault, without healed) {
+func sayOptional(args []byte, left []schema.Fault, without coerced) {
 	for i := range left {
 		f := &left[i]
 		if slices.Contains(without.dropped, f.Pointer) && isEmpty(jsonscan.At(args, f.Pointer)) && !strings.HasPrefix(f.Message, "unknown ") {

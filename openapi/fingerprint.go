@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// AppendSent appends a text that tells operations apart that send other requests for the same arguments: where each argument
-// goes, under which name and in which form, the media types, and what links and callbacks lead to. Where calls go, and who may
-// make them, is not in it. It is false if the text does not tell all, since there is too much; then only the document as a
-// whole does. The text is another one in other versions of this program: keep a digest, and nothing that reads it.
-func (o *Operation) AppendSent(dst []byte) (_ []byte, whole bool) {
+// AppendRequestFingerprint appends a text that differs if the operation sends another request for the same arguments: where each argument
+// goes, under which name and in which form, the media types, and the targets of links and callbacks. The base URL and the credentials
+// are not in it. whole is false if there is too much for the text, so that only the document as a whole tells. Other versions of this
+// program append another text: keep a digest only.
+func (o *Operation) AppendRequestFingerprint(dst []byte) (_ []byte, whole bool) {
 	dst = fmt.Appendf(dst, "%q %q\naccept %q\n", o.Method, o.PathTemplate(), o.accept)
 	for _, a := range o.arguments {
 		dst = fmt.Appendf(dst, "argument %q %q %s %t ", a.name, a.wire, a.place, a.required)
@@ -45,9 +45,9 @@ func (o *Operation) AppendSent(dst []byte) (_ []byte, whole bool) {
 	return dst, whole
 }
 
-// AppendTold appends a text that tells operations apart whose callers are told other things of answers: what a call returns, an
-// example of one, what a status means. The text is another one in other versions of this program, as that of AppendSent.
-func (o *Operation) AppendTold(dst []byte) []byte {
+// AppendAnswerFingerprint appends a text that differs if callers are told something else about answers: the phrase for the result, an
+// example, the meaning of a status. It depends on the version of this program, as that of AppendRequestFingerprint.
+func (o *Operation) AppendAnswerFingerprint(dst []byte) []byte {
 	dst = fmt.Appendf(dst, "returns %q\nexample %q\n", o.Returns, o.Example)
 	return o.Answers.AppendFingerprint(dst)
 }

@@ -78,7 +78,7 @@ type Operation struct {
 	validator func() (*schema.Validator, error)
 	maxDepth  int      // of arguments; 0: that of jsonscan
 	portable  *shown   // what is published instead of Input and Output; nil: those themselves
-	withheld  []string // arguments that callers can't give; see Asked
+	withheld  []string // arguments that callers can't give, see Variant
 }
 
 // CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that

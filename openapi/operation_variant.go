@@ -23,7 +23,7 @@ type Declared struct {
 // Declares returns the arguments that the input schema names, in the author's order. It reads the schema each time, so keep
 // what you make of it.
 func (o *Operation) Declares() []Declared {
-	declared := published{o.Input, o.Input}.takes()
+	declared := published{o.Input, o.Input}.arguments()
 	all := make([]Declared, len(declared))
 	for i, d := range declared {
 		all[i] = Declared{Name: d.name, Schema: d.schema.schema, Required: d.required}
@@ -31,25 +31,24 @@ func (o *Operation) Declares() []Declared {
 	return all
 }
 
-// Asked returns the operation as callers see it where arguments are had from somebody else: optional are those that they
-// need not give, of which note is said in their descriptions, withheld those that they can't. Input, Published and Check are those of the new one; a request is made by
-// the old one, of all arguments, which it then checks as ever.
+// Variant returns the operation as callers see it if some arguments come from elsewhere: callers may leave out those in optional, whose
+// descriptions get the note, and can't give those in withheld. Input, Published and Check are those of the variant; the original builds
+// the request, from all arguments, and checks them as usual.
 //
-// What a schema says of arguments together can't be checked as long as some are missing, so such parts are left out where
-// they are about one of them.
-func (o *Operation) Asked(optional, withheld []string, note string) *Operation {
+// Parts of a schema that concern several arguments can't be checked while one of them is missing, so these are left out.
+func (o *Operation) Variant(optional, withheld []string, note string) *Operation {
 	r := relaxer{root: o.Input, withheld: withheld, note: note, names: slices.Concat(optional, withheld), made: make(map[string]string)}
-	asked := *o
-	asked.Input = r.input()
-	asked.withheld = slices.Concat(o.withheld, withheld)
-	if asked.Example != nil {
-		asked.Example = without(o.Example, withheld)
+	variant := *o
+	variant.Input = r.input()
+	variant.withheld = slices.Concat(o.withheld, withheld)
+	if variant.Example != nil {
+		variant.Example = without(o.Example, withheld)
 	}
 	if o.portable != nil {
-		asked.portable = asked.inPortable(len(o.portable.input))
+		variant.portable = variant.inPortable(len(o.portable.input))
 	}
-	asked.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(asked.Input) })
-	return &asked
+	variant.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(variant.Input) })
+	return &variant
 }
 
 // without returns an object without some of its members.

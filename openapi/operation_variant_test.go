@@ -25,7 +25,7 @@ func askedOperation(t *testing.T, schema string, options CompileOptions) *Operat
 
 // TestAsked holds that what is asked for may be missing, whatever way its schema demands it, that the rest is checked, and
 // that the operation itself is as it was.
-func TestAsked(t *testing.T) {
+func TestVariant(t *testing.T) {
 	const properties = `"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"boolean"}}`
 	for name, tt := range map[string]struct {
 		schema             string
@@ -69,7 +69,7 @@ func TestAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			op := askedOperation(t, tt.schema, CompileOptions{})
 			before := string(op.Input)
-			asked := op.Asked(tt.optional, tt.withheld, "")
+			asked := op.Variant(tt.optional, tt.withheld, "")
 			if tt.input != "" && string(asked.Input) != tt.input {
 				t.Errorf("input\n%s\nwant\n%s", asked.Input, tt.input)
 			}
@@ -89,10 +89,10 @@ func TestAsked(t *testing.T) {
 			if string(op.Input) != before {
 				t.Error("the operation has changed")
 			}
-			if noted := op.Asked(tt.optional, tt.withheld, "Asked.").Input; len(tt.optional) > 0 != strings.Contains(string(noted), `"description":"Asked."`) {
+			if noted := op.Variant(tt.optional, tt.withheld, "Asked.").Input; len(tt.optional) > 0 != strings.Contains(string(noted), `"description":"Asked."`) {
 				t.Errorf("with a note: %s", noted)
 			}
-			portable := askedOperation(t, tt.schema, CompileOptions{Profile: ProfilePortable}).Asked(tt.optional, tt.withheld, "Asked.")
+			portable := askedOperation(t, tt.schema, CompileOptions{Profile: ProfilePortable}).Variant(tt.optional, tt.withheld, "Asked.")
 			if input, _ := portable.Published(ProfileFull); !json.Valid(input) || len(tt.withheld) > 0 && strings.Contains(string(input), `"a"`) {
 				t.Errorf("portable: %s", input)
 			}

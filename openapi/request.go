@@ -109,11 +109,11 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		if len(faults) == 0 {
 			return args, nil, nil
 		}
-		healed := o.heal(v, args, faults)
-		if healed.args != nil {
-			return healed.args, healed.dropped, nil
+		result := o.coerce(v, args, faults)
+		if result.args != nil {
+			return result.args, result.dropped, nil
 		}
-		faults = healed.left
+		faults = result.left
 	}
 	e := &ArgumentError{operation: o, Faults: spelled}
 	for _, f := range faults {

@@ -206,29 +206,29 @@ paths:
 `
 
 // TestTakes: an operation takes its arguments, and of a body that says so others.
-func TestTakes(t *testing.T) {
+func TestAcceptsArgument(t *testing.T) {
 	api := compiled(t, takesDocument)
 	for id, want := range map[string]bool{
 		"none": false, "parameter": true, "whole": false, "members": true, "closed": true, "open": true, "typed": true, "either": true, "patterns": true,
 	} {
-		if got := find(t, api, id).Takes("a"); got != want {
+		if got := find(t, api, id).AcceptsArgument("a"); got != want {
 			t.Errorf("%s takes a: %t", id, got)
 		}
 	}
 	for id, want := range map[string]bool{"none": false, "parameter": false, "whole": false, "members": false, "closed": false, "open": true, "typed": true, "either": true} {
-		if got := find(t, api, id).Takes("zzz"); got != want {
+		if got := find(t, api, id).AcceptsArgument("zzz"); got != want {
 			t.Errorf("%s takes zzz: %t", id, got)
 		}
 	}
-	if !find(t, api, "whole").Takes("body") {
+	if !find(t, api, "whole").AcceptsArgument("body") {
 		t.Error("a body is no argument")
 	}
 	undecided := &Operation{Input: []byte(`{"type":"object"}`), body: &body{form: formRoot}}
-	if undecided.Takes("a") {
+	if undecided.AcceptsArgument("a") {
 		t.Error("an argument of which nothing is said is taken")
 	}
 	undecided.Input = []byte(`{"type":"object","additionalProperties":false}`)
-	if undecided.Takes("a") {
+	if undecided.AcceptsArgument("a") {
 		t.Error("an argument that is not allowed is taken")
 	}
 }

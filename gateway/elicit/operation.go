@@ -35,10 +35,10 @@ func ForOperation(list []config.Input, op *openapi.Operation) (*Operation, *Inpu
 	if err != nil {
 		return nil, err
 	}
-	o := &Operation{elicitor: e, shown: op.Asked(e.optional, e.withheld, askedNote)}
+	o := &Operation{elicitor: e, shown: op.Variant(e.optional, e.withheld, askedNote)}
 	o.open = o.shown
 	if len(e.withheld) > 0 {
-		o.open = op.Asked(slices.Concat(e.withheld, e.optional), nil, "")
+		o.open = op.Variant(slices.Concat(e.withheld, e.optional), nil, "")
 	}
 	return o, nil
 }

@@ -46,10 +46,10 @@ func newCallback(c *config.JobCallback, op *openapi.Operation) (*Callback, error
 			return nil, err
 		}
 	}
-	if !op.Takes(cb.Argument) {
+	if !op.AcceptsArgument(cb.Argument) {
 		return nil, fmt.Errorf("argument: the operation has no argument %q", cb.Argument)
 	}
-	cb.Given = op.Asked(nil, []string{cb.Argument}, "")
+	cb.Given = op.Variant(nil, []string{cb.Argument}, "")
 	if s := c.Signature; s != nil {
 		cb.signature = &signature{header: s.Header, prefix: s.Prefix, secret: []byte(s.Secret.Reveal()), hash: sha256.New, decode: hex.DecodeString}
 		if s.Hash == config.CallbackSHA512 {

@@ -45,12 +45,12 @@ func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, e
 	r := &Request{Operation: op, Credential: orDefault(choice), Method: op.Method, bind: map[string]openapi.Expression{}}
 	var errs []error
 	for _, argument := range own {
-		if !op.Takes(argument) {
+		if !op.AcceptsArgument(argument) {
 			errs = append(errs, fmt.Errorf("operation %q has no argument %q", o.Operation, argument))
 		}
 	}
 	for argument, text := range o.Bind {
-		if !op.Takes(argument) {
+		if !op.AcceptsArgument(argument) {
 			errs = append(errs, &Error{"bind." + argument, fmt.Errorf("operation %q has no argument %q", o.Operation, argument)})
 			continue
 		}
