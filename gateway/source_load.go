@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// load reads and compiles the document. The error is [openapi.ErrUnchanged] if it is still the one of previous. kept is what
+// load reads and compiles the document. The error is [fetch.ErrUnchanged] if it is still the one of previous. kept is what
 // goes in the archive, if there is one. Whatever a document holds, load returns (S4).
 func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, kept *fetch.Copy, err error) {
 	defer s.recovered(&l, &err)
