@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 )
 
-// Accepts reports whether a text is an access token that lets its bearer in
-// here, or may be one. It is for texts that go to others, who must not get such
-// a token (T1), so it asks no issuer about an opaque one: the text may be a
-// credential of theirs. Opaque tokens are known while their answer is
-// remembered, and JWTs that an issuer would be asked about by their claims.
+// Accepts reports whether text is, or may be, an access token that is accepted here. It is used for
+// texts that go to other services, which must not receive such a token (T1). It does not introspect
+// opaque tokens, because the text may be a credential of another service: an opaque token is
+// recognized while its introspection result is cached, and a JWT of an issuer that introspects by
+// its claims.
 func (g *Guard) Accepts(ctx context.Context, text string) bool {
 	if len(text) > maxToken || !isToken68(text) {
 		return false
@@ -18,8 +18,8 @@ func (g *Guard) Accepts(ctx context.Context, text string) bool {
 	if g.cache.get(sha256.Sum256([]byte(text)), now) != nil {
 		return true
 	}
-	if g.opaque != nil {
-		if g.opaque.asks.recall(text, now).good != nil {
+	if g.opaqueIssuer != nil {
+		if g.opaqueIssuer.introspector.cached(text, now).verified != nil {
 			return true
 		}
 		if !isJOSE(text) {
@@ -34,9 +34,9 @@ func (g *Guard) Accepts(ctx context.Context, text string) bool {
 	switch {
 	case i == nil:
 		return false
-	case i.asks != nil:
-		return i.check(&claims, now) == nil
+	case i.introspector != nil:
+		return i.checkClaims(&claims, now) == nil
 	}
 	_, err = g.verify(ctx, credential{token: text}, now)
-	return err == nil || isUnavailable(err) // then nobody knows
+	return err == nil || isUnavailable(err) // unavailable: it may be valid
 }

@@ -21,7 +21,7 @@ func TestBadTokensOfGuard(t *testing.T) {
 	refused := 0
 	h := newHouse(t, func(o *Options) {
 		o.BadTokens = &BadTokens{
-			Burst: 1, Interval: time.Hour, Refused: func(*http.Request) { refused++ },
+			Burst: 1, Interval: time.Hour, OnReject: func(*http.Request) { refused++ },
 			Address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true },
 		}
 	})
@@ -52,7 +52,7 @@ func TestUnknownTokensOfGuard(t *testing.T) {
 		Resource: resource, DefaultScopes: []string{"a"}, Client: &http.Client{Transport: status(500)}, Logger: slog.New(slog.DiscardHandler),
 		Issuers: []Issuer{{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{Endpoint: "https://h/ask"}}},
 		BadTokens: &BadTokens{
-			Burst: 1, Interval: time.Hour, Refused: func(*http.Request) {},
+			Burst: 1, Interval: time.Hour, OnReject: func(*http.Request) {},
 			Address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true },
 		},
 	})
@@ -74,7 +74,7 @@ func TestUnknownTokensOfGuard(t *testing.T) {
 func TestTokensOfUnknownKeys(t *testing.T) {
 	h := newHouse(t, func(o *Options) {
 		o.BadTokens = &BadTokens{
-			Burst: 10, Interval: time.Minute, Refused: func(*http.Request) {},
+			Burst: 10, Interval: time.Minute, OnReject: func(*http.Request) {},
 			Address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true },
 		}
 	})
@@ -108,23 +108,23 @@ func TestWaitingCallers(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := &asked{start: time.Now(), accept: map[string]bool{}, broken: func(string) bool { return false }}
-	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetches{}, time.Now, slog.New(slog.DiscardHandler))
+	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetchGroup{}, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := i.refresh(ended, true); err != nil {
 		t.Errorf("what a token needs is given up with its request: %v", err)
 	}
-	i.flight = &flight{fetch: i.fetches.begin(t.Context()), done: make(chan struct{})}
+	i.flight = &flight{fetch: i.fetches.start(t.Context()), done: make(chan struct{})}
 	if err := i.refresh(ended, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has left waits for keys: %v", err)
 	}
 	i.flight = nil
 	g := &Guard{now: time.Now}
 	c := credential{token: "t"}
-	key := i.asks.endpoint.Load().key(c.token)
-	i.asks.flights[key] = &question{fetch: i.fetches.begin(t.Context()), done: make(chan struct{})}
-	if _, err := g.ask(ended, i, c, time.Now()); !errors.Is(err, context.Canceled) {
+	key := i.introspector.endpoint.Load().key(c.token)
+	i.introspector.inFlight[key] = &introspectionCall{fetch: i.fetches.start(t.Context()), done: make(chan struct{})}
+	if _, err := g.introspect(ended, i, c, time.Now()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has left waits for a verdict: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestWaitingCallers(t *testing.T) {
 func TestUnknownEndpoint(t *testing.T) {
 	a := &asked{start: time.Now(), accept: map[string]bool{}, broken: func(string) bool { return true }}
 	now := time.Unix(1_000, 0)
-	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetches{}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	i, err := newIssuer(Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{}}, &http.Client{Transport: a}, &fetchGroup{}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestUnknownEndpoint(t *testing.T) {
 			want = "too many unknown keys"
 		}
 		check := &Check{}
-		if _, err := g.ask(t.Context(), i, credential{token: "t", check: check}, now); fmt.Sprint(err) != want || !isUnavailable(err) {
+		if _, err := g.introspect(t.Context(), i, credential{token: "t", check: check}, now); fmt.Sprint(err) != want || !isUnavailable(err) {
 			t.Errorf("token %d: %v, want %s", n, err, want)
 		}
 		if looked := check.Kind == CheckIntrospection; looked != (n < bucketSize) {
@@ -164,12 +164,12 @@ func (s status) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTokenInfoStatus(t *testing.T) {
 	for code, want := range map[status]string{400: "not active", 500: "introspection failed", 200: "not active"} {
 		c := Issuer{URL: "https://h", Tokens: Opaque, Introspection: &Introspection{Endpoint: "https://h/ask", TokenInfo: true}}
-		i, err := newIssuer(c, &http.Client{Transport: code}, &fetches{}, time.Now, slog.New(slog.DiscardHandler))
+		i, err := newIssuer(c, &http.Client{Transport: code}, &fetchGroup{}, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := &Guard{now: time.Now}
-		v, err := g.question(t.Context(), i, i.asks.endpoint.Load(), "t")
+		v, err := g.introspectRemote(t.Context(), i, i.introspector.endpoint.Load(), "t")
 		if err == nil {
 			_, err = v.result()
 		}

@@ -14,70 +14,70 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// document is what is read of an authorization server's metadata.
-type document struct{ keySet, introspection string }
+// serverMetadata is the part of an authorization server's metadata that is used.
+type serverMetadata struct{ keySet, introspection string }
 
-// discover reads the metadata of the issuer: that of OpenID Connect, which most
-// servers have, else that of RFC 8414. Either must name the configured issuer.
-func (i *issuer) discover(ctx context.Context) (document, error) {
+// discover reads the issuer's metadata: OpenID Connect discovery, which most servers offer, else
+// RFC 8414. Either document must name the configured issuer.
+func (i *issuer) discover(ctx context.Context) (serverMetadata, error) {
 	d, err := i.discoverOpenID(ctx)
 	if err == nil {
 		return d, nil
 	}
 	var network *url.Error
-	if !errors.As(err, &network) { // the server is there
+	if !errors.As(err, &network) { // the server is reachable
 		if d, other := i.discoverOAuth(ctx); other == nil {
 			return d, nil
 		}
 	}
-	return document{}, fmt.Errorf("discover: %w", err)
+	return serverMetadata{}, fmt.Errorf("discover: %w", err)
 }
 
-func (i *issuer) discoverOpenID(ctx context.Context) (document, error) {
+func (i *issuer) discoverOpenID(ctx context.Context) (serverMetadata, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, i.client), i.url)
 	if err != nil {
-		return document{}, err
+		return serverMetadata{}, err
 	}
 	var text json.RawMessage
 	if err := provider.Claims(&text); err != nil {
-		return document{}, err
+		return serverMetadata{}, err
 	}
-	return i.readDocument(text)
+	return i.parseServerMetadata(text)
 }
 
-// discoverOAuth fetches the document of RFC 8414 section 3: the well-known path
-// stands before that of the issuer.
-func (i *issuer) discoverOAuth(ctx context.Context) (document, error) {
+// discoverOAuth fetches the document of RFC 8414 section 3, whose well-known path precedes the path
+// of the issuer.
+func (i *issuer) discoverOAuth(ctx context.Context) (serverMetadata, error) {
 	u, err := url.Parse(i.url)
 	if err != nil {
-		return document{}, err
+		return serverMetadata{}, err
 	}
 	text, err := i.get(ctx, u.Scheme+"://"+u.Host+"/.well-known/oauth-authorization-server"+strings.TrimSuffix(u.EscapedPath(), "/"))
 	if err != nil {
-		return document{}, err
+		return serverMetadata{}, err
 	}
-	return i.readDocument(text)
+	return i.parseServerMetadata(text)
 }
 
-// readDocument reads metadata by exact names, which encoding/json does not, and
-// checks whose it is (RFC 8414 section 3.3).
-func (i *issuer) readDocument(text []byte) (document, error) {
+// parseServerMetadata reads metadata by exact member names, unlike encoding/json, and checks its
+// issuer (RFC 8414 section 3.3).
+func (i *issuer) parseServerMetadata(text []byte) (serverMetadata, error) {
 	if info, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
-		return document{}, fmt.Errorf("read metadata: %w", err)
+		return serverMetadata{}, fmt.Errorf("read metadata: %w", err)
 	} else if info.Kind != jsonscan.Object {
-		return document{}, errors.New("read metadata: not an object")
+		return serverMetadata{}, errors.New("read metadata: not an object")
 	}
-	if name, _ := text1(jsonscan.Lookup(text, "issuer")); name != i.url {
-		return document{}, fmt.Errorf("metadata of issuer %q", shorten(name))
+	if name, _ := stringValue(jsonscan.Lookup(text, "issuer")); name != i.url {
+		return serverMetadata{}, fmt.Errorf("metadata of issuer %q", shorten(name))
 	}
-	var d document
-	d.keySet, _ = text1(jsonscan.Lookup(text, "jwks_uri"))
-	d.introspection, _ = text1(jsonscan.Lookup(text, "introspection_endpoint"))
+	var d serverMetadata
+	d.keySet, _ = stringValue(jsonscan.Lookup(text, "jwks_uri"))
+	d.introspection, _ = stringValue(jsonscan.Lookup(text, "introspection_endpoint"))
 	return d, nil
 }
 
-// checkEndpoint checks a URL of the metadata. That of an issuer elsewhere can't
-// lead to this machine.
+// checkEndpoint checks a URL of the metadata. The metadata of a remote issuer can't lead to a
+// loopback address.
 func (i *issuer) checkEndpoint(name, location string) error {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" {
@@ -92,7 +92,7 @@ func (i *issuer) checkEndpoint(name, location string) error {
 	return nil
 }
 
-func (i *issuer) learnKeySet(d document, at time.Time) error {
+func (i *issuer) setKeySetURL(d serverMetadata, at time.Time) error {
 	if err := i.checkEndpoint("jwks_uri", d.keySet); err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func (i *issuer) learnKeySet(d document, at time.Time) error {
 	return nil
 }
 
-func (i *issuer) learnEndpoint(d document, at time.Time) error {
+func (i *issuer) setIntrospectionEndpoint(d serverMetadata, at time.Time) error {
 	if err := i.checkEndpoint("introspection_endpoint", d.introspection); err != nil {
 		return err
 	}
-	i.asks.setEndpoint(i.url, d.introspection)
+	i.introspector.setEndpoint(i.url, d.introspection)
 	i.discovered = at
 	i.fetched.Store(at.UnixNano())
 	return nil

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// rate is how much a [bucket] lets through.
+// rate is the rate of a [bucket].
 type rate struct {
-	size   int           // at once
-	refill time.Duration // for one more
+	size   int           // burst
+	refill time.Duration // time for one token
 }
 
-// unknownKeys is the rate of fetches that unknown key ids cause (T10).
-func unknownKeys() rate { return rate{size: bucketSize, refill: bucketRefill} }
+// unknownKeyRate limits the fetches caused by unknown key ids (T10).
+func unknownKeyRate() rate { return rate{size: bucketSize, refill: bucketRefill} }
 
 const (
 	bucketSize   = 5
 	bucketRefill = 10 * time.Second
 )
 
-// bucket is a token bucket. The zero value is full.
+// limit is a token bucket. The zero value is full.
 type bucket struct {
 	used int       // tokens taken and not refilled
-	last time.Time // when the refill was last counted
+	last time.Time // time up to which the refill is counted
 }
 
-// take takes a token, or returns the time until there is one.
+// take takes a token, or returns the time until one is available.
 func (b *bucket) take(now time.Time, r rate) time.Duration {
 	if b.used == 0 {
 		b.last = now
@@ -47,22 +47,22 @@ func (b *bucket) take(now time.Time, r rate) time.Duration {
 	return 0
 }
 
-// giveBack undoes a take.
-func (b *bucket) giveBack() { b.used = max(0, b.used-1) }
+// refund undoes a take.
+func (b *bucket) refund() { b.used = max(0, b.used-1) }
 
-// maxAddresses bounds how many addresses are remembered.
+// maxAddresses limits the number of tracked addresses.
 const maxAddresses = 10_000
 
-// addressBuckets has a bucket for each client address.
+// addressBuckets has a [bucket] for each client address.
 type addressBuckets struct {
 	rate    rate
 	mu      sync.Mutex
 	buckets map[netip.Addr]*bucket
 }
 
-// block is what one caller has of the address space: an IPv4 address, or the
-// /64 network of an IPv6 address, of which any host can use any address.
-func block(a netip.Addr) netip.Addr {
+// addressBlock is the part of the address space that one caller holds: an IPv4 address, or the /64
+// network of an IPv6 address, of which any host can use any address.
+func addressBlock(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -72,10 +72,9 @@ func block(a netip.Addr) netip.Addr {
 	return a
 }
 
-// take is [bucket.take] for an address. When too many addresses are known, some
-// that have waited longest of those it looks at are forgotten.
+// take is [bucket.take] for an address. When too many addresses are tracked, one is evicted.
 func (t *addressBuckets) take(a netip.Addr, now time.Time) time.Duration {
-	a = block(a)
+	a = addressBlock(a)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buckets[a]
@@ -84,7 +83,7 @@ func (t *addressBuckets) take(a netip.Addr, now time.Time) time.Duration {
 			t.buckets = make(map[netip.Addr]*bucket)
 		}
 		if len(t.buckets) >= maxAddresses {
-			t.forget()
+			t.evict()
 		}
 		b = &bucket{}
 		t.buckets[a] = b
@@ -92,9 +91,8 @@ func (t *addressBuckets) take(a netip.Addr, now time.Time) time.Duration {
 	return b.take(now, t.rate)
 }
 
-// forget drops the one of a few that was used least recently; the order of a
-// map is as good as chance.
-func (t *addressBuckets) forget() {
+// evict drops the least recently used of a few entries, which map iteration picks at random.
+func (t *addressBuckets) evict() {
 	var victim netip.Addr
 	var oldest time.Time
 	looked := 0
@@ -109,25 +107,24 @@ func (t *addressBuckets) forget() {
 	delete(t.buckets, victim)
 }
 
-// giveBack undoes a take.
-func (t *addressBuckets) giveBack(a netip.Addr) {
+// refund undoes a take.
+func (t *addressBuckets) refund(a netip.Addr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if b := t.buckets[block(a)]; b != nil {
-		b.giveBack()
+	if b := t.buckets[addressBlock(a)]; b != nil {
+		b.refund()
 	}
 }
 
-// badTokens is what addresses have spent on tokens that are no good.
-type badTokens struct {
+// badTokenLimit tracks the invalid tokens of each address.
+type badTokenLimit struct {
 	BadTokens
-	spent addressBuckets
+	buckets addressBuckets
 }
 
-// spend takes the work for the token of a request from the budget of its
-// address. What it returns gives that back, if the token turns out to be good, or
-// can't be looked at.
-func (b *badTokens) spend(r *http.Request, now time.Time) (giveBack func(), err error) {
+// spend charges the verification of a request's token to the budget of its address. The returned
+// function undoes that, for a token that is valid or can't be verified.
+func (b *badTokenLimit) charge(r *http.Request, now time.Time) (giveBack func(), err error) {
 	if b == nil || r == nil {
 		return func() {}, nil
 	}
@@ -135,9 +132,9 @@ func (b *badTokens) spend(r *http.Request, now time.Time) (giveBack func(), err 
 	if !ok {
 		return func() {}, nil
 	}
-	if wait := b.spent.take(a, now); wait > 0 {
-		b.Refused(r)
-		return nil, &refusal{outcome: tooMany, reason: "too many bad tokens from one address", retry: wait}
+	if wait := b.buckets.take(a, now); wait > 0 {
+		b.OnReject(r)
+		return nil, &rejection{outcome: tooMany, reason: "too many bad tokens from one address", retryAfter: wait}
 	}
-	return func() { b.spent.giveBack(a) }, nil
+	return func() { b.buckets.refund(a) }, nil
 }

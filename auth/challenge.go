@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// outcome is how a request without a good token is answered.
+// outcome is the kind of response to a request without a valid token.
 type outcome uint8
 
 const (
@@ -21,13 +21,13 @@ const (
 	badProofs   // more than one DPoP header
 	badProof    // RFC 9449 section 7.1
 	nonceNeeded // RFC 9449 section 9
-	tooMany     // 429: the caller's address sends too many tokens that are no good
-	manyProofs  // 429: the caller has used more proofs than can be remembered for one
-	unavailable // keys can't be fetched: 503, because 401 would log users out (T12)
-	outcomes    // their number
+	tooMany     // 429: the caller's address sends too many invalid tokens
+	manyProofs  // 429: the caller has used more proofs than can be remembered per principal
+	unavailable // 503, because 401 would log users out while keys can't be fetched (T12)
+	outcomes    // the number of outcomes
 )
 
-// String returns the word for what is missing where no token was looked at.
+// String returns the reason for the outcomes that are decided before a token is looked at.
 func (o outcome) String() string {
 	switch o {
 	case noToken:
@@ -41,25 +41,25 @@ func (o outcome) String() string {
 	return "other"
 }
 
-// answer is a response that is made once and sent often.
-type answer struct {
+// response is a response that is computed once.
+type response struct {
 	status    int
 	challenge []string // WWW-Authenticate
 	body      []byte
 }
 
-// challenges are the answers of [Guard.Protect]. Their form is what official
-// clients parse: "Bearer" first where it is accepted, one line for each scheme,
-// every value quoted, and no text that a search for scope= or error= could hit.
+// challenges are the responses of [Guard.Protect]. Their form is what the official clients parse:
+// "Bearer" first where it is accepted, one header line per scheme, every value quoted, and no text
+// that a search for scope= or error= could match.
 type challenges struct {
 	tail string // scope and resource_metadata
 	url  string
-	algs string // parameter for DPoP; empty: it is not offered
-	// answers to a caller that used Bearer or nothing, and to one that used DPoP.
-	answers, proven [outcomes]answer
+	algs string // the parameter of DPoP challenges; empty if DPoP is off
+	// responses to a caller that used Bearer or nothing, and to one that used DPoP
+	bearer, dpop [outcomes]response
 }
 
-func newChallenges(metadata string, scopes []string, p *proofs) challenges {
+func newChallenges(metadata string, scopes []string, p *proofVerifier) challenges {
 	c := challenges{url: metadata}
 	if len(scopes) > 0 {
 		c.tail = `scope="` + strings.Join(scopes, " ") + `", `
@@ -76,16 +76,16 @@ func newChallenges(metadata string, scopes []string, p *proofs) challenges {
 			failure = `error="` + code + `", error_description="` + description + `", `
 		}
 		for _, side := range []struct {
-			answers *[outcomes]answer
+			answers *[outcomes]response
 			dpop    bool
-		}{{&c.answers, false}, {&c.proven, true}} {
-			a := answer{status: status, body: errorBody(code, description)}
-			if status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests { // else it is no fault of the token
+		}{{&c.bearer, false}, {&c.dpop, true}} {
+			a := response{status: status, body: errorBody(code, description)}
+			if status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests { // otherwise the token is not at fault
 				if bearer {
-					a.challenge = append(a.challenge, "Bearer "+only(!side.dpop, failure)+c.tail)
+					a.challenge = append(a.challenge, "Bearer "+onlyIf(!side.dpop, failure)+c.tail)
 				}
 				if p != nil {
-					a.challenge = append(a.challenge, "DPoP "+only(side.dpop || !bearer, failure)+c.algs+c.tail)
+					a.challenge = append(a.challenge, "DPoP "+onlyIf(side.dpop || !bearer, failure)+c.algs+c.tail)
 				}
 			}
 			side.answers[o] = a
@@ -104,8 +104,8 @@ func newChallenges(metadata string, scopes []string, p *proofs) challenges {
 	return c
 }
 
-// only returns s if the condition holds.
-func only(condition bool, s string) string {
+// onlyIf returns s if the condition holds.
+func onlyIf(condition bool, s string) string {
 	if condition {
 		return s
 	}
@@ -125,11 +125,11 @@ func errorBody(code, description string) []byte {
 	return append(b, "}\n"...)
 }
 
-// write sends the answer for an outcome to a caller that used DPoP or did not.
+// write sends the response for an outcome to a caller that used DPoP or not.
 func (c *challenges) write(w http.ResponseWriter, o outcome, dpop bool, retry time.Duration) {
-	a := &c.answers[o]
+	a := &c.bearer[o]
 	if dpop {
-		a = &c.proven[o]
+		a = &c.dpop[o]
 	}
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
@@ -144,13 +144,13 @@ func (c *challenges) write(w http.ResponseWriter, o outcome, dpop bool, retry ti
 	w.Write(a.body)
 }
 
-// InvalidToken returns the header of the 401 for a caller whose token was good
-// here and is refused by its authorization server: as [Guard.Protect] answers a
-// token that is not valid.
+// InvalidToken returns the header of the 401 for a caller whose token was accepted here but
+// rejected by its authorization server. It equals the response of [Guard.Protect] to an invalid
+// token.
 func (g *Guard) InvalidToken(p *Principal) http.Header {
-	a := &g.challenges.answers[badToken]
+	a := &g.challenges.bearer[badToken]
 	if p != nil && p.bound {
-		a = &g.challenges.proven[badToken]
+		a = &g.challenges.dpop[badToken]
 	}
 	return http.Header{
 		"Content-Type":     {"application/json"},
@@ -159,26 +159,24 @@ func (g *Guard) InvalidToken(p *Principal) http.Header {
 	}
 }
 
-// maxChallengeScopes bounds the scopes of a 403 in bytes: a token may hold more
-// than a header should.
+// maxChallengeScopes limits the scopes of a 403 in bytes: a token may hold more than fits a header.
 const maxChallengeScopes = 4 << 10
 
-// Forbidden returns header and body of the 403 for a caller whose scopes do not
-// suffice. The challenge names what the caller has and what it needs, at once
-// (Z2): some clients ask for exactly what the challenge says and would lose the rest.
+// Forbidden returns header and body of the 403 for a caller whose scopes do not suffice. The
+// challenge names both the granted and the required scopes (Z2): some clients request exactly what
+// the challenge says and would lose the rest.
 func (g *Guard) Forbidden(p *Principal, scopes []string) (header http.Header, body []byte) {
 	return g.ForbiddenAll(p, [][]string{scopes})
 }
 
-// ForbiddenAll is [Guard.Forbidden] for a batch: the challenge names what all of
-// its calls need, each with a set of scopes of its own, so that the whole of it
-// can be sent again (Z3).
+// ForbiddenAll is [Guard.Forbidden] for a batch. The challenge names the scopes that all of its
+// calls require, each with a set of its own, so that the whole batch can be retried (Z3).
 func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header, body []byte) {
 	var needed []string
 	size := 0
 	for _, set := range sets {
 		if len(set) == 0 {
-			set = g.defaults
+			set = g.defaultScopes
 		}
 		for _, s := range set {
 			if !slices.Contains(needed, s) {
@@ -215,12 +213,12 @@ func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header,
 	}, errorBody("insufficient_scope", description)
 }
 
-// fullName returns the name under which clients ask for a granted scope: URI/NAME
-// if NAME implies that, as with Entra ID, whose tokens have the short name and
-// where that, asked for, is a scope of something else.
+// fullName returns the name under which clients request a granted scope: URI/NAME if NAME implies
+// it. Entra ID puts the short name into tokens, and a request for the short name means another
+// scope.
 func (g *Guard) fullName(scope string) string {
 	full := scope
-	for implied := range g.closure[scope] {
+	for implied := range g.impliedScopes[scope] {
 		if strings.HasSuffix(implied, "/"+scope) && strings.Contains(implied, ":") && (full == scope || implied < full) {
 			full = implied
 		}

@@ -14,48 +14,49 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// Limits on a condition (Z7). The deadline is looked at within loops, so one
-// without loops is never refused for what the machine is busy with.
+// Limits on a condition (Z7). The deadline is checked within loops only, so that a condition
+// without loops never fails because the machine is busy.
 const (
 	maxCondition      = 4 << 10 // bytes
 	maxConditionDepth = 64
-	maxConditionNodes = 20_000   // values of arguments and claims, each
-	maxConditionText  = 16 << 10 // bytes of a string in them that a condition may look at
+	maxConditionNodes = 20_000   // values in arguments and in claims, each
+	maxConditionText  = 16 << 10 // bytes of a string in them that a condition may process
 	conditionCost     = 100_000
 	conditionTime     = 5 * time.Millisecond
-	conditionCheck    = 64 // steps of a loop between two looks at the clock
+	conditionCheck    = 64 // iterations between two checks of the deadline
 )
 
-// ConditionTool is what a condition may know of the tool that is called.
+// ConditionTool describes the called tool to a condition.
 type ConditionTool struct {
-	// Name is the name of the tool, API that of its API in the configuration.
+	// Name is the name of the tool, API the name of its API in the configuration.
 	Name, API string
-	// Method and Path are those of the operation, the path as a template.
+	// Method and Path are those of the operation; Path is a template.
 	Method, Path string
 }
 
-// Condition is a compiled expression of the Common Expression Language over a
-// call: who calls which tool with which arguments. It is safe for concurrent
-// use. It reads nothing but its variables:
+// Condition is a compiled expression of the Common Expression Language that decides by caller, tool
+// and arguments whether a call is allowed. It is safe for concurrent use, and sees nothing but its
+// variables:
 //
-//	claims               map: the claims of the token, as they stand there; needs Options.KeepClaims
+//	claims               map: the claims of the token, unchanged; needs Options.KeepClaims
 //	principal.issuer     string: "iss"
 //	principal.subject    string: "sub"; empty if the token has none
 //	principal.client_id  string: the client; empty if the token has none
 //	principal.scopes     list of strings: the granted scopes
 //	tool.name, tool.api, tool.method, tool.path   strings
-//	args                 the arguments of the call: a map
+//	args                 map: the arguments of the call
 //
-// A string of more than 16 KiB in claims or args can be compared and measured; whatever
-// else needs its value denies, and so does what needs the size of a number beyond 1e308. The pattern of matches stands in the expression. Whole numbers of claims and args are int where they fit, else double; numbers
-// of different types compare by value.
+// A string of more than 16 KiB in claims or args can be compared and measured; any other use of its
+// value denies the call, as does the use of a number beyond 1e308. The pattern of matches must be a
+// literal. Whole numbers in claims and args are int where they fit, else double; numbers of
+// different types compare by value.
 type Condition struct {
-	program cel.Program
-	args    bool // it looks at them
+	program  cel.Program
+	usesArgs bool // the expression uses args
 }
 
-// NewCondition compiles an expression. An error names each problem with line
-// and column, both from 1.
+// NewCondition compiles an expression. The error names each problem with line and column, both from
+// 1.
 func NewCondition(expr string) (*Condition, error) {
 	if len(expr) > maxCondition {
 		return nil, fmt.Errorf("condition has more than %d bytes", maxCondition)
@@ -102,15 +103,14 @@ func NewCondition(expr string) (*Condition, error) {
 	c := &Condition{program: program}
 	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.IdentKind && e.AsIdent() == "args" {
-			c.args = true
+			c.usesArgs = true
 		}
 	}))
 	return c, nil
 }
 
-// checkPatterns demands that every pattern stands in the expression: one that a
-// caller or a token brings may take seconds, and what it costs is only known
-// afterwards (Z7).
+// checkPatterns requires every pattern to be a literal: a pattern from a caller or a token may take
+// seconds, and its cost is known only afterwards (Z7).
 func checkPatterns(tree *ast.AST) error {
 	var problems []error
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -131,17 +131,16 @@ func firstLine(s string) string {
 	return s
 }
 
-// ConditionError is why a condition could not be evaluated. It holds nothing of
-// claims and arguments.
+// ConditionError is the reason that a condition could not be evaluated. It holds nothing of claims
+// and arguments.
 type ConditionError struct{ reason string }
 
 // Error implements error.
 func (e *ConditionError) Error() string { return "condition: " + e.reason }
 
-// Allows evaluates the condition. Whatever keeps it from being true denies: a
-// claim or an argument that is missing, a value of another type, too much work,
-// arguments that are no JSON; then the error says why (Z7). The arguments must be
-// the very ones of the call, nil if it has none.
+// Allows evaluates the condition. It denies unless the result is true: a missing claim or argument,
+// a value of another type, too much work or arguments that are not JSON deny, and the error gives
+// the reason (Z7). args must be exactly the arguments of the call, nil if it has none.
 func (c *Condition) Allows(ctx context.Context, p *Principal, tool ConditionTool, args json.RawMessage) (bool, error) {
 	if p == nil {
 		return false, nil
@@ -149,7 +148,7 @@ func (c *Condition) Allows(ctx context.Context, p *Principal, tool ConditionTool
 	ctx, cancel := context.WithTimeout(ctx, conditionTime)
 	defer cancel()
 	v := &variables{principal: p, tool: tool, args: map[string]any{}}
-	if c.args && len(args) > 0 {
+	if c.usesArgs && len(args) > 0 {
 		var err error
 		if v.args, err = decodeArguments(ctx, args); err != nil {
 			return false, err
@@ -166,8 +165,8 @@ func (c *Condition) Allows(ctx context.Context, p *Principal, tool ConditionTool
 	return bool(allowed), nil
 }
 
-// conditionReason names what went wrong by one of a closed set: error texts of
-// the evaluator may hold values.
+// conditionReason maps an error of the evaluator, whose text may hold values, to one of a closed
+// set of reasons.
 func conditionReason(err error) string {
 	var canceled interpreter.EvalCancelledError
 	var interrupted interpreter.InterruptError
@@ -191,7 +190,7 @@ func conditionReason(err error) string {
 	return "it can't be evaluated"
 }
 
-// variables are what an expression can name.
+// variables resolves the variables of an expression.
 type variables struct {
 	principal *Principal
 	tool      ConditionTool

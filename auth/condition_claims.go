@@ -12,10 +12,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// claimSet are the claims of a token, decoded when a condition first needs them.
+// claimSet holds the claims of a token, decoded when a condition first needs them.
 type claimSet struct {
 	text   []byte
-	decode func() map[string]any // nil: there are too many
+	decode func() map[string]any // returns nil if there are too many
 }
 
 func newClaimSet(text []byte) *claimSet {
@@ -31,15 +31,15 @@ func newClaimSet(text []byte) *claimSet {
 	return c
 }
 
-// decodeArguments decodes what a caller sent. A member name that stands twice is
-// refused: the service might see the other value.
+// decodeArguments decodes the caller's arguments. Duplicate member names are rejected, because the
+// service might use the other value.
 func decodeArguments(ctx context.Context, text []byte) (any, error) {
 	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
 		return nil, &ConditionError{"the arguments are no JSON with unique members"}
 	}
 	d := decoder{ctx: ctx, left: maxConditionNodes}
 	v := d.value(text)
-	if d.late {
+	if d.canceled {
 		return nil, &ConditionError{"it takes too long"}
 	}
 	if d.left < 0 {
@@ -48,11 +48,11 @@ func decodeArguments(ctx context.Context, text []byte) (any, error) {
 	return v, nil
 }
 
-// decoder makes the values that a condition knows of JSON that was scanned.
+// decoder decodes scanned JSON to the values that CEL uses.
 type decoder struct {
-	ctx  context.Context // nil: it is not asked
-	left int             // values that may still be decoded; negative: there were too many
-	late bool            // ctx ended
+	ctx      context.Context // nil if decoding can't be canceled
+	left     int             // values that may still be decoded; negative if there were too many
+	canceled bool            // ctx ended
 }
 
 func (d *decoder) value(text []byte) any {
@@ -60,7 +60,7 @@ func (d *decoder) value(text []byte) any {
 		return nil
 	}
 	if d.ctx != nil && d.left%256 == 0 && d.ctx.Err() != nil {
-		d.left, d.late = -1, true
+		d.left, d.canceled = -1, true
 		return nil
 	}
 	switch jsonscan.KindOf(text) {
@@ -82,7 +82,7 @@ func (d *decoder) value(text []byte) any {
 		return list
 	case jsonscan.String:
 		if len(text) > maxConditionText {
-			return newLongText(jsonscan.Unquote(text))
+			return newLongString(jsonscan.Unquote(text))
 		}
 		return string(jsonscan.Unquote(text))
 	case jsonscan.Number:
@@ -94,15 +94,15 @@ func (d *decoder) value(text []byte) any {
 	}
 }
 
-// number returns an int64 for a whole number that fits, else a float64, else a
-// value that nothing compares with.
+// number returns an int64 for a whole number that fits, else a float64, else a value that can't be
+// compared.
 func number(s string) any {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return noNumber{types.Double(math.NaN())}
+		return overflowNumber{types.Double(math.NaN())}
 	}
 	if whole := math.Trunc(f); whole == f && math.Abs(f) < 1<<53 {
 		return int64(f) // 1e3, 5.0

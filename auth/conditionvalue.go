@@ -9,28 +9,29 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// Values that a condition may compare and do nothing else with. They are no
-// errors: an error inside a list or a map counts as equal to anything there.
+// Values that a condition may only compare. They are not CEL errors, because an error inside a list
+// or a map counts as equal to anything there.
 
-// longText is a string that is too long to work on: one operation on a string
-// can't be interrupted.
-type longText struct {
+// longString is a string that is too long to process: a single string operation can't be
+// interrupted.
+type longString struct {
 	types.String
 	runes types.Int
 }
 
-func newLongText(text []byte) longText {
-	return longText{types.String(text), types.Int(utf8.RuneCount(text))}
+func newLongString(text []byte) longString {
+	return longString{types.String(text), types.Int(utf8.RuneCount(text))}
 }
 
 const tooLong = "value too long"
 
 func errLong() ref.Val { return types.NewErr(tooLong) }
 
-// Equal implements [ref.Val]. It tells the truth, since nobody looks for an error within a list.
-func (l longText) Equal(other ref.Val) ref.Val {
+// Equal implements [ref.Val]. It compares the values instead of failing, because errors within a
+// list go unnoticed.
+func (l longString) Equal(other ref.Val) ref.Val {
 	switch o := other.(type) {
-	case longText:
+	case longString:
 		return types.Bool(l.String == o.String)
 	case types.String:
 		return types.Bool(l.String == o)
@@ -39,57 +40,57 @@ func (l longText) Equal(other ref.Val) ref.Val {
 }
 
 // Size implements [traits.Sizer].
-func (l longText) Size() ref.Val { return l.runes }
+func (l longString) Size() ref.Val { return l.runes }
 
-// Value implements [ref.Val]: not the text, for functions that take it from there.
-func (longText) Value() any { return nil }
+// Value implements [ref.Val]. It withholds the text from functions that use the Go value.
+func (longString) Value() any { return nil }
 
 // Add implements [traits.Adder].
-func (longText) Add(ref.Val) ref.Val { return errLong() }
+func (longString) Add(ref.Val) ref.Val { return errLong() }
 
 // Compare implements [traits.Comparer].
-func (longText) Compare(ref.Val) ref.Val { return errLong() }
+func (longString) Compare(ref.Val) ref.Val { return errLong() }
 
 // Match implements [traits.Matcher].
-func (longText) Match(ref.Val) ref.Val { return errLong() }
+func (longString) Match(ref.Val) ref.Val { return errLong() }
 
 // Receive implements [traits.Receiver].
-func (longText) Receive(string, string, []ref.Val) ref.Val { return errLong() }
+func (longString) Receive(string, string, []ref.Val) ref.Val { return errLong() }
 
 // ConvertToType implements [ref.Val].
-func (longText) ConvertToType(ref.Type) ref.Val { return errLong() }
+func (longString) ConvertToType(ref.Type) ref.Val { return errLong() }
 
 // ConvertToNative implements [ref.Val].
-func (longText) ConvertToNative(reflect.Type) (any, error) { return nil, errors.New(tooLong) }
+func (longString) ConvertToNative(reflect.Type) (any, error) { return nil, errors.New(tooLong) }
 
-// noNumber is a number that is none here: it is equal to nothing, and neither
-// greater nor less, not even in "!(n > 5)".
-type noNumber struct{ types.Double }
+// overflowNumber is a number that a double can't hold: it equals nothing, and is neither greater
+// nor less, not even in "!(n > 5)".
+type overflowNumber struct{ types.Double }
 
 const tooLarge = "number too large"
 
 func errLarge() ref.Val { return types.NewErr(tooLarge) }
 
 // Compare implements [traits.Comparer].
-func (noNumber) Compare(ref.Val) ref.Val { return errLarge() }
+func (overflowNumber) Compare(ref.Val) ref.Val { return errLarge() }
 
 // Add implements [traits.Adder].
-func (noNumber) Add(ref.Val) ref.Val { return errLarge() }
+func (overflowNumber) Add(ref.Val) ref.Val { return errLarge() }
 
 // Subtract implements [traits.Subtractor].
-func (noNumber) Subtract(ref.Val) ref.Val { return errLarge() }
+func (overflowNumber) Subtract(ref.Val) ref.Val { return errLarge() }
 
 // Multiply implements [traits.Multiplier].
-func (noNumber) Multiply(ref.Val) ref.Val { return errLarge() }
+func (overflowNumber) Multiply(ref.Val) ref.Val { return errLarge() }
 
 // Divide implements [traits.Divider].
-func (noNumber) Divide(ref.Val) ref.Val { return errLarge() }
+func (overflowNumber) Divide(ref.Val) ref.Val { return errLarge() }
 
 // Negate implements [traits.Negater].
-func (noNumber) Negate() ref.Val { return errLarge() }
+func (overflowNumber) Negate() ref.Val { return errLarge() }
 
 // ConvertToType implements [ref.Val].
-func (noNumber) ConvertToType(ref.Type) ref.Val { return errLarge() }
+func (overflowNumber) ConvertToType(ref.Type) ref.Val { return errLarge() }
 
 // ConvertToNative implements [ref.Val].
-func (noNumber) ConvertToNative(reflect.Type) (any, error) { return nil, errors.New(tooLarge) }
+func (overflowNumber) ConvertToNative(reflect.Type) (any, error) { return nil, errors.New(tooLarge) }

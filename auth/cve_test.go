@@ -133,9 +133,9 @@ func TestCVE_2026_33496_VerdictOfAnotherEndpoint(t *testing.T) {
 		h.b.answers = map[string]string{} // knows no token
 		h.a.answers["token"] = h.activeAnswer(time.Now(), nil)
 		h.wantStatus("at the first endpoint", "token", http.StatusOK)
-		h.guard.opaque.asks.setEndpoint(h.a.url, h.b.url+"/introspect")
+		h.guard.opaqueIssuer.introspector.setEndpoint(h.a.url, h.b.url+"/introspect")
 		h.refused("at the second", bearerRequest("token"))
-		h.guard.opaque.asks.setEndpoint(h.a.url, h.a.url+"/introspect")
+		h.guard.opaqueIssuer.introspector.setEndpoint(h.a.url, h.a.url+"/introspect")
 		h.wantStatus("at the first again", "token", http.StatusOK)
 		if a, b := h.a.asked.Load(), h.b.asked.Load(); a != 1 || b != 1 {
 			t.Errorf("asked %d and %d times", a, b)

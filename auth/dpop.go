@@ -19,16 +19,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// DPoPMode says what an issuer's tokens have to do with DPoP (RFC 9449).
+// DPoPMode determines whether an issuer's tokens may or must be bound to a key (RFC 9449).
 type DPoPMode uint8
 
-// The modes.
+// Values of [DPoPMode].
 const (
-	// DPoPOff refuses tokens that are bound to a key, proof or not.
+	// DPoPOff rejects tokens that are bound to a key, with or without a proof.
 	DPoPOff DPoPMode = iota
-	// DPoPAccept takes bound tokens with a proof, and unbound ones.
+	// DPoPAccept accepts bound tokens with a proof, and unbound tokens.
 	DPoPAccept
-	// DPoPRequire takes bound tokens with a proof and no others.
+	// DPoPRequire accepts bound tokens with a proof only.
 	DPoPRequire
 )
 
@@ -36,22 +36,22 @@ const (
 const (
 	maxProof   = 8 << 10
 	maxProofID = 256
-	proofTime  = time.Minute // how far "iat" may be off, either way
+	proofTime  = time.Minute // maximum difference between "iat" and now, either way
 )
 
-// proofs checks DPoP proofs (RFC 9449 section 4.3).
-type proofs struct {
-	target     string // the only "htu", normalized
-	required   bool   // no issuer takes unbound tokens
+// proofVerifier verifies DPoP proofs (RFC 9449 section 4.3).
+type proofVerifier struct {
+	target     string // the only accepted "htu", normalized
+	required   bool   // no issuer accepts unbound tokens
 	algorithms []jose.SignatureAlgorithm
-	algs       string // their names, with spaces
+	algs       string // the names of the algorithms, separated by spaces
 	replays    ReplayCache
-	nonces     [][]byte // keys; empty: no nonce is asked for
+	nonces     [][]byte // keys; empty if no nonce is required
 }
 
-// newProofs returns nil if no issuer takes bound tokens.
-func newProofs(o Options, resource *url.URL) (*proofs, error) {
-	p := &proofs{required: true, algorithms: defaultAlgorithms(), replays: o.Replays, nonces: o.NonceKeys}
+// newProofVerifier returns nil if no issuer accepts bound tokens.
+func newProofVerifier(o Options, resource *url.URL) (*proofVerifier, error) {
+	p := &proofVerifier{required: true, algorithms: defaultAlgorithms(), replays: o.Replays, nonces: o.NonceKeys}
 	used := false
 	for _, i := range o.Issuers {
 		used = used || i.DPoP != DPoPOff
@@ -80,10 +80,9 @@ func newProofs(o Options, resource *url.URL) (*proofs, error) {
 	return p, nil
 }
 
-// normalizeTarget brings a URL to the form in which "htu" is compared: scheme
-// and host in lower case, no default port (RFC 9449 section 4.3, RFC 3986
-// section 6.2), and no slash at the end, since the endpoint is served with it
-// and without. One with user, query or fragment has no such form.
+// normalizeTarget normalizes a URL for the comparison of "htu": scheme and host in lower case, no
+// default port (RFC 9449 section 4.3, RFC 3986 section 6.2), and no trailing slash, because the
+// endpoint is served with and without it. It returns false for a URL with user, query or fragment.
 func normalizeTarget(s string) (string, bool) {
 	if strings.ContainsAny(s, "?#") {
 		return "", false
@@ -99,80 +98,79 @@ func normalizeTarget(s string) (string, bool) {
 	return o.String() + strings.TrimSuffix(u.EscapedPath(), "/"), true
 }
 
-// badProofOf is a refusal for the proof's sake.
-func badProofOf(reason string) *refusal {
-	return &refusal{outcome: badProof, reason: "proof: " + reason}
+// rejectProof returns a rejection because of the proof.
+func rejectProof(reason string) *rejection {
+	return &rejection{outcome: badProof, reason: "proof: " + reason}
 }
 
-// check checks that a token which is bound to a key came with the proof of that
-// key, made for this token and this request and not seen before; and that a
-// token which is not came without the claim that it is.
-func (p *proofs) check(ctx context.Context, c credential, v *verified, sum [sha256.Size]byte, now time.Time) error {
+// verify verifies that a token bound to a key came with a proof of that key, made for this token
+// and this request and not used before, and that a token sent with the DPoP scheme is bound.
+func (p *proofVerifier) verify(ctx context.Context, c credential, v *verified, sum [sha256.Size]byte, now time.Time) error {
 	switch {
 	case !c.dpop:
-		return v.issuer.refuse("bound to a key that was not proven") // a stolen token in disguise (section 7.2)
+		return v.issuer.reject("bound to a key that was not proven") // a stolen token sent as Bearer (section 7.2)
 	case v.thumbprint == "":
-		return v.issuer.refuse("not bound to a key")
+		return v.issuer.reject("not bound to a key")
 	}
 	proof, err := p.parse(c.proof)
 	if err != nil {
 		return err
 	}
 	ath := base64.RawURLEncoding.EncodeToString(sum[:])
-	age := now.Sub(proof.at)
+	age := now.Sub(proof.issuedAt)
 	target, ok := normalizeTarget(proof.target)
 	switch {
 	case proof.thumbprint != v.thumbprint:
-		return v.issuer.refuse("bound to another key")
+		return v.issuer.reject("bound to another key")
 	case subtle.ConstantTimeCompare([]byte(proof.hash), []byte(ath)) != 1:
-		return badProofOf("ath")
+		return rejectProof("ath")
 	case c.request == nil || proof.method != c.request.Method:
-		return badProofOf("htm")
+		return rejectProof("htm")
 	case !ok || target != p.target:
-		return badProofOf("htu")
+		return rejectProof("htu")
 	case age > proofTime || age < -proofTime:
-		return badProofOf("iat")
+		return rejectProof("iat")
 	case len(p.nonces) > 0 && !p.isNonce(proof.nonce, now):
-		return &refusal{outcome: nonceNeeded, reason: "proof: nonce"}
+		return &rejection{outcome: nonceNeeded, reason: "proof: nonce"}
 	}
 	if _, err := proof.jws.Verify(proof.key); err != nil {
-		return badProofOf("signature")
+		return rejectProof("signature")
 	}
-	// Last, so that only who has a good token and its key can fill the memory.
+	// Last, so that only the holder of a valid token and its key can fill the cache.
 	id := sha256.Sum256([]byte(proof.thumbprint + " " + proof.id))
-	seen, err := p.replays.Seen(ctx, v.principal.ID(), id, proof.at.Add(proofTime+time.Second))
+	seen, err := p.replays.Seen(ctx, v.principal.ID(), id, proof.issuedAt.Add(proofTime+time.Second))
 	switch {
 	case errors.Is(err, ErrManyProofs):
-		return &refusal{outcome: manyProofs, reason: "proof: too many of one principal", retry: replaySweep}
+		return &rejection{outcome: manyProofs, reason: "proof: too many of one principal", retryAfter: replaySweep}
 	case err != nil:
-		return &refusal{outcome: unavailable, reason: "proof: replays can't be told", retry: time.Second}
+		return &rejection{outcome: unavailable, reason: "proof: replays can't be told", retryAfter: time.Second}
 	case seen:
-		return badProofOf("used before")
+		return rejectProof("used before")
 	}
 	return nil
 }
 
-// proof is a DPoP proof taken apart: form, not truth.
+// proof is a parsed DPoP proof, not yet verified.
 type proof struct {
 	jws        *jose.JSONWebSignature
 	key        crypto.PublicKey
 	thumbprint string // of the key
 
 	id, method, target, hash, nonce string
-	at                              time.Time
+	issuedAt                        time.Time
 }
 
-// parse reads a proof (RFC 9449 section 4.2).
-func (p *proofs) parse(text string) (*proof, error) {
+// parse parses a proof (RFC 9449 section 4.2).
+func (p *proofVerifier) parse(text string) (*proof, error) {
 	if len(text) > maxProof {
-		return nil, badProofOf("too long")
+		return nil, rejectProof("too long")
 	}
 	head, payload, err := decodeJWS(text)
 	if err != nil {
-		return nil, badProofOf("not a JWS of JSON objects")
+		return nil, rejectProof("not a JWS of JSON objects")
 	}
 	var f proof
-	algorithm, raw, err := readProofHeader(head)
+	algorithm, raw, err := parseProofHeader(head)
 	if err != nil {
 		return nil, err
 	}
@@ -181,90 +179,90 @@ func (p *proofs) parse(text string) (*proof, error) {
 		known = known || a == algorithm
 	}
 	if !known {
-		return nil, badProofOf("algorithm not allowed")
+		return nil, rejectProof("algorithm not allowed")
 	}
 	k, ok := parseKey(raw)
 	if !ok || isPrivate(raw) {
-		return nil, badProofOf("jwk is no usable public key")
+		return nil, rejectProof("jwk is no usable public key")
 	}
-	if !k.fits(algorithm) {
-		return nil, badProofOf("algorithm of another key type")
+	if !k.supports(algorithm) {
+		return nil, rejectProof("algorithm of another key type")
 	}
 	sum, err := (&jose.JSONWebKey{Key: k.public}).Thumbprint(crypto.SHA256)
 	if err != nil {
-		return nil, badProofOf("jwk is no usable public key")
+		return nil, rejectProof("jwk is no usable public key")
 	}
 	f.key, f.thumbprint = k.public, base64.RawURLEncoding.EncodeToString(sum)
-	if err := f.read(payload); err != nil {
+	if err := f.parse(payload); err != nil {
 		return nil, err
 	}
 	if f.jws, err = jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{algorithm}); err != nil {
-		return nil, badProofOf("not a JWS")
+		return nil, rejectProof("not a JWS")
 	}
 	return &f, nil
 }
 
-// readProofHeader reads the header of a proof: algorithm and key.
-func readProofHeader(text []byte) (algorithm jose.SignatureAlgorithm, key []byte, err error) {
+// parseProofHeader parses the header of a proof and returns its algorithm and key.
+func parseProofHeader(text []byte) (algorithm jose.SignatureAlgorithm, key []byte, err error) {
 	kind := ""
 	for name, value := range jsonscan.Members(text) {
 		ok := true
 		switch string(name) {
 		case "typ":
-			kind, ok = text1(value)
+			kind, ok = stringValue(value)
 		case "alg":
 			var s string
-			s, ok = text1(value)
+			s, ok = stringValue(value)
 			algorithm = jose.SignatureAlgorithm(s)
 		case "jwk":
 			key = value
 		case "crit", "b64", "jku", "x5u", "x5c", "enc", "zip":
-			return "", nil, badProofOf("header member that is not supported")
+			return "", nil, rejectProof("header member that is not supported")
 		default:
-			ok = !isVariant(name, "typ", "alg", "jwk", "crit", "b64", "jku", "x5u", "x5c", "enc", "zip")
+			ok = !isConfusable(name, "typ", "alg", "jwk", "crit", "b64", "jku", "x5u", "x5c", "enc", "zip")
 		}
 		if !ok {
-			return "", nil, badProofOf("malformed header")
+			return "", nil, rejectProof("malformed header")
 		}
 	}
 	if !strings.EqualFold(kind, "dpop+jwt") {
-		return "", nil, badProofOf("typ")
+		return "", nil, rejectProof("typ")
 	}
 	return algorithm, key, nil
 }
 
-// read reads the payload of a proof.
-func (f *proof) read(text []byte) error {
+// parse parses the payload of a proof.
+func (f *proof) parse(text []byte) error {
 	for name, value := range jsonscan.Members(text) {
 		var ok bool
 		switch string(name) {
 		case "jti":
-			f.id, ok = text1(value)
+			f.id, ok = stringValue(value)
 		case "htm":
-			f.method, ok = text1(value)
+			f.method, ok = stringValue(value)
 		case "htu":
-			f.target, ok = text1(value)
+			f.target, ok = stringValue(value)
 		case "ath":
-			f.hash, ok = text1(value)
+			f.hash, ok = stringValue(value)
 		case "nonce":
-			f.nonce, ok = text1(value)
+			f.nonce, ok = stringValue(value)
 		case "iat":
-			f.at, ok = numericDate(value)
+			f.issuedAt, ok = numericDate(value)
 		default:
-			ok = !isVariant(name, "jti", "htm", "htu", "ath", "nonce", "iat")
+			ok = !isConfusable(name, "jti", "htm", "htu", "ath", "nonce", "iat")
 		}
 		if !ok {
-			return badProofOf("malformed claim")
+			return rejectProof("malformed claim")
 		}
 	}
 	if f.id == "" || len(f.id) > maxProofID {
-		return badProofOf("jti")
+		return rejectProof("jti")
 	}
 	return nil
 }
 
-// isPrivate reports whether a JWK holds what its owner alone should have: then
-// it proves nothing (RFC 9449 section 4.3, number 7).
+// isPrivate reports whether a JWK holds private key material, which proves nothing (RFC 9449
+// section 4.3, number 7).
 func isPrivate(jwk []byte) bool {
 	for name := range jsonscan.Members(jwk) {
 		switch string(name) {
@@ -275,14 +273,14 @@ func isPrivate(jwk []byte) bool {
 	return false
 }
 
-// setNonce hands out a nonce, for a caller that needs one.
-func (p *proofs) setNonce(h http.Header, now time.Time) {
+// setNonce sets a new nonce in the response.
+func (p *proofVerifier) setNonce(h http.Header, now time.Time) {
 	h["Dpop-Nonce"] = []string{p.newNonce(now)}
 }
 
-// refreshNonce hands out a nonce with the answer to a good proof whose own will
-// soon be too old, so that no request has to be sent twice (RFC 9449 section 8.2).
-func (p *proofs) refreshNonce(h http.Header, proof string, now time.Time) {
+// refreshNonce sets a new nonce in the response to a valid proof whose nonce expires soon, so that
+// no request has to be sent twice (RFC 9449 section 8.2).
+func (p *proofVerifier) refreshNonce(h http.Header, proof string, now time.Time) {
 	if len(p.nonces) == 0 {
 		return
 	}
@@ -290,7 +288,7 @@ func (p *proofs) refreshNonce(h http.Header, proof string, now time.Time) {
 	if err != nil {
 		return
 	}
-	nonce, _ := text1(jsonscan.Lookup(payload, "nonce"))
+	nonce, _ := stringValue(jsonscan.Lookup(payload, "nonce"))
 	if made, ok := p.openNonce(nonce); ok && now.Sub(made) > nonceTime/2 {
 		p.setNonce(h, now)
 	}

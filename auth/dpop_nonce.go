@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Sizes and life of a nonce.
+// Sizes and lifetime of a nonce.
 const (
 	minNonceKey = 32
 	nonceMAC    = 16
 	nonceTime   = 5 * time.Minute
 )
 
-// A nonce is the time at which it was made and a code over it: every replica
-// with the key can check it, and none has to remember it.
+// A nonce is its creation time and a MAC of it: every replica with the key can verify it, and none
+// has to store it.
 
-// newNonce makes a nonce.
-func (p *proofs) newNonce(now time.Time) string {
+// newNonce creates a nonce.
+func (p *proofVerifier) newNonce(now time.Time) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(now.Unix()))
 	return base64.RawURLEncoding.EncodeToString(append(b, seal(p.nonces[0], b)...))
 }
@@ -31,8 +31,9 @@ func seal(key, message []byte) []byte {
 	return mac.Sum(nil)[:nonceMAC]
 }
 
-// openNonce returns when one of ours was made.
-func (p *proofs) openNonce(nonce string) (time.Time, bool) {
+// openNonce returns the creation time of a nonce, or false if it was not created with one of the
+// keys.
+func (p *proofVerifier) openNonce(nonce string) (time.Time, bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(nonce)
 	if err != nil || len(b) != 8+nonceMAC {
 		return time.Time{}, false
@@ -45,9 +46,9 @@ func (p *proofs) openNonce(nonce string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isNonce reports whether a nonce is ours and young. One of a replica whose
-// clock is ahead is young, too.
-func (p *proofs) isNonce(nonce string, now time.Time) bool {
+// isNonce reports whether a nonce is ours and not expired. It allows for a replica whose clock is
+// ahead.
+func (p *proofVerifier) isNonce(nonce string, now time.Time) bool {
 	made, ok := p.openNonce(nonce)
 	age := now.Sub(made)
 	return ok && age < nonceTime && age > -proofTime

@@ -9,37 +9,36 @@ import (
 	"time"
 )
 
-// ReplayCache remembers DPoP proofs that were used (RFC 9449 section 11.1).
-// Replicas behind one address need one that they share.
+// ReplayCache remembers used DPoP proofs (RFC 9449 section 11.1). Replicas behind one address need
+// a shared one.
 type ReplayCache interface {
-	// Seen records an id until a time, which is two minutes away at most, and
-	// reports whether it was recorded before, in one step: of two callers with the
-	// same id one gets false. owner is the principal whose proof it is, who must not
-	// be able to use up what others need. It is safe for concurrent use. After an
-	// error the request is answered with 503, or, if it is [ErrManyProofs], with 429,
-	// so an implementation that would rather rely on the time in the proof returns
+	// Seen atomically records an id until a time, at most two minutes away, and reports whether it
+	// was recorded before: of two callers with the same id one gets false. owner is the principal
+	// that sent the proof, and must not be able to exhaust the capacity that others need. Seen is
+	// safe for concurrent use. After an error the request is answered with 503, or with 429 if it
+	// is [ErrManyProofs]; an implementation that prefers to rely on the time in the proof returns
 	// false and no error.
 	Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error)
 }
 
-// ErrManyProofs tells that a principal has used more proofs than can be remembered
-// for one.
+// ErrManyProofs is returned when a principal has used more proofs than can be remembered per
+// principal.
 var ErrManyProofs = errors.New("too many proofs of one principal to remember")
 
 const (
 	maxReplays  = 320_000
 	replayShard = maxReplays / cacheShards
 	replaySweep = 10 * time.Second
-	// Once half of the room is taken, a principal has no more of it than a share: one
-	// alone can have half, and it takes five to fill it for the others.
-	replayHalf  = replayShard / 2
-	replayShare = replayShard / 8
+	// Once half of the capacity is used, each principal is limited to a share of it: one alone can
+	// use half, and it takes five to exhaust the rest.
+	replaySoftLimit = replayShard / 2
+	replayShare     = replayShard / 8
 )
 
-// ReplayMemory is the [ReplayCache] of a gateway that runs once. It holds
-// 320,000 proofs, some 2,600 requests a second; beyond that it says that it
-// can't tell, and forgets nothing that still counts. One principal has half of
-// it at most, and an eighth once others have the rest of that half.
+// ReplayMemory is the [ReplayCache] of a gateway without replicas. It holds 320,000 proofs, about
+// 2,600 requests a second; beyond that it returns an error, and never evicts a proof that is still
+// valid. One principal can use at most half of it, and an eighth once others use the rest of that
+// half.
 type ReplayMemory struct {
 	now    func() time.Time
 	seed   maphash.Seed
@@ -48,18 +47,18 @@ type ReplayMemory struct {
 
 type replaySet struct {
 	mu     sync.Mutex
-	ids    map[[16]byte]seenProof // by the first half of an id
-	owners map[uint64]int         // how many of the ids are theirs
+	ids    map[[16]byte]seenProof // keyed by the first half of an id
+	owners map[uint64]int         // number of ids by owner
 	swept  time.Time
 }
 
-// seenProof is a proof that was used.
+// seenProof is a used proof.
 type seenProof struct {
 	until int64  // Unix time in ns
-	owner uint64 // digest of the principal's name
+	owner uint64 // hash of the principal's name
 }
 
-// NewReplayMemory returns an empty one. The clock may be nil: time.Now.
+// NewReplayMemory returns an empty ReplayMemory. The clock is time.Now if nil.
 func NewReplayMemory(now func() time.Time) *ReplayMemory {
 	if now == nil {
 		now = time.Now
@@ -94,7 +93,7 @@ func (m *ReplayMemory) Seen(_ context.Context, owner string, id [sha256.Size]byt
 	switch {
 	case len(s.ids) >= replayShard:
 		return false, errors.New("too many proofs to remember")
-	case len(s.ids) >= replayHalf && s.owners[whose] >= replayShare:
+	case len(s.ids) >= replaySoftLimit && s.owners[whose] >= replayShare:
 		return false, ErrManyProofs
 	}
 	s.ids[short] = seenProof{until.UnixNano(), whose}
@@ -102,7 +101,7 @@ func (m *ReplayMemory) Seen(_ context.Context, owner string, id [sha256.Size]byt
 	return false, nil
 }
 
-// Forget takes back that an id was seen, for who has refused the proof for another reason.
+// Forget removes an id, for a caller that rejected the proof for another reason.
 func (m *ReplayMemory) Forget(id [sha256.Size]byte) {
 	s := &m.shards[id[31]%cacheShards]
 	short := [16]byte(id[:16])
@@ -113,7 +112,7 @@ func (m *ReplayMemory) Forget(id [sha256.Size]byte) {
 	}
 }
 
-// forget forgets a proof. The mutex is held.
+// forget removes a proof. The caller holds the mutex.
 func (s *replaySet) forget(id [16]byte, p seenProof) {
 	delete(s.ids, id)
 	if s.owners[p.owner]--; s.owners[p.owner] == 0 {

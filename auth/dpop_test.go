@@ -418,8 +418,8 @@ func TestReplaysOfOne(t *testing.T) {
 		}
 		return let
 	}
-	if got := flood("mallory"); got != replayHalf {
-		t.Errorf("mallory has used %d proofs, want %d", got, replayHalf)
+	if got := flood("mallory"); got != replaySoftLimit {
+		t.Errorf("mallory has used %d proofs, want %d", got, replaySoftLimit)
 	}
 	for _, owner := range []string{"eve", "trudy", "oscar"} {
 		if got := flood(owner); got != replayShare {
@@ -512,7 +512,7 @@ func BenchmarkProof(b *testing.B) {
 	token := h.keyA.token(h.a.url, h.now, map[string]any{"cnf": map[string]any{"jkt": key.thumbprint()}})
 	c := credential{token: token, dpop: true, request: httptest.NewRequest(http.MethodPost, "/mcp", nil)}
 	c.proof = key.proof(token, "1", h.now, nil)
-	h.guard.proofs.replays = forgetful{}
+	h.guard.dpop.replays = forgetful{}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.guard.authenticate(b.Context(), c); err != nil {

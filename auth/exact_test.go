@@ -28,7 +28,7 @@ func TestURLs(t *testing.T) {
 		if _, err := parseResource(s); (err == nil) != want {
 			t.Errorf("resource %s: %v", s, err)
 		}
-		if _, err := newIssuer(Issuer{URL: s}, transport, &fetches{}, time.Now, slog.New(slog.DiscardHandler)); (err == nil) != want {
+		if _, err := newIssuer(Issuer{URL: s}, transport, &fetchGroup{}, time.Now, slog.New(slog.DiscardHandler)); (err == nil) != want {
 			t.Errorf("issuer %s: %v", s, err)
 		}
 		if s == "https://h/?q" {
@@ -59,18 +59,18 @@ func TestBounds(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("rate %d: %v", n, err)
 		}
-		if each := max(1, n/20); want && a.addresses.rate != (rate{size: 5 * each, refill: time.Second / time.Duration(each)}) {
-			t.Errorf("rate %d: %+v for an address", n, a.addresses.rate)
+		if each := max(1, n/20); want && a.addressLimit.rate != (rate{size: 5 * each, refill: time.Second / time.Duration(each)}) {
+			t.Errorf("rate %d: %+v for an address", n, a.addressLimit.rate)
 		}
 	}
-	if i, err := newIssuer(Issuer{URL: "https://h", Skew: maxSkew, Algorithms: []string{"ES256", "RS256"}}, transport, &fetches{}, time.Now, nil); err != nil || fmt.Sprint(i.algorithms) != "[ES256 RS256]" {
+	if i, err := newIssuer(Issuer{URL: "https://h", Skew: maxSkew, Algorithms: []string{"ES256", "RS256"}}, transport, &fetchGroup{}, time.Now, nil); err != nil || fmt.Sprint(i.algorithms) != "[ES256 RS256]" {
 		t.Errorf("%v, %v", i, err)
 	}
-	body := &cappedBody{ReadCloser: io.NopCloser(strings.NewReader("12345")), limit: 5, left: 5}
+	body := &limitedBody{ReadCloser: io.NopCloser(strings.NewReader("12345")), limit: 5, left: 5}
 	if text, err := io.ReadAll(body); err != nil || string(text) != "12345" {
 		t.Errorf("%q, %v", text, err)
 	}
-	body = &cappedBody{ReadCloser: io.NopCloser(strings.NewReader("12345")), limit: 4, left: 4}
+	body = &limitedBody{ReadCloser: io.NopCloser(strings.NewReader("12345")), limit: 4, left: 4}
 	if _, err := io.ReadAll(body); err == nil || err.Error() != "answer of more than 4 bytes" {
 		t.Error(err)
 	}
@@ -93,7 +93,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"a b": false, "EXP": true, " exp": true, "exp\x1f": true, "ex\x7f": true, "expo": false} {
-		if isVariant([]byte(name), "exp") != want {
+		if isConfusable([]byte(name), "exp") != want {
 			t.Errorf("%q looks like exp: %t", name, !want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestBounds(t *testing.T) {
 			want = "fe80::"
 			a = "fe80::2:3:4:5%eth0"
 		}
-		if got := block(netip.MustParseAddr(a)).String(); got != want {
+		if got := addressBlock(netip.MustParseAddr(a)).String(); got != want {
 			t.Errorf("%s is in %s, want %s", a, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestBounds(t *testing.T) {
 func TestCacheGivesUp(t *testing.T) {
 	now := time.Unix(1_000, 0)
 	for range 30 {
-		var c cache
+		var c tokenCache
 		var sum [32]byte
 		for n := range 8 {
 			sum[1] = byte(n)
@@ -163,20 +163,20 @@ func TestCacheGivesUp(t *testing.T) {
 			t.Fatalf("%d tokens beside a large one, %d bytes", len(s.tokens), s.size)
 		}
 	}
-	var c verdicts
+	var c introspectionCache
 	var key [32]byte
 	for n := range 8 {
 		key[1] = byte(n)
-		c.put(key, verdict{good: &verified{size: shardBytes / 8}, until: now.UnixNano() + 1}, now)
+		c.put(key, introspectionResult{verified: &verified{size: shardBytes / 8}, until: now.UnixNano() + 1}, now)
 	}
 	if s := &c.shards[0]; len(s.entries) != 8 {
 		t.Errorf("%d of eight verdicts that fit are there", len(s.entries))
 	}
-	if v := c.get(key, now.Add(1)); v.good != nil || len(c.shards[0].entries) != 7 {
+	if v := c.get(key, now.Add(1)); v.verified != nil || len(c.shards[0].entries) != 7 {
 		t.Errorf("an expired verdict is kept: %d", len(c.shards[0].entries))
 	}
 	key[1] = 9
-	c.put(key, verdict{good: &verified{size: shardBytes + 1}, until: now.UnixNano() + 1}, now)
+	c.put(key, introspectionResult{verified: &verified{size: shardBytes + 1}, until: now.UnixNano() + 1}, now)
 	if s := &c.shards[0]; len(s.entries) != 1 {
 		t.Errorf("%d verdicts beside a large one", len(s.entries))
 	}
@@ -215,7 +215,7 @@ func TestAnswersOfGuard(t *testing.T) {
 		t.Errorf("the challenge has %d bytes", len(got))
 	}
 	for err, want := range map[error]bool{
-		&refusal{outcome: unavailable}: true, &refusal{outcome: badToken}: false, context.Canceled: true,
+		&rejection{outcome: unavailable}: true, &rejection{outcome: badToken}: false, context.Canceled: true,
 	} {
 		if isUnavailable(err) != want {
 			t.Errorf("%v: nobody knows whether the token is good: %t", err, !want)
@@ -298,12 +298,12 @@ func TestKeysThatAreLeftOut(t *testing.T) {
 		t.Error("two lists of keys are taken")
 	}
 	i := &issuer{url: "u"}
-	if _, err := i.readDocument([]byte(`{"issuer":"x","issuer":"u"}`)); err == nil {
+	if _, err := i.parseServerMetadata([]byte(`{"issuer":"x","issuer":"u"}`)); err == nil {
 		t.Error("metadata that names two issuers is taken")
 	}
 	var f proof
 	for n, want := range map[int]bool{maxProofID: true, maxProofID + 1: false} {
-		if err := f.read([]byte(`{"jti":"` + strings.Repeat("j", n) + `"}`)); (err == nil) != want {
+		if err := f.parse([]byte(`{"jti":"` + strings.Repeat("j", n) + `"}`)); (err == nil) != want {
 			t.Errorf("a jti of %d bytes: %v", n, err)
 		}
 	}
@@ -311,19 +311,19 @@ func TestKeysThatAreLeftOut(t *testing.T) {
 
 // TestIssuerLearns: what the metadata of an issuer of opaque tokens says is known at once, and from when it is.
 func TestIssuerLearns(t *testing.T) {
-	i := &issuer{url: "https://h", asks: &introspector{}}
+	i := &issuer{url: "https://h", introspector: &introspector{}}
 	if s := i.status(); s.Keys != 0 || !s.Fetched.IsZero() || s.Fixed {
 		t.Errorf("at first: %+v", s)
 	}
 	at := time.Unix(1_000, 0)
-	if err := i.learnEndpoint(document{introspection: "https://h/ask"}, at); err != nil {
+	if err := i.setIntrospectionEndpoint(serverMetadata{introspection: "https://h/ask"}, at); err != nil {
 		t.Fatal(err)
 	}
-	if s := i.status(); !s.Fetched.Equal(at) || !i.discovered.Equal(at) || i.asks.endpoint.Load().url != "https://h/ask" {
+	if s := i.status(); !s.Fetched.Equal(at) || !i.discovered.Equal(at) || i.introspector.endpoint.Load().url != "https://h/ask" {
 		t.Errorf("then: %+v, %v", s, i.discovered)
 	}
 	i.keys.Store(&keySet{keys: make([]key, 2)})
-	if i.status().Keys != 2 || i.current(at.Add(staleAfter)) == nil || i.current(at.Add(staleAfter+1)) != nil {
+	if i.status().Keys != 2 || i.currentKeys(at.Add(staleAfter)) == nil || i.currentKeys(at.Add(staleAfter+1)) != nil {
 		t.Errorf("with keys: %+v", i.status())
 	}
 }
@@ -338,32 +338,32 @@ func TestLongLife(t *testing.T) {
 	}{
 		{&issuer{}, claims{expiry: now.Add(longLife)}, 0},
 		{&issuer{}, claims{expiry: now.Add(longLife + 1)}, 1},
-		{&issuer{}, claims{expiry: now.Add(longLife), at: now.Add(-1)}, 1},
-		{&issuer{}, claims{expiry: now.Add(longLife + 1), at: now.Add(1)}, 0},
+		{&issuer{}, claims{expiry: now.Add(longLife), issuedAt: now.Add(-1)}, 1},
+		{&issuer{}, claims{expiry: now.Add(longLife + 1), issuedAt: now.Add(1)}, 0},
 		{&issuer{maxLifetime: 1}, claims{expiry: now.Add(2 * longLife)}, 0},
-		{&issuer{asks: &introspector{}}, claims{expiry: now.Add(2 * longLife)}, 0},
+		{&issuer{introspector: &introspector{}}, claims{expiry: now.Add(2 * longLife)}, 0},
 	} {
 		var log strings.Builder
 		i := c.issuer
 		i.log = slog.New(slog.NewTextHandler(&log, nil))
-		i.noteLifetime(t.Context(), c.claims, now)
-		i.noteLifetime(t.Context(), c.claims, now)
+		i.warnLongLived(t.Context(), c.claims, now)
+		i.warnLongLived(t.Context(), c.claims, now)
 		if n := strings.Count(log.String(), "live long"); n != c.warns {
-			t.Errorf("%v after %v: %d warnings", c.claims.expiry, c.claims.at, n)
+			t.Errorf("%v after %v: %d warnings", c.claims.expiry, c.claims.issuedAt, n)
 		}
 	}
 }
 
 // TestTokenInfoAnswers: an answer in the way of tokeninfo has to name audience, expiry and subject.
 func TestTokenInfoAnswers(t *testing.T) {
-	i := &issuer{url: "https://h", asks: &introspector{config: Introspection{TokenInfo: true}}}
+	i := &issuer{url: "https://h", introspector: &introspector{config: Introspection{TokenInfo: true}}}
 	for text, want := range map[string]string{
 		`{"aud":"a","exp":"5","sub":"s"}`: "<nil>",
 		`{"aud":"a","exp":"5"}`:           "no subject",
 		`{"aud":"a","sub":"s"}`:           "not active",
 		`{"exp":"5","sub":"s"}`:           "not active",
 	} {
-		if _, err := i.readAnswer([]byte(text)); fmt.Sprint(err) != want {
+		if _, err := i.parseIntrospection([]byte(text)); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

@@ -26,8 +26,8 @@ func FuzzVerifyToken(f *testing.F) {
 			}
 			return
 		}
-		var no *refusal
-		if !errors.As(err, &no) || no.outcome == noToken {
+		var rejected *rejection
+		if !errors.As(err, &rejected) || rejected.outcome == noToken {
 			t.Fatalf("refused with %v", err)
 		}
 	})
@@ -69,11 +69,11 @@ func FuzzIntrospectionAnswer(f *testing.F) {
 	f.Add(h.activeAnswer(h.now, nil))
 	f.Add(h.activeAnswer(h.now, map[string]string{"active": `"true"`, "aud": `["x"]`, "cnf": `{"jkt":"x"}`}))
 	f.Add(`{"active":true,"Active":false,"exp":1e99}`)
-	i := h.guard.opaque
+	i := h.guard.opaqueIssuer
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := i.readAnswer([]byte(text))
+		c, err := i.parseIntrospection([]byte(text))
 		if err == nil {
-			err = i.check(&c, h.now)
+			err = i.checkClaims(&c, h.now)
 		}
 		if err != nil {
 			return

@@ -17,146 +17,141 @@ import (
 
 // Issuer is one authorization server whose tokens are accepted.
 type Issuer struct {
-	// URL is the issuer identifier, compared byte for byte with "iss" (T6). It
-	// is https, or http on a loopback host.
+	// URL is the issuer identifier, compared byte for byte with "iss" (T6). It is https, or http on
+	// a loopback host.
 	URL string
-	// Tokens is the kind of its access tokens. It alone decides how one is
-	// checked (T14); at most one issuer may be [Opaque].
+	// Tokens is the kind of the issuer's access tokens, which alone decides how a token is verified
+	// (T14). At most one issuer may be [Opaque].
 	Tokens TokenKind
-	// Introspection is how tokens of an [Opaque] issuer are asked about; it is
-	// required then, and must be nil otherwise.
+	// Introspection configures introspection for an [Opaque] issuer. It is required for one, and
+	// must be nil otherwise.
 	Introspection *Introspection
-	// Audiences are the values of which "aud" must contain one. Empty: the
-	// resource identifier.
+	// Audiences are the accepted audiences: "aud" must contain one of them. If empty, the resource
+	// identifier is the audience.
 	Audiences []string
-	// ClientIDs, if there are any, are the clients whose tokens are accepted: the
-	// token's client must be one of them. For a token without "aud", which is
-	// what some providers issue, that counts as the audience; one with "aud"
-	// must have the right one all the same.
+	// ClientIDs, if not empty, restricts the accepted tokens to those of the given clients. For a
+	// token without "aud", as some providers issue, the client counts as the audience; a token with
+	// "aud" must still contain an accepted one.
 	ClientIDs []string
-	// RequireClient refuses tokens that do not name their client ("client_id",
-	// "azp", "cid" or "appid"), as RFC 9068 section 2.2 demands. With many
-	// providers it is what tells an access token from an ID token.
+	// RequireClient rejects tokens that do not name their client ("client_id", "azp", "cid" or
+	// "appid"), as RFC 9068 section 2.2 demands. With many providers this distinguishes an access
+	// token from an ID token.
 	RequireClient bool
-	// RequireSubject refuses tokens without "sub", as RFC 9068 section 2.2 demands.
-	// Without it such a token speaks for its client, which is what some providers
-	// issue to machines, and all its users would be one principal.
+	// RequireSubject rejects tokens without "sub", as RFC 9068 section 2.2 demands. Otherwise a
+	// token without a subject represents its client, as some providers issue to machines, and all
+	// users of that client would be one principal.
 	RequireSubject bool
-	// IDTokenClaims are the claims that only an ID token has: a token with one is
-	// refused. Of "nonce", "at_hash", "c_hash" and "s_hash"; empty: all of them.
+	// IDTokenClaims are the claims that mark a token as an ID token: a token with one of them is
+	// rejected. Allowed are "nonce", "at_hash", "c_hash" and "s_hash"; empty means all of them.
 	IDTokenClaims []string
-	// ScopeClaims are the claims that may hold the scopes, as a string with spaces
-	// or as a list of strings. The first that a token has counts, and no other:
-	// roles of a user must not add to what the user granted. One that begins with
-	// '/' is a JSON Pointer, such as /realm_access/roles. Empty: "scope" and "scp",
-	// both.
+	// ScopeClaims are the claims that may hold the scopes, as a string with spaces or as a list of
+	// strings. Only the first claim that a token has is used, so that a user's roles do not add to
+	// what the user granted. A name that begins with '/' is a JSON Pointer, such as
+	// /realm_access/roles. Empty means both "scope" and "scp".
 	ScopeClaims []string
-	// MaxLifetime is the longest time between "iat" (now, if it is absent) and
-	// "exp" of a token that is accepted. Zero: any, with one warning in the log
-	// about tokens of more than a day (T7).
+	// MaxLifetime is the maximum time between "iat" (now, if it is absent) and "exp" of an accepted
+	// token. Zero means no limit; tokens that live for more than a day are then logged once as a
+	// warning (T7).
 	MaxLifetime time.Duration
-	// DPoP says whether tokens bound to a key of the caller are accepted, or
-	// required (RFC 9449). By default they are refused (T17).
+	// DPoP determines whether sender-constrained tokens (RFC 9449) are accepted or required. By
+	// default they are rejected (T17).
 	DPoP DPoPMode
-	// Algorithms are the signature algorithms allowed. Empty: RS, PS and ES with
-	// 256, 384 and 512, and EdDSA; there are no others.
+	// Algorithms are the allowed signature algorithms. Empty means RS, PS and ES with 256, 384 and
+	// 512, and EdDSA; no others are supported.
 	Algorithms []string
-	// Types are values of the "typ" header that are accepted besides "at+jwt"
-	// and "application/at+jwt" (RFC 9068 section 4); "" accepts a token without one.
+	// Types are the values of the "typ" header that are accepted besides "at+jwt" and
+	// "application/at+jwt" (RFC 9068 section 4). An empty string accepts a token without "typ".
 	Types []string
-	// Skew is the difference of clocks that is tolerated. Default 60 s, at most
-	// 300 s (T7).
+	// Skew is the tolerated clock skew. The default is 60 s, the maximum 300 s (T7).
 	Skew time.Duration
-	// Client fetches what this issuer publishes, for one with a private CA or
-	// behind a proxy. Nil: that of the options. Only its transport is used.
+	// Client fetches the issuer's metadata and keys, for an issuer with a private CA or behind a
+	// proxy. If nil, Options.Client is used. Only its transport is used.
 	Client *http.Client
-	// Earlier is the guard that is replaced, if it believed in the same publisher
-	// of keys: what it has fetched from the issuer of the same URL and kind is
-	// taken over, as old as it is. Nil: nothing is known before it is fetched.
-	Earlier *Guard
+	// Previous is the guard that is being replaced, if it trusted the same key publisher: keys and
+	// endpoints that it has fetched from the issuer with the same URL and kind are taken over with
+	// their age. If nil, everything is fetched anew.
+	Previous *Guard
 }
 
 // TokenKind is the kind of an issuer's access tokens.
 type TokenKind uint8
 
-// The kinds of tokens.
+// Kinds of tokens.
 const (
-	// JWT are tokens that the gateway verifies by itself (RFC 9068).
+	// JWT tokens are verified by the gateway itself (RFC 9068).
 	JWT TokenKind = iota
-	// Opaque are tokens that only the issuer can read: it is asked (RFC 7662).
-	// A JWT that names the issuer is asked about too.
+	// Opaque tokens can be read by the issuer only, and are introspected (RFC 7662). So is a JWT
+	// that names the issuer.
 	Opaque
 )
 
 // Options configure a [Guard].
 type Options struct {
-	// Resource is the resource identifier (RFC 8707): the public URL of the
-	// endpoint. Metadata and challenges come from it alone, never from a
-	// request (T3).
+	// Resource is the resource identifier (RFC 8707): the public URL of the endpoint. Metadata and
+	// challenges are derived from it alone, never from a request (T3).
 	Resource string
 	// Endpoints are the other resources of the gateway; see [Guard.Endpoint].
 	Endpoints []Endpoint
 	// Issuers are the authorization servers, at least one.
 	Issuers []Issuer
-	// DefaultScopes are what an operation without scopes of its own needs; they
-	// are also what the 401 and the metadata name.
+	// DefaultScopes are required by an operation without scopes of its own. The 401 challenge and
+	// the metadata name them too.
 	DefaultScopes []string
-	// AllowUnscoped permits empty DefaultScopes: then any valid token is enough
-	// for an operation without scopes of its own (Z4).
+	// AllowUnscoped permits empty DefaultScopes: any valid token then suffices for an operation
+	// without scopes of its own (Z4).
 	AllowUnscoped bool
-	// Implies maps a scope to those that it includes; it is followed
-	// transitively. Scopes are compared whole, never by prefix (Z5).
+	// Implies maps a scope to the scopes that it includes, transitively. Scopes are compared as a
+	// whole, never by prefix (Z5).
 	Implies map[string][]string
-	// KeepClaims keeps the claims of a token with its principal, for a
-	// [Condition] to look at. It costs the size of the claims for each cached token.
+	// KeepClaims keeps a token's claims with its principal, for use by a [Condition]. It costs the
+	// size of the claims for each cached token.
 	KeepClaims bool
-	// KeepToken makes [SubjectToken] work: for token exchange and nothing else.
+	// KeepToken enables [SubjectToken], for token exchange only.
 	KeepToken bool
-	// Groups are sets of principals, which [Principal.Group] tells apart.
+	// Groups are sets of principals, reported by [Principal.Group].
 	Groups []Group
-	// ClientAddress returns the address of the caller, however many proxies are
-	// between; false if it can't be known. It bounds how many bad tokens one
-	// address may have introspected. Nil: there is no such bound, only the
-	// guard's own. The peer's address is not taken instead: behind a proxy it is
-	// everybody's.
+	// ClientAddress returns the caller's address, however many proxies are in between, or false if
+	// it is unknown. It limits how many bad tokens one address may have introspected. If nil, there
+	// is no limit per address, only the guard's own. The peer's address is no substitute: behind a
+	// proxy it is shared by all callers.
 	ClientAddress func(*http.Request) (netip.Addr, bool)
-	// BadTokens bounds the work that one address causes with tokens that are no
-	// good; those that are known already, or turn out to be good, cost nothing.
-	// Nil: there is no such bound.
+	// BadTokens limits the work that one address causes with invalid tokens; cached and valid
+	// tokens cost nothing. If nil, there is no limit.
 	BadTokens *BadTokens
-	// Replays remembers DPoP proofs. Nil: a [NewReplayMemory] of its own, which
-	// is right for a gateway that runs once.
+	// Replays remembers used DPoP proofs. If nil, a [NewReplayMemory] is used, which suits a
+	// gateway without replicas.
 	Replays ReplayCache
-	// NonceKeys make DPoP proofs carry a nonce of the gateway (RFC 9449 section
-	// 9): the first makes nonces, all of them check; each has 32 bytes or more,
-	// and replicas share them. Empty: no nonce is asked for.
+	// NonceKeys enable DPoP nonces (RFC 9449 section 9): the first key creates nonces, all of them
+	// verify. Each has at least 32 bytes, and replicas share them. If empty, no nonce is required.
 	NonceKeys [][]byte
-	// Client fetches discovery documents and key sets; required. Only its
-	// transport is used: time, redirects and size are limited here (T13).
+	// Client fetches discovery documents and key sets; it is required. Only its transport is used:
+	// time, redirects and size are limited here (T13).
 	Client *http.Client
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	// Refused is told why a request was not let in, in words of a closed set that hold nothing of the token, and with which status it
-	// is answered. Nil: nobody is. It is called by many goroutines.
-	Refused func(r *http.Request, reason string, status int)
-	// Checked is told of the work for a token that is good, or could not be looked at, in the goroutine of its request. Nil: nobody is, and
-	// nothing is measured. It is called by many goroutines.
-	Checked func(*http.Request, Check)
-	// Logger receives refusals (debug) and problems with issuers (warning), without
-	// anything of a token. Nil: none.
+	// OnReject is called for each rejected request with the reason, one of a closed set that holds
+	// nothing of the token, and the response status. It may be nil, and is called concurrently.
+	OnReject func(r *http.Request, reason string, status int)
+	// OnCheck is called with the work done for a token that is valid or could not be verified, in
+	// the goroutine of the request. It may be nil, and then nothing is measured; it is called
+	// concurrently.
+	OnCheck func(*http.Request, Check)
+	// Logger receives rejections (debug) and problems with issuers (warning), without any part of a
+	// token. It may be nil.
 	Logger *slog.Logger
 }
 
-// BadTokens is a limit on tokens of one address that are looked at and turn out
-// to be no good; an IPv6 address counts as its /64 network.
+// BadTokens limits the invalid tokens that are verified per client address; an IPv6 address counts
+// as its /64 network.
 type BadTokens struct {
-	// Burst is how many there may be at once, and Interval the time for one more.
+	// Burst is the number of invalid tokens allowed at once, and Interval the time until one more
+	// is.
 	Burst    int
 	Interval time.Duration
-	// Address returns whom the token of a request counts for; false: for nobody.
+	// Address returns the address that a request's token is charged to, or false for none.
 	Address func(*http.Request) (netip.Addr, bool)
-	// Refused is called for each request that is refused for this with 429.
-	Refused func(*http.Request)
+	// OnReject is called for each request that this limit rejects with 429.
+	OnReject func(*http.Request)
 }
 
 // maxSkew bounds Issuer.Skew.
@@ -164,55 +159,55 @@ const maxSkew = 300 * time.Second
 
 // Guard verifies tokens. It is safe for concurrent use.
 type Guard struct {
-	resource   *url.URL
-	issuers    map[string]*issuer
-	opaque     *issuer // the one with opaque tokens; nil: there is none
-	proofs     *proofs // nil: no issuer takes bound tokens
-	keepClaims bool
-	keepToken  bool
-	groups     []Group
-	address    func(*http.Request) (netip.Addr, bool)
-	badTokens  *badTokens // nil: they cost nobody anything
-	defaults   []string
-	closure    map[string]map[string]bool // scope → all that it implies
-	challenges challenges
-	metadata   []byte
-	cache      *cache
-	fetches    *fetches
-	own        map[*issuer]string // what a token must be for, where there are endpoints
-	endpoints  []*Guard
-	now        func() time.Time
-	log        *slog.Logger
-	refused    func(r *http.Request, reason string, status int) // nil: nobody counts
-	checked    func(*http.Request, Check)                       // nil: nobody wants to know
+	resource         *url.URL
+	issuers          map[string]*issuer
+	opaqueIssuer     *issuer        // nil if no issuer has opaque tokens
+	dpop             *proofVerifier // nil if no issuer accepts sender-constrained tokens
+	keepClaims       bool
+	keepToken        bool
+	groups           []Group
+	clientAddress    func(*http.Request) (netip.Addr, bool)
+	badTokens        *badTokenLimit // nil if there is no limit
+	defaultScopes    []string
+	impliedScopes    map[string]map[string]bool // scope → all scopes that it implies
+	challenges       challenges
+	metadata         []byte
+	cache            *tokenCache
+	fetches          *fetchGroup
+	requiredAudience map[*issuer]string // per issuer with implied audiences, the one required here; nil without endpoints
+	endpoints        []*Guard
+	now              func() time.Time
+	log              *slog.Logger
+	onReject         func(r *http.Request, reason string, status int) // may be nil
+	onCheck          func(*http.Request, Check)                       // may be nil
 }
 
-// New checks the options, reports all problems with them, and returns a guard
-// that has fetched nothing by itself: [Guard.Run] or the first token does that, so
-// that an authorization server that is down delays nothing (T12).
+// New checks the options, reports all problems with them, and returns a guard that has fetched
+// nothing yet. [Guard.Run] or the first token does that, so that an unavailable authorization
+// server does not delay the start (T12).
 func New(o Options) (*Guard, error) {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf("auth: "+format, args...)) }
 	g := &Guard{
-		issuers:  make(map[string]*issuer, len(o.Issuers)),
-		defaults: slices.Clone(o.DefaultScopes),
-		now:      o.Now,
-		cache:    &cache{},
-		fetches:  &fetches{},
-		refused:  o.Refused,
-		checked:  o.Checked,
-		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		issuers:       make(map[string]*issuer, len(o.Issuers)),
+		defaultScopes: slices.Clone(o.DefaultScopes),
+		now:           o.Now,
+		cache:         &tokenCache{},
+		fetches:       &fetchGroup{},
+		onReject:      o.OnReject,
+		onCheck:       o.OnCheck,
+		log:           cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 
-		keepClaims: o.KeepClaims,
-		keepToken:  o.KeepToken,
-		groups:     o.Groups,
-		address:    o.ClientAddress,
+		keepClaims:    o.KeepClaims,
+		keepToken:     o.KeepToken,
+		groups:        o.Groups,
+		clientAddress: o.ClientAddress,
 	}
 	if g.now == nil {
 		g.now = time.Now
 	}
 	if b := o.BadTokens; b != nil {
-		g.badTokens = &badTokens{BadTokens: *b, spent: addressBuckets{rate: rate{size: b.Burst, refill: b.Interval}}}
+		g.badTokens = &badTokenLimit{BadTokens: *b, buckets: addressBuckets{rate: rate{size: b.Burst, refill: b.Interval}}}
 	}
 	var err error
 	if g.resource, err = parseResource(o.Resource); err != nil {
@@ -241,18 +236,18 @@ func New(o Options) (*Guard, error) {
 		if g.issuers[config.URL] != nil {
 			problem("issuer %q is listed twice", config.URL)
 		}
-		i.implied = implied
-		i.inherit(config.Earlier)
+		i.impliedAudiences = implied
+		i.inherit(config.Previous)
 		g.issuers[config.URL] = i
-		if i.asks == nil {
+		if i.introspector == nil {
 			continue
 		}
-		if g.opaque != nil {
-			problem("issuers %q and %q both have opaque tokens: nothing tells whose a token is", g.opaque.url, i.url)
+		if g.opaqueIssuer != nil {
+			problem("issuers %q and %q both have opaque tokens: nothing tells whose a token is", g.opaqueIssuer.url, i.url)
 		}
-		g.opaque = i
+		g.opaqueIssuer = i
 	}
-	if g.proofs, err = newProofs(o, g.resource); err != nil {
+	if g.dpop, err = newProofVerifier(o, g.resource); err != nil {
 		problem("%w", err)
 	}
 	if len(o.DefaultScopes) == 0 && !o.AllowUnscoped {
@@ -264,17 +259,17 @@ func New(o Options) (*Guard, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	g.closure = closure(o.Implies)
-	g.challenges = newChallenges(g.metadataURL(), g.defaults, g.proofs)
-	g.metadata = newMetadata(o, g.proofs)
+	g.impliedScopes = impliedScopes(o.Implies)
+	g.challenges = newChallenges(g.metadataURL(), g.defaultScopes, g.dpop)
+	g.metadata = newMetadata(o, g.dpop)
 	if err := g.newEndpoints(o); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// parseResource checks a resource identifier: absolute, without fragment
-// (RFC 8707 section 2), and without what has no place in one.
+// parseResource checks a resource identifier: an absolute URL without fragment (RFC 8707 section
+// 2), user and query.
 func parseResource(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" ||
@@ -284,15 +279,14 @@ func parseResource(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Run keeps the keys of all issuers fresh until ctx ends, then returns nil when
-// nothing is asked of an issuer any more: what requests still wait for goes on as
-// long as they do, all else is given up. It is called once; its caller waits for
-// it. Without it keys are fetched only when a token needs one, and removed keys are
-// not noticed.
+// Run keeps the keys of all issuers fresh until ctx ends, then returns nil once no request to an
+// issuer is in flight: those that callers still wait for continue, all others are canceled. It is
+// called once, and its caller waits for it. Without Run, keys are fetched only when a token needs
+// one, and removed keys go unnoticed.
 func (g *Guard) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, i := range g.issuers {
-		wg.Go(func() { i.keepFresh(ctx) })
+		wg.Go(func() { i.refreshLoop(ctx) })
 	}
 	<-ctx.Done()
 	g.fetches.drain()
@@ -300,24 +294,23 @@ func (g *Guard) Run(ctx context.Context) error {
 	return nil
 }
 
-// Status is what the guard knows of one issuer.
+// Status is the state of one issuer.
 type Status struct {
-	// Issuer is its identifier.
+	// Issuer is the issuer identifier.
 	Issuer string
-	// Keys is the number of usable keys; none are needed for opaque tokens.
+	// Keys is the number of usable keys; opaque tokens need none.
 	Keys int
-	// Fetched is the time of the last successful fetch of keys or, for opaque
-	// tokens, of metadata; zero: there was none.
+	// Fetched is the time of the last successful fetch of keys or, for opaque tokens, of metadata;
+	// zero if there was none.
 	Fetched time.Time
-	// Fixed tells that nothing is ever fetched: the configuration says where to ask
-	// about tokens.
+	// Fixed reports that nothing is ever fetched, because the introspection endpoint is configured.
 	Fixed bool
-	// Err is why the last fetch failed; nil if it did not.
+	// Err is the error of the last fetch, nil if it succeeded.
 	Err error
 }
 
-// Status returns the state of all issuers, by identifier, for the operator's
-// eyes. A guard without keys still works: it asks again when a token comes.
+// Status returns the state of all issuers, sorted by identifier, for operators. A guard without
+// keys still works: it fetches them when a token needs one.
 func (g *Guard) Status() []Status {
 	list := make([]Status, 0, len(g.issuers))
 	for _, i := range g.issuers {

@@ -19,42 +19,40 @@ import (
 
 // Limits on introspection (T15, T16).
 const (
-	askBytes     = 64 << 10
-	activeTime   = 60 * time.Second // an answer "active" counts so long, or until "exp"
-	inactiveTime = 10 * time.Second
-	askRetry     = 5 * time.Second // what a 503 tells the caller
-	defaultRate  = 100
-	maxRate      = 10_000
+	introspectionBytes = 64 << 10
+	activeTTL          = 60 * time.Second // lifetime of an active result, unless "exp" is earlier
+	inactiveTTL        = 10 * time.Second
+	introspectionRetry = 5 * time.Second // Retry-After of a 503
+	defaultRate        = 100
+	maxRate            = 10_000
 )
 
-// Introspection is how the issuer of opaque tokens is asked about one (RFC 7662).
+// Introspection configures the introspection of opaque tokens (RFC 7662).
 type Introspection struct {
-	// Endpoint is the URL to ask: https, or http on a loopback host. Empty: what
-	// the issuer's metadata says.
+	// Endpoint is the introspection endpoint: https, or http on a loopback host. If empty, it is
+	// taken from the issuer's metadata.
 	Endpoint string
-	// ClientID is the gateway's own name at the issuer. Empty: the endpoint wants
-	// no authentication, because it is not reachable by others.
+	// ClientID is the gateway's client id at the issuer. If empty, the gateway does not
+	// authenticate, for an endpoint that is not reachable by others.
 	ClientID string
-	// ClientSecret returns the present secret of that client. It is called for
-	// each question.
+	// ClientSecret returns the current secret of that client. It is called for each request.
 	ClientSecret func() (string, error)
-	// Method is how client and secret are sent.
+	// Method is the client authentication method.
 	Method ClientAuth
-	// Rate is how many questions a second may be asked, and five times as many at
-	// once; beyond it tokens that are not known get 503. Of bad tokens, a twentieth
-	// of it is left to each client address. Default 100, at most 10,000.
+	// Rate is the limit of introspection requests per second, with a burst of five times as many;
+	// beyond it, uncached tokens get 503. Each client address may use a twentieth of it for invalid
+	// tokens. The default is 100, the maximum 10,000.
 	Rate int
-	// TokenInfo asks in the way of Google's tokeninfo endpoint, which is older
-	// than RFC 7662: the token is the form parameter access_token, nobody
-	// authenticates, status 400 says that the token is no good, and an answer
-	// that names audience and expiry says that it is.
+	// TokenInfo uses the protocol of Google's tokeninfo endpoint, which is older than RFC 7662: the
+	// token is the form parameter access_token, there is no client authentication, status 400 marks
+	// an invalid token, and a response with audience and expiry a valid one.
 	TokenInfo bool
 }
 
-// ClientAuth is how a client authenticates (RFC 6749 section 2.3.1).
+// ClientAuth is a client authentication method (RFC 6749 section 2.3.1).
 type ClientAuth uint8
 
-// The ways of client authentication.
+// Client authentication methods.
 const (
 	// ClientSecretBasic sends id and secret in the Authorization header.
 	ClientSecretBasic ClientAuth = iota
@@ -62,36 +60,35 @@ const (
 	ClientSecretPost
 )
 
-// introspector asks an issuer about its tokens and remembers the answers.
+// introspector introspects the tokens of an issuer and caches the results.
 type introspector struct {
 	config   Introspection
-	fixed    bool // the endpoint is that of the configuration
-	endpoint atomic.Pointer[endpoint]
+	fixed    bool // the endpoint is configured
+	endpoint atomic.Pointer[introspectionEndpoint]
 	client   *http.Client
 	now      func() time.Time
 	rate     rate
-	known    verdicts
+	cache    introspectionCache
 
-	mu      sync.Mutex
-	flights map[[32]byte]*question
-	bucket  bucket
+	mu       sync.Mutex
+	inFlight map[[32]byte]*introspectionCall
+	limit    bucket
 
-	addresses addressBuckets
+	addressLimit addressBuckets
 }
 
-// endpoint is where to ask. The prefix begins what the key of an answer is made
-// of: issuer, endpoint and client, so that no answer counts for another
-// question than the one it was given to (T16).
-type endpoint struct {
+// introspectionEndpoint is an endpoint with the prefix of its cache keys, which covers issuer,
+// endpoint and client, so that no result is used for another combination (T16).
+type introspectionEndpoint struct {
 	url    string
 	prefix [sha256.Size]byte
 }
 
-// question is one that all who have it wait for.
-type question struct {
+// introspectionCall is a request in flight that all callers with the same token wait for.
+type introspectionCall struct {
 	*fetch
 	done chan struct{}
-	verdict
+	introspectionResult
 	err error
 }
 
@@ -105,7 +102,7 @@ func newIntrospector(c Issuer, client *http.Client, now func() time.Time) (*intr
 	if c.Introspection == nil {
 		return nil, errors.New("opaque tokens need introspection")
 	}
-	a := &introspector{config: *c.Introspection, now: now, flights: make(map[[32]byte]*question)}
+	a := &introspector{config: *c.Introspection, now: now, inFlight: make(map[[32]byte]*introspectionCall)}
 	var problems []error
 	if a.config.Rate == 0 {
 		a.config.Rate = defaultRate
@@ -116,7 +113,7 @@ func newIntrospector(c Issuer, client *http.Client, now func() time.Time) (*intr
 	}
 	a.rate = rate{size: 5 * a.config.Rate, refill: time.Second / time.Duration(a.config.Rate)}
 	each := max(1, a.config.Rate/20)
-	a.addresses.rate = rate{size: 5 * each, refill: time.Second / time.Duration(each)}
+	a.addressLimit.rate = rate{size: 5 * each, refill: time.Second / time.Duration(each)}
 	if (a.config.ClientID == "") != (a.config.ClientSecret == nil) {
 		problems = append(problems, errors.New("introspection needs both client id and secret, or neither"))
 	}
@@ -132,9 +129,9 @@ func newIntrospector(c Issuer, client *http.Client, now func() time.Time) (*intr
 		problems = append(problems, errors.New("no metadata names a tokeninfo endpoint: configure it"))
 	}
 	a.client = &http.Client{
-		Transport: &capped{next: client.Transport, limit: askBytes},
+		Transport: &limitedTransport{next: client.Transport, limit: introspectionBytes},
 		Timeout:   fetchTime,
-		// A redirect would carry the token elsewhere.
+		// A redirect would send the token elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return a, errors.Join(problems...)
@@ -144,159 +141,158 @@ func (a *introspector) setEndpoint(issuer, location string) {
 	if old := a.endpoint.Load(); old != nil && old.url == location {
 		return
 	}
-	a.endpoint.Store(&endpoint{
+	a.endpoint.Store(&introspectionEndpoint{
 		url:    location,
 		prefix: sha256.Sum256([]byte(issuer + "\x00" + location + "\x00" + a.config.ClientID)), // URLs hold no NUL
 	})
 }
 
-// key is what an answer is remembered by (T16).
-func (e *endpoint) key(token string) [sha256.Size]byte {
+// key is the cache key of a token (T16).
+func (e *introspectionEndpoint) key(token string) [sha256.Size]byte {
 	var buf [2 << 10]byte // most tokens fit, and then nothing is allocated
 	return sha256.Sum256(append(append(buf[:0], e.prefix[:]...), token...))
 }
 
-// recall returns what is known of a token; the verdict's zero value if nothing is.
-func (a *introspector) recall(token string, now time.Time) verdict {
+// cached returns the cached result for a token, or the zero value.
+func (a *introspector) cached(token string, now time.Time) introspectionResult {
 	e := a.endpoint.Load()
 	if e == nil {
-		return verdict{}
+		return introspectionResult{}
 	}
-	return a.known.get(e.key(token), now)
+	return a.cache.get(e.key(token), now)
 }
 
-// ask has the issuer say whether a token is good. Callers with the same token
-// wait for one answer, and errors are not remembered (T16).
-func (g *Guard) ask(ctx context.Context, i *issuer, c credential, now time.Time) (v *verified, err error) {
-	a := i.asks
+// introspect introspects a token, or uses the cached result. Callers with the same token wait for
+// one request, and errors are not cached (T16).
+func (g *Guard) introspect(ctx context.Context, i *issuer, c credential, now time.Time) (v *verified, err error) {
+	a := i.introspector
 	e := a.endpoint.Load()
 	if e == nil {
 		if err := i.refresh(ctx, true); err != nil {
-			var no *refusal
-			if errors.As(err, &no) {
-				return nil, no
+			var rejected *rejection
+			if errors.As(err, &rejected) {
+				return nil, rejected
 			}
 		}
-		c.check.did(CheckIntrospection, i.url)
+		c.check.record(CheckIntrospection, i.url)
 		if e = a.endpoint.Load(); e == nil {
-			return nil, &refusal{outcome: unavailable, reason: "introspection endpoint is not known", issuer: i.url, retry: askRetry}
+			return nil, &rejection{outcome: unavailable, reason: "introspection endpoint is not known", issuer: i.url, retryAfter: introspectionRetry}
 		}
 	}
 	key := e.key(c.token)
-	if known := a.known.get(key, now); known.good != nil || known.bad != nil {
-		return known.result()
+	if cached := a.cache.get(key, now); cached.verified != nil || cached.rejected != nil {
+		return cached.result()
 	}
 	a.mu.Lock()
-	if q := a.flights[key]; q != nil {
-		leave := q.join(ctx)
+	if call := a.inFlight[key]; call != nil {
+		leave := call.addWaiter(ctx)
 		a.mu.Unlock()
-		c.check.did(CheckIntrospection, i.url)
+		c.check.record(CheckIntrospection, i.url)
 		defer leave()
 		select {
-		case <-q.done:
-			if q.err != nil {
-				return nil, q.err
+		case <-call.done:
+			if call.err != nil {
+				return nil, call.err
 			}
-			return q.result()
+			return call.result()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	if known := a.known.get(key, now); known.good != nil || known.bad != nil { // since we looked
+	if cached := a.cache.get(key, now); cached.verified != nil || cached.rejected != nil { // another caller has finished in the meantime
 		a.mu.Unlock()
-		return known.result()
+		return cached.result()
 	}
-	address, err := g.spend(a, i, c, now)
+	address, err := g.charge(a, i, c, now)
 	if err != nil {
 		a.mu.Unlock()
 		return nil, err
 	}
-	q := &question{fetch: g.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("introspection panicked")}
-	a.flights[key] = q
+	call := &introspectionCall{fetch: g.fetches.start(ctx), done: make(chan struct{}), err: errors.New("introspection panicked")}
+	a.inFlight[key] = call
 	a.mu.Unlock()
-	c.check.did(CheckIntrospection, i.url)
+	c.check.record(CheckIntrospection, i.url)
 
 	defer func() {
 		a.mu.Lock()
-		delete(a.flights, key)
+		delete(a.inFlight, key)
 		a.mu.Unlock()
-		close(q.done)
-		q.end()
+		close(call.done)
+		call.finish()
 	}()
-	q.verdict, q.err = g.question(q.ctx, i, e, c.token)
-	if q.err == nil {
-		a.known.put(key, q.verdict, now)
-		v, err = q.result()
+	call.introspectionResult, call.err = g.introspectRemote(call.ctx, i, e, c.token)
+	if call.err == nil {
+		a.cache.put(key, call.introspectionResult, now)
+		v, err = call.result()
 	} else {
-		err = q.err
+		err = call.err
 	}
-	if address.IsValid() && !costsAddress(err) {
-		a.addresses.giveBack(address) // good tokens are nobody's flood, nor are those of an outage
+	if address.IsValid() && !chargesAddress(err) {
+		a.addressLimit.refund(address) // valid tokens are never charged, nor are tokens during an outage
 	}
 	return v, err
 }
 
-// spend takes a question from the budget of the caller's address, if that is
-// known, and from that of the guard; the caller holds a.mu.
-func (g *Guard) spend(a *introspector, i *issuer, c credential, now time.Time) (netip.Addr, error) {
+// spend charges a request to the budget of the caller's address, if that is known, and to that of
+// the guard. The caller holds a.mu.
+func (g *Guard) charge(a *introspector, i *issuer, c credential, now time.Time) (netip.Addr, error) {
 	var address netip.Addr
-	if g.address != nil && c.request != nil {
-		if from, ok := g.address(c.request); ok {
+	if g.clientAddress != nil && c.request != nil {
+		if from, ok := g.clientAddress(c.request); ok {
 			address = from
-			if wait := a.addresses.take(address, now); wait > 0 {
-				return address, &refusal{outcome: tooMany, reason: "too many unknown tokens from one address", issuer: i.url, retry: wait}
+			if wait := a.addressLimit.take(address, now); wait > 0 {
+				return address, &rejection{outcome: tooMany, reason: "too many unknown tokens from one address", issuer: i.url, retryAfter: wait}
 			}
 		}
 	}
-	if wait := a.bucket.take(now, a.rate); wait > 0 {
+	if wait := a.limit.take(now, a.rate); wait > 0 {
 		if address.IsValid() {
-			a.addresses.giveBack(address)
+			a.addressLimit.refund(address)
 		}
-		return address, &refusal{outcome: unavailable, reason: "too many unknown tokens", issuer: i.url, retry: wait}
+		return address, &rejection{outcome: unavailable, reason: "too many unknown tokens", issuer: i.url, retryAfter: wait}
 	}
 	return address, nil
 }
 
-// question asks, and judges the answer.
-func (g *Guard) question(ctx context.Context, i *issuer, e *endpoint, token string) (verdict, error) {
-	status, text, err := i.asks.send(ctx, e.url, token)
+// introspectRemote sends the request and evaluates the response.
+func (g *Guard) introspectRemote(ctx context.Context, i *issuer, e *introspectionEndpoint, token string) (introspectionResult, error) {
+	status, text, err := i.introspector.post(ctx, e.url, token)
 	now := g.now()
-	if err == nil && status != http.StatusOK && !(i.asks.config.TokenInfo && status == http.StatusBadRequest) {
+	if err == nil && status != http.StatusOK && !(i.introspector.config.TokenInfo && status == http.StatusBadRequest) {
 		err = fmt.Errorf("status %d", status)
 	}
-	if ctx.Err() == nil { // else nobody wants to know any more
-		i.note(ctx, err)
+	if ctx.Err() == nil { // otherwise no caller is left
+		i.recordError(ctx, err)
 	}
 	if err != nil {
-		return verdict{}, &refusal{
-			outcome: unavailable, reason: "introspection failed", issuer: i.url, retry: askRetry,
-			costs: status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge, // which the token may have caused
+		return introspectionResult{}, &rejection{
+			outcome: unavailable, reason: "introspection failed", issuer: i.url, retryAfter: introspectionRetry,
+			charged: status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge, // which the token may have caused
 		}
 	}
-	no := func(err error) (verdict, error) {
-		var r *refusal
+	rejected := func(err error) (introspectionResult, error) {
+		var r *rejection
 		if !errors.As(err, &r) {
-			r = refuse("malformed answer")
+			r = reject("malformed answer")
 		}
-		return verdict{bad: &refusal{outcome: r.outcome, reason: r.reason, issuer: i.url}, until: now.Add(inactiveTime).UnixNano()}, nil
+		return introspectionResult{rejected: &rejection{outcome: r.outcome, reason: r.reason, issuer: i.url}, until: now.Add(inactiveTTL).UnixNano()}, nil
 	}
 	if status != http.StatusOK {
-		return no(refuse("not active"))
+		return rejected(reject("not active"))
 	}
-	c, err := i.readAnswer(text)
+	c, err := i.parseIntrospection(text)
 	if err == nil {
-		err = i.check(&c, now)
+		err = i.checkClaims(&c, now)
 	}
 	if err != nil {
-		return no(err)
+		return rejected(err)
 	}
-	v := g.admit(ctx, i, c, nil, now)
-	return verdict{good: v, until: min(v.until, now.Add(activeTime).UnixNano())}, nil
+	v := g.newVerified(ctx, i, c, nil, now)
+	return introspectionResult{verified: v, until: min(v.until, now.Add(activeTTL).UnixNano())}, nil
 }
 
-// note keeps the last error of a question for the operator's eyes, and logs the
-// first of a row.
-func (i *issuer) note(ctx context.Context, err error) {
+// recordError keeps the last error for Status, and logs the first of a series.
+func (i *issuer) recordError(ctx context.Context, err error) {
 	i.mu.Lock()
 	first := err != nil && i.err == nil
 	i.err = err
@@ -306,8 +302,8 @@ func (i *issuer) note(ctx context.Context, err error) {
 	}
 }
 
-// send posts the question. Nothing of an error is from the request's body.
-func (a *introspector) send(ctx context.Context, location, token string) (int, []byte, error) {
+// post sends the request. Its errors hold nothing of the request's body.
+func (a *introspector) post(ctx context.Context, location, token string) (int, []byte, error) {
 	form := url.Values{}
 	if a.config.TokenInfo {
 		form.Set("access_token", token)
@@ -332,7 +328,7 @@ func (a *introspector) send(ctx context.Context, location, token string) (int, [
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
-	// Not sent, but net/http then tries again if the server has closed the connection that was kept.
+	// Not sent, but lets net/http retry if the server has closed a kept-alive connection.
 	req.Header["Idempotency-Key"] = []string{}
 	if a.config.ClientID != "" && a.config.Method == ClientSecretBasic {
 		req.SetBasicAuth(url.QueryEscape(a.config.ClientID), url.QueryEscape(secret)) // RFC 6749 section 2.3.1
@@ -346,9 +342,9 @@ func (a *introspector) send(ctx context.Context, location, token string) (int, [
 	return resp.StatusCode, text, err
 }
 
-// readAnswer reads RFC 7662 section 2.2. Only the boolean true makes a token
-// active (T15).
-func (i *issuer) readAnswer(text []byte) (claims, error) {
+// parseIntrospection reads the response of RFC 7662 section 2.2. Only the boolean true makes a
+// token active (T15).
+func (i *issuer) parseIntrospection(text []byte) (claims, error) {
 	var c claims
 	if err := checkObject(text); err != nil {
 		return c, err
@@ -361,46 +357,44 @@ func (i *issuer) readAnswer(text []byte) (claims, error) {
 		case "active":
 			active = string(value) == "true"
 		case "token_type":
-			kind, ok = text1(value)
+			kind, ok = stringValue(value)
 		default:
-			ok = !isVariant(name, "active", "token_type")
+			ok = !isConfusable(name, "active", "token_type")
 		}
 		if !ok {
-			return c, refuse("malformed answer")
+			return c, reject("malformed answer")
 		}
 	}
-	text = numberTimes(text)
-	if i.asks.config.TokenInfo {
+	text = normalizeTimes(text)
+	if i.introspector.config.TokenInfo {
 		active = jsonscan.Lookup(text, "aud") != nil && jsonscan.Lookup(text, "exp") != nil
 	}
 	if !active {
-		return c, refuse("not active")
+		return c, reject("not active")
 	}
-	if err := c.read(text); err != nil {
+	if err := c.parse(text); err != nil {
 		return c, err
 	}
 	switch {
-	case i.asks.config.TokenInfo && c.subject == "":
-		return c, refuse("no subject") // its client is shared by everybody who did not grant "openid"
+	case i.introspector.config.TokenInfo && c.subject == "":
+		return c, reject("no subject") // its client is shared by all users that did not grant "openid"
 	case c.issuer != "" && c.issuer != i.url:
-		return c, refuse("active, but of another issuer")
+		return c, reject("active, but of another issuer")
 	case kind != "" && !IsBearerType(kind) && !strings.EqualFold(kind, "DPoP"):
-		return c, refuse("token type not accepted")
+		return c, reject("token type not accepted")
 	case strings.EqualFold(kind, "DPoP") && !c.bound:
-		return c, refuse("bound to a key that is not named")
+		return c, reject("bound to a key that is not named")
 	}
 	return c, nil
 }
 
-// numberTimes makes times that are strings, as Google's tokeninfo and some
-// servers of RFC 7662 write them, the numbers that they are elsewhere. In a JWT
-// they stay what they are: RFC 7519 has numbers alone, and who signs one says
-// exactly that.
-func numberTimes(text []byte) []byte {
+// normalizeTimes converts times that are strings, as written by Google's tokeninfo and some servers
+// of RFC 7662, to numbers. It is not applied to JWTs, where RFC 7519 allows numbers only.
+func normalizeTimes(text []byte) []byte {
 	isTime := func(name, value []byte) bool {
 		switch string(name) {
 		case "exp", "iat", "nbf":
-			s, ok := text1(value)
+			s, ok := stringValue(value)
 			return ok && isDecimal(s)
 		}
 		return false
@@ -426,7 +420,7 @@ func numberTimes(text []byte) []byte {
 	return append(out, '}')
 }
 
-// isDecimal reports whether a text is a JSON number without sign and exponent.
+// isDecimal reports whether s is a JSON number without sign and exponent.
 func isDecimal(s string) bool {
 	whole, fraction, found := strings.Cut(s, ".")
 	return isDigits(whole) && (!found || fraction != "" && strings.Trim(fraction, "0123456789") == "")
@@ -436,10 +430,9 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
 }
 
-// IsBearerType reports whether a "token_type" of an answer names a bearer token
-// (RFC 6750). Its case does not matter (RFC 6749 section 5.1); some servers
-// write BearerToken, or a space behind it. Nothing else is one: a DPoP token is
-// no good without its key.
+// IsBearerType reports whether a "token_type" is that of a bearer token (RFC 6750). Case does not
+// matter (RFC 6749 section 5.1), and some servers write BearerToken or a trailing space. No other
+// type is accepted: a DPoP token is useless without its key.
 func IsBearerType(kind string) bool {
 	kind = strings.Trim(kind, " \t")
 	return strings.EqualFold(kind, "Bearer") || strings.EqualFold(kind, "BearerToken")

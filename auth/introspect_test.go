@@ -196,17 +196,19 @@ func TestIntrospectionOutage(t *testing.T) {
 		{"status 401: the secret is wrong", func(h *house) { h.a.askCode = 401 }, "status 401"},
 		{"status 400", func(h *house) { h.a.askCode = 400 }, "status 400"},
 		{"redirect, which is not followed", func(h *house) { h.a.askCode = 302 }, "status 302"},
-		{"answer too large", func(h *house) { h.a.answers["opaque"] = `{"active":true,"x":"` + strings.Repeat("x", askBytes) + `"}` },
+		{"answer too large", func(h *house) {
+			h.a.answers["opaque"] = `{"active":true,"x":"` + strings.Repeat("x", introspectionBytes) + `"}`
+		},
 			"answer of more than 65536 bytes"},
 		{"secret lost", func(h *house) {
-			h.guard.opaque.asks.config.ClientSecret = func() (string, error) { return "", errors.New("read /secret/s3cr3t") }
+			h.guard.opaqueIssuer.introspector.config.ClientSecret = func() (string, error) { return "", errors.New("read /secret/s3cr3t") }
 		}, "the client secret can't be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := opaqueHouse(t, nil)
 			good := h.activeAnswer(h.now, nil)
 			h.a.answers["opaque"] = good
-			secret := h.guard.opaque.asks.config.ClientSecret
+			secret := h.guard.opaqueIssuer.introspector.config.ClientSecret
 			h.a.change(func() { c.change(h) })
 			w := h.call("opaque")
 			if got := fmt.Sprint(w.Code, " ", w.Header().Get("Retry-After"), w.Header().Get("WWW-Authenticate")); got != "503 5" {
@@ -220,7 +222,7 @@ func TestIntrospectionOutage(t *testing.T) {
 			}
 			h.wantReason(t, h.keyB.token(h.b.url, h.now, nil), "") // the other issuer
 			h.a.change(func() { h.a.askCode = 0; h.a.answers["opaque"] = good })
-			h.guard.opaque.asks.config.ClientSecret = secret
+			h.guard.opaqueIssuer.introspector.config.ClientSecret = secret
 			h.wantReason(t, "opaque", "")
 			if err := h.guard.Status()[0].Err; err != nil {
 				t.Errorf("status after the outage: %v", err)
@@ -247,21 +249,21 @@ func TestIntrospectionTime(t *testing.T) {
 		ask("good", 200, 1)
 		ask("brief", 200, 1)
 		ask("bad", 401, 1)
-		time.Sleep(activeTime - time.Second)
+		time.Sleep(activeTTL - time.Second)
 		ask("good", 200, 0)
 		time.Sleep(time.Second)
 		ask("good", 200, 1)
 		ask("brief", 200, 1) // within the skew, but not remembered
 		ask("brief", 200, 1)
 		ask("bad", 401, 1)
-		time.Sleep(inactiveTime - time.Second)
+		time.Sleep(inactiveTTL - time.Second)
 		h.a.answers["bad"] = h.activeAnswer(time.Now(), nil)
 		ask("bad", 401, 0)
 		time.Sleep(time.Second)
 		ask("bad", 200, 1)
 
 		delete(h.a.answers, "good") // revoked
-		time.Sleep(activeTime)
+		time.Sleep(activeTTL)
 		ask("good", 401, 1)
 
 		h.a.change(func() { h.a.hang = true })
@@ -363,7 +365,7 @@ func TestIntrospectionOutageCostsNobody(t *testing.T) {
 		address := func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true }
 		h := opaqueHouse(t, func(o *Options) {
 			o.ClientAddress = address
-			o.BadTokens = &BadTokens{Burst: 200, Interval: time.Hour, Address: address, Refused: func(*http.Request) {}}
+			o.BadTokens = &BadTokens{Burst: 200, Interval: time.Hour, Address: address, OnReject: func(*http.Request) {}}
 		})
 		h.a.change(func() { h.a.askCode, h.a.answers["good"] = c.status, h.activeAnswer(h.now, nil) })
 		got := map[int]int{}
@@ -431,14 +433,14 @@ func TestVerdictKey(t *testing.T) {
 			}
 		}
 	}
-	var v verdicts
+	var v introspectionCache
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	until := now.Add(time.Minute).UnixNano()
 	used := [32]byte{0: 16, 1: 1}
-	v.put(used, verdict{good: &verified{}, until: until}, now)
+	v.put(used, introspectionResult{verified: &verified{}, until: until}, now)
 	for n := range 5 * shardSize {
-		v.put([32]byte{0: 0, 1: 2, 2: byte(n), 3: byte(n >> 8)}, verdict{bad: refuse("x"), until: until}, now)
-		if v.get(used, now).good == nil {
+		v.put([32]byte{0: 0, 1: 2, 2: byte(n), 3: byte(n >> 8)}, introspectionResult{rejected: reject("x"), until: until}, now)
+		if v.get(used, now).verified == nil {
 			t.Fatalf("a verdict in use was given up after %d others", n)
 		}
 	}

@@ -7,66 +7,68 @@ import (
 	"time"
 )
 
-// verdict is what came of asking the issuer about a token: it is good or bad. Of the zero value
-// neither is set: nothing is known.
-type verdict struct {
-	good  *verified
-	bad   *refusal
-	until int64 // Unix time in ns
+// introspectionResult is the outcome of an introspection: exactly one of verified and rejected is
+// set. Neither is set in the zero value.
+type introspectionResult struct {
+	verified *verified
+	rejected *rejection
+	until    int64 // Unix time in ns
 }
 
-// size is about how many bytes it takes.
-func (v verdict) size() int {
-	if v.good != nil {
-		return v.good.size
+// approxSize is the approximate memory use in bytes.
+func (v introspectionResult) approxSize() int {
+	if v.verified != nil {
+		return v.verified.size
 	}
 	return sizeOf(0, false)
 }
 
-func (v verdict) result() (*verified, error) {
-	if v.bad != nil {
-		return nil, v.bad
+func (v introspectionResult) result() (*verified, error) {
+	if v.rejected != nil {
+		return nil, v.rejected
 	}
-	return v.good, nil
+	return v.verified, nil
 }
 
-// verdicts remembers the last cacheSize verdicts, whatever they were: unlike the
-// cache of verified tokens it gives up what was not used for longest, so that a
-// flood of bad tokens drives out no good one that is in use (T16).
-type verdicts struct{ shards [cacheShards]verdictShard }
+// introspectionCache holds the last cacheSize results, valid or not. Unlike the cache of verified
+// tokens it evicts the least recently used, so that a flood of invalid tokens does not evict valid
+// ones in use (T16).
+type introspectionCache struct {
+	shards [cacheShards]introspectionShard
+}
 
-type verdictShard struct {
+type introspectionShard struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*list.Element
-	order   list.List // of *verdictEntry, the last used first
-	size    int       // of all of them
+	order   list.List // of *introspectionEntry, most recently used first
+	size    int       // total of the entries
 }
 
-type verdictEntry struct {
+type introspectionEntry struct {
 	key [sha256.Size]byte
-	verdict
+	introspectionResult
 }
 
-// get returns the verdict for a key, if it still counts.
-func (c *verdicts) get(key [sha256.Size]byte, now time.Time) verdict {
+// get returns the result for a key, if it has not expired.
+func (c *introspectionCache) get(key [sha256.Size]byte, now time.Time) introspectionResult {
 	s := &c.shards[key[0]%cacheShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries[key]
 	if e == nil {
-		return verdict{}
+		return introspectionResult{}
 	}
-	entry := e.Value.(*verdictEntry) //nolint:errcheck // the list holds nothing else
+	entry := e.Value.(*introspectionEntry) //nolint:errcheck // the list holds nothing else
 	if now.UnixNano() >= entry.until {
 		s.drop(e)
-		return verdict{}
+		return introspectionResult{}
 	}
 	s.order.MoveToFront(e)
-	return entry.verdict
+	return entry.introspectionResult
 }
 
-// put remembers a verdict that still counts.
-func (c *verdicts) put(key [sha256.Size]byte, v verdict, now time.Time) {
+// put stores a result unless it has expired.
+func (c *introspectionCache) put(key [sha256.Size]byte, v introspectionResult, now time.Time) {
 	if now.UnixNano() >= v.until {
 		return
 	}
@@ -79,16 +81,16 @@ func (c *verdicts) put(key [sha256.Size]byte, v verdict, now time.Time) {
 	if e := s.entries[key]; e != nil {
 		s.drop(e)
 	}
-	for len(s.entries) > 0 && (len(s.entries) >= shardSize || s.size+v.size() > shardBytes) {
+	for len(s.entries) > 0 && (len(s.entries) >= shardSize || s.size+v.approxSize() > shardBytes) {
 		s.drop(s.order.Back())
 	}
-	s.entries[key] = s.order.PushFront(&verdictEntry{key, v})
-	s.size += v.size()
+	s.entries[key] = s.order.PushFront(&introspectionEntry{key, v})
+	s.size += v.approxSize()
 }
 
-// drop forgets a verdict. The caller holds s.mu.
-func (s *verdictShard) drop(e *list.Element) {
-	entry := s.order.Remove(e).(*verdictEntry) //nolint:errcheck // the list holds nothing else
+// drop removes an entry. The caller holds s.mu.
+func (s *introspectionShard) drop(e *list.Element) {
+	entry := s.order.Remove(e).(*introspectionEntry) //nolint:errcheck // the list holds nothing else
 	delete(s.entries, entry.key)
-	s.size -= entry.size()
+	s.size -= entry.approxSize()
 }

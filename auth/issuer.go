@@ -22,7 +22,7 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// Limits on what is fetched from an authorization server (T11 to T13).
+// Limits on fetches from an authorization server (T11 to T13).
 const (
 	fetchTime      = 2 * time.Second
 	fetchBytes     = 256 << 10
@@ -36,41 +36,41 @@ const (
 
 // issuer is an authorization server: its rules and its keys.
 type issuer struct {
-	url           string
-	audiences     []string // canonical
-	implied       bool     // they are those of the gateway's endpoints
-	clientIDs     []string
-	requireClient bool
-	requireSub    bool
-	marks         marks    // of ID tokens
-	scopeClaims   []string // nil: the default
-	algorithms    []jose.SignatureAlgorithm
-	types         []string // lower case
-	skew          time.Duration
-	maxLifetime   time.Duration // 0: any
-	dpop          DPoPMode
-	asks          *introspector // nil: its tokens are JWTs
-	client        *http.Client
-	fetches       *fetches // of the guard
-	now           func() time.Time
-	log           *slog.Logger
+	url              string
+	audiences        []string // canonical
+	impliedAudiences bool     // the audiences are the gateway's endpoints, not configured
+	clientIDs        []string
+	requireClient    bool
+	requireSub       bool
+	idTokenMarks     idTokenClaims // claims that mark an ID token
+	scopeClaims      []string      // nil for the default
+	algorithms       []jose.SignatureAlgorithm
+	types            []string // lower case
+	skew             time.Duration
+	maxLifetime      time.Duration // no limit if 0
+	dpop             DPoPMode
+	introspector     *introspector // nil if the tokens are JWTs
+	client           *http.Client
+	fetches          *fetchGroup // of the guard
+	now              func() time.Time
+	log              *slog.Logger
 
-	keys    atomic.Pointer[keySet] // nil: none fetched yet
+	keys    atomic.Pointer[keySet] // nil until fetched
 	fetched atomic.Int64           // time of the last success, Unix ns
 
-	mu     sync.Mutex
-	flight *flight // the fetch that is under way
-	bucket bucket
-	err    error // of the last fetch
+	mu           sync.Mutex
+	flight       *flight // the fetch in flight
+	refreshLimit bucket
+	err          error // of the last fetch
 
-	longLived atomic.Bool // a token that lives long was warned of
+	longLived atomic.Bool // a warning about long-lived tokens was logged
 
-	// Only the fetch under way uses these.
+	// Used by the fetch in flight only.
 	jwksURL    string
 	discovered time.Time
 }
 
-func newIssuer(c Issuer, client *http.Client, all *fetches, now func() time.Time, log *slog.Logger) (*issuer, error) {
+func newIssuer(c Issuer, client *http.Client, all *fetchGroup, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
 		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
@@ -96,7 +96,7 @@ func newIssuer(c Issuer, client *http.Client, all *fetches, now func() time.Time
 			problems = append(problems, fmt.Errorf("scope claim %q is no name and no JSON Pointer", name))
 		}
 	}
-	if i.marks, err = parseMarks(c.IDTokenClaims); err != nil {
+	if i.idTokenMarks, err = parseIDTokenClaims(c.IDTokenClaims); err != nil {
 		problems = append(problems, err)
 	}
 	for _, a := range c.Audiences {
@@ -122,37 +122,37 @@ func newIssuer(c Issuer, client *http.Client, all *fetches, now func() time.Time
 		i.types = append(i.types, strings.ToLower(t))
 	}
 	i.client = &http.Client{
-		Transport:     &capped{next: client.Transport, limit: fetchBytes},
+		Transport:     &limitedTransport{next: client.Transport, limit: fetchBytes},
 		CheckRedirect: sameOrigin,
 		Timeout:       fetchTime,
 	}
-	if i.asks, err = newIntrospector(c, client, now); err != nil {
+	if i.introspector, err = newIntrospector(c, client, now); err != nil {
 		problems = append(problems, err)
 	}
 	return i, errors.Join(problems...)
 }
 
-// inherit takes over what an earlier guard has fetched from this issuer, so that
-// a change of the rules for its tokens makes no known key unknown while it is down
-// (T12). Where to fetch from is looked up again.
+// inherit takes over the keys or endpoint that the previous guard has fetched from this issuer, so
+// that a change of the rules for its tokens does not depend on its availability (T12). Metadata is
+// discovered anew.
 func (i *issuer) inherit(from *Guard) {
 	if from == nil || from.issuers[i.url] == nil {
 		return
 	}
 	old := from.issuers[i.url]
 	switch {
-	case i.asks == nil && old.asks == nil:
-		i.fetched.Store(old.fetched.Load()) // before the keys, which a fetch stores first: they are never older than it says
+	case i.introspector == nil && old.introspector == nil:
+		i.fetched.Store(old.fetched.Load()) // before the keys, as in a fetch: the keys are never older than this time
 		i.keys.Store(old.keys.Load())
-	case i.asks != nil && old.asks != nil && !i.asks.fixed && !old.asks.fixed:
-		if e := old.asks.endpoint.Load(); e != nil {
+	case i.introspector != nil && old.introspector != nil && !i.introspector.fixed && !old.introspector.fixed:
+		if e := old.introspector.endpoint.Load(); e != nil {
 			i.fetched.Store(old.fetched.Load())
-			i.asks.setEndpoint(i.url, e.url)
+			i.introspector.setEndpoint(i.url, e.url)
 		}
 	}
 }
 
-// checkFetchURL demands https, except on loopback (T13).
+// checkFetchURL requires https, except on loopback (T13).
 func checkFetchURL(u *url.URL) error {
 	if u.Scheme == "https" || u.Scheme == "http" && origin.Loopback(u.Hostname()) {
 		return nil
@@ -171,29 +171,29 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// capped limits the size of answers: go-oidc reads them to the end.
-type capped struct {
+// limitedTransport limits the size of responses, which go-oidc reads without a limit.
+type limitedTransport struct {
 	next  http.RoundTripper
 	limit int // bytes
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
+func (c *limitedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := c.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &cappedBody{ReadCloser: resp.Body, limit: c.limit, left: c.limit}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, limit: c.limit, left: c.limit}
 	return resp, nil
 }
 
-type cappedBody struct {
+type limitedBody struct {
 	io.ReadCloser
 	limit, left int
 }
 
 // Read implements [io.Reader].
-func (b *cappedBody) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
 	if b.left -= n; b.left < 0 {
 		return 0, fmt.Errorf("answer of more than %d bytes", b.limit)
@@ -201,9 +201,9 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// current returns the keys in force at a time, nil if there are none: none was
-// fetched, or the last success is too long ago (T12).
-func (i *issuer) current(now time.Time) *keySet {
+// currentKeys returns the keys that are valid at a time, nil if none were fetched or the last
+// success is too long ago (T12).
+func (i *issuer) currentKeys(now time.Time) *keySet {
 	if now.UnixNano()-i.fetched.Load() > int64(staleAfter) {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (i *issuer) current(now time.Time) *keySet {
 }
 
 func (i *issuer) status() Status {
-	s := Status{Issuer: i.url, Fixed: i.asks != nil && i.asks.fixed}
+	s := Status{Issuer: i.url, Fixed: i.introspector != nil && i.introspector.fixed}
 	if keys := i.keys.Load(); keys != nil {
 		s.Keys = len(keys.keys)
 	}
@@ -224,16 +224,16 @@ func (i *issuer) status() Status {
 	return s
 }
 
-// keepFresh fetches the keys at once and then every few minutes, so that a
-// removed key stops verifying (T11); after a failure sooner.
-func (i *issuer) keepFresh(ctx context.Context) {
-	if i.asks != nil && i.asks.fixed {
-		return // there is nothing to fetch
+// refreshLoop fetches the keys at once and then every few minutes, so that a removed key stops
+// verifying (T11). It retries sooner after a failure.
+func (i *issuer) refreshLoop(ctx context.Context) {
+	if i.introspector != nil && i.introspector.fixed {
+		return // the endpoint is configured
 	}
 	backoff := firstBackoff
 	for {
 		wait := refreshEvery
-		if err := i.tryRefresh(ctx); err != nil {
+		if err := i.refreshRecovering(ctx); err != nil {
 			wait = backoff
 			backoff = min(2*backoff, lastBackoff)
 		} else {
@@ -249,8 +249,8 @@ func (i *issuer) keepFresh(ctx context.Context) {
 	}
 }
 
-// tryRefresh is refresh for a goroutine without a request around it, where a panic would end the process.
-func (i *issuer) tryRefresh(ctx context.Context) (err error) {
+// refreshRecovering is refresh for a background goroutine, where a panic would end the process.
+func (i *issuer) refreshRecovering(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
@@ -260,19 +260,19 @@ func (i *issuer) tryRefresh(ctx context.Context) (err error) {
 	return i.refresh(ctx, false)
 }
 
-// flight is one fetch that all who need it wait for.
+// flight is a fetch that all callers wait for.
 type flight struct {
 	*fetch
 	done chan struct{}
 	err  error
 }
 
-// refresh fetches the keys, or waits for the fetch that is under way. With
-// limited set, which is for fetches that a token causes, it may refuse to (T10).
+// refresh fetches the keys, or waits for the fetch in flight. If limited, for fetches caused by a
+// token, the rate limit applies (T10).
 func (i *issuer) refresh(ctx context.Context, limited bool) error {
 	i.mu.Lock()
 	if f := i.flight; f != nil {
-		leave := f.join(ctx)
+		leave := f.addWaiter(ctx)
 		i.mu.Unlock()
 		defer leave()
 		select {
@@ -283,12 +283,12 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		}
 	}
 	if limited {
-		if wait := i.bucket.take(i.now(), unknownKeys()); wait > 0 {
+		if wait := i.refreshLimit.take(i.now(), unknownKeyRate()); wait > 0 {
 			i.mu.Unlock()
-			return &refusal{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retry: wait, costs: i.err == nil}
+			return &rejection{outcome: unavailable, reason: "too many unknown keys", issuer: i.url, retryAfter: wait, charged: i.err == nil}
 		}
 	}
-	f := &flight{fetch: i.fetches.begin(ctx), done: make(chan struct{}), err: errors.New("fetch panicked")}
+	f := &flight{fetch: i.fetches.start(ctx), done: make(chan struct{}), err: errors.New("fetch panicked")}
 	i.flight = f
 	i.mu.Unlock()
 
@@ -297,7 +297,7 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		i.flight, i.err = nil, f.err
 		i.mu.Unlock()
 		close(f.done)
-		f.end()
+		f.finish()
 	}()
 	f.err = i.fetch(f.ctx)
 	if f.err != nil && f.ctx.Err() == nil {
@@ -311,30 +311,30 @@ func (i *issuer) warn(ctx context.Context, message string, err error) {
 		slog.String("issuer", i.url), slog.String("error", shorten(err.Error())))
 }
 
-// shorten cuts an error text: that of go-oidc holds the whole answer.
+// shorten truncates an error text: that of go-oidc holds the whole response.
 func shorten(s string) string {
 	const limit = 300 // bytes
 	return truncate.Bytes(s, limit)
 }
 
-// fetch gets the key set and puts it in force. For opaque tokens it only looks
-// where to ask about them.
+// fetch fetches the key set and stores it. For opaque tokens it only discovers the introspection
+// endpoint.
 func (i *issuer) fetch(ctx context.Context) error {
 	start := i.now()
-	if i.asks != nil {
-		if i.asks.endpoint.Load() != nil && start.Sub(i.discovered) <= rediscover {
+	if i.introspector != nil {
+		if i.introspector.endpoint.Load() != nil && start.Sub(i.discovered) <= rediscover {
 			return nil
 		}
 		document, err := i.discover(ctx)
 		if err != nil {
 			return err
 		}
-		return i.learnEndpoint(document, start)
+		return i.setIntrospectionEndpoint(document, start)
 	}
 	if i.jwksURL == "" || start.Sub(i.discovered) > rediscover {
 		document, err := i.discover(ctx)
 		if err == nil {
-			err = i.learnKeySet(document, start)
+			err = i.setKeySetURL(document, start)
 		}
 		if err != nil && i.jwksURL == "" {
 			return err
@@ -342,7 +342,7 @@ func (i *issuer) fetch(ctx context.Context) error {
 	}
 	data, err := i.get(ctx, i.jwksURL)
 	if err != nil {
-		i.discovered = time.Time{} // perhaps it has moved
+		i.discovered = time.Time{} // it may have moved
 		return fmt.Errorf("fetch key set: %w", err)
 	}
 	set, err := parseKeySet(data)
@@ -353,7 +353,7 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.log.LogAttrs(ctx, slog.LevelWarn, "issuer has no usable keys", slog.String("issuer", i.url))
 	}
 	if old := i.keys.Load(); old == nil || old.digest != set.digest {
-		i.keys.Store(set) // otherwise the cached tokens would be verified anew for nothing
+		i.keys.Store(set) // a new pointer would invalidate the token cache
 	}
 	i.fetched.Store(start.UnixNano())
 	return nil

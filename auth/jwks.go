@@ -22,7 +22,7 @@ const (
 	maxRSABits = 4096 // go-jose parses no larger ones
 )
 
-// defaultAlgorithms are all that are supported: asymmetric and of today (T5).
+// defaultAlgorithms are the supported algorithms, all asymmetric (T5).
 func defaultAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{
 		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
@@ -30,21 +30,21 @@ func defaultAlgorithms() []jose.SignatureAlgorithm {
 	}
 }
 
-// keySet are the usable keys of one issuer at one time.
+// keySet is the set of usable keys of an issuer at one time.
 type keySet struct {
 	keys   []key
-	digest [32]byte // equal for equal keys, in whatever order they came
+	digest [32]byte // equal for equal keys in any order
 }
 
 // key is one public key.
 type key struct {
 	id        string // "" if it has none
-	algorithm string // "" if it does not say
+	algorithm string // "" if unspecified
 	public    any
 }
 
-// parseKeySet reads a JWK Set (RFC 7517 section 5). Keys that can't be used here
-// (other types, encryption, weak, private, malformed) are left out, as the RFC says.
+// parseKeySet reads a JWK Set (RFC 7517 section 5). Unusable keys (other types, encryption, weak,
+// private, malformed) are skipped, as the RFC says.
 func parseKeySet(data []byte) (*keySet, error) {
 	info, err := jsonscan.Scan(data, jsonscan.Options{MaxDepth: 32, Unique: true})
 	if err != nil {
@@ -89,7 +89,7 @@ func parseKey(raw []byte) (key, bool) {
 			return key{}, false
 		}
 	case *ecdsa.PublicKey, ed25519.PublicKey:
-	default: // symmetric and private keys have no place in a published set
+	default: // symmetric and private keys do not belong in a published set
 		return key{}, false
 	}
 	return key{id: jwk.KeyID, algorithm: jwk.Algorithm, public: jwk.Key}, true
@@ -109,25 +109,25 @@ func mayVerify(raw []byte) bool {
 	return false
 }
 
-// find returns the keys with which a token may have been signed. A token
-// without a key id may have been signed with any.
+// find returns the keys that a token may be signed with. A token without a key id may be signed
+// with any.
 func (s *keySet) find(id string, a jose.SignatureAlgorithm) []key {
 	var found []key
 	for _, k := range s.keys {
-		if (id == "" || k.id == id) && k.fits(a) {
+		if (id == "" || k.id == id) && k.supports(a) {
 			found = append(found, k)
 		}
 	}
 	return found
 }
 
-// knows reports whether a key with that id is in the set, whatever its type.
+// knows reports whether the set has a key with that id, of any type.
 func (s *keySet) knows(id string) bool {
 	return slices.ContainsFunc(s.keys, func(k key) bool { return k.id == id })
 }
 
-// fits reports whether the key is one for the algorithm, curve included (T5).
-func (k key) fits(a jose.SignatureAlgorithm) bool {
+// supports reports whether the key can be used with the algorithm, curve included (T5).
+func (k key) supports(a jose.SignatureAlgorithm) bool {
 	if k.algorithm != "" && k.algorithm != string(a) {
 		return false
 	}

@@ -20,19 +20,19 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxToken and maxTokenDepth limit a token before anything is decoded (T8).
+// maxToken and maxTokenDepth limit a token before it is decoded (T8).
 const (
 	maxToken      = 16 << 10
 	maxTokenDepth = 16
 )
 
-// verify checks a JWT access token (RFC 9068 section 4, RFC 8725). Everything
-// that can be decided from the token alone comes first, so that only a token
-// that could be good causes a network call (T5). What is no JWS is for the
-// issuer of opaque tokens; what is one stands or falls as one (T14).
+// verify verifies a JWT access token (RFC 9068 section 4, RFC 8725). All checks that need only the
+// token come first, so that only a plausible token causes a network request (T5). A token that is
+// not a JWS is introspected at the issuer of opaque tokens; a JWS never is unless its issuer says
+// so (T14).
 func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verified, error) {
-	if g.opaque != nil && !isJOSE(c.token) {
-		return g.ask(ctx, g.opaque, c, now)
+	if g.opaqueIssuer != nil && !isJOSE(c.token) {
+		return g.introspect(ctx, g.opaqueIssuer, c, now)
 	}
 	header, claims, err := parseToken(c.token)
 	if err != nil {
@@ -40,30 +40,30 @@ func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verif
 	}
 	i := g.issuers[claims.issuer]
 	if i == nil {
-		return nil, refuse("unknown issuer")
+		return nil, reject("unknown issuer")
 	}
-	if i.asks != nil {
-		if i.isIDToken(claims) { // some servers call their ID tokens active
-			return nil, i.refuse("not an access token")
+	if i.introspector != nil {
+		if i.isIDToken(claims) { // some servers report their ID tokens as active
+			return nil, i.reject("not an access token")
 		}
-		return g.ask(ctx, i, c, now)
+		return g.introspect(ctx, i, c, now)
 	}
 	if err := i.checkHeader(header); err != nil {
 		return nil, err
 	}
-	if err := i.check(&claims, now); err != nil {
+	if err := i.checkClaims(&claims, now); err != nil {
 		return nil, err
 	}
-	keys, err := i.verifySignature(ctx, c, header, claims.at, now)
+	keys, err := i.verifySignature(ctx, c, header, claims.issuedAt, now)
 	if err != nil {
 		return nil, err
 	}
-	return g.admit(ctx, i, claims, keys, now), nil
+	return g.newVerified(ctx, i, claims, keys, now), nil
 }
 
-// admit makes the principal of claims that passed all checks.
-func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, now time.Time) *verified {
-	i.noteLifetime(ctx, c, now)
+// newVerified returns the verified token for claims that passed all checks.
+func (g *Guard) newVerified(ctx context.Context, i *issuer, c claims, keys *keySet, now time.Time) *verified {
+	i.warnLongLived(ctx, c, now)
 	p := &Principal{
 		Issuer:   i.url,
 		Subject:  c.subject,
@@ -73,10 +73,10 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 		id:       identify(i.url, c.subject, c.client),
 		bound:    c.thumbprint != "",
 	}
-	if i.asks == nil {
+	if i.introspector == nil {
 		p.skew = i.skew
 	}
-	g.join(p, c.text)
+	g.assignGroup(p, c.text)
 	if g.keepClaims {
 		p.claims = newClaimSet(c.text)
 	}
@@ -86,57 +86,57 @@ func (g *Guard) admit(ctx context.Context, i *issuer, c claims, keys *keySet, no
 	}
 }
 
-// header is what the gateway reads of a JOSE header.
+// header is the part of a JOSE header that is used.
 type header struct{ algorithm, key, kind string }
 
-// claims is what the gateway reads of a token's payload.
+// claims is the part of a token's payload that is used.
 type claims struct {
-	text                    []byte // all of them
-	issuer, subject, client string
-	hasAudience             bool
-	audiences               []string
-	scopes                  []string
-	expiry, notBefore, at   time.Time // zero: absent
-	identity                bool      // it says that it is an ID, refresh or logout token
-	marks                   marks     // it has claims of an ID token
-	bound                   bool      // "cnf": only with proof of possession
-	thumbprint              string    // of the key, if "cnf" is "jkt" and nothing else
+	text                        []byte // the whole payload
+	issuer, subject, client     string
+	hasAudience                 bool
+	audiences                   []string
+	scopes                      []string
+	expiry, notBefore, issuedAt time.Time     // zero if absent
+	otherKind                   bool          // the token declares itself an ID, refresh or logout token
+	idTokenClaims               idTokenClaims // the ID token claims that it has
+	bound                       bool          // it has "cnf", which requires proof of possession
+	thumbprint                  string        // of the key, if "jkt" is the only member of "cnf"
 }
 
-// marks are claims that tell an ID token.
-type marks uint8
+// idTokenClaims is a set of claims that mark an ID token.
+type idTokenClaims uint8
 
-// The claims of OpenID Connect Core sections 2 and 3.3.2.11.
+// Claims of OpenID Connect Core sections 2 and 3.3.2.11.
 const (
-	markNonce marks = 1 << iota
-	markTokenHash
-	markCodeHash
-	markStateHash
-	allMarks = markNonce | markTokenHash | markCodeHash | markStateHash
+	claimNonce idTokenClaims = 1 << iota
+	claimTokenHash
+	claimCodeHash
+	claimStateHash
+	allIDTokenClaims = claimNonce | claimTokenHash | claimCodeHash | claimStateHash
 )
 
-func markOf(claim string) marks {
+func idTokenClaim(claim string) idTokenClaims {
 	switch claim {
 	case "nonce":
-		return markNonce
+		return claimNonce
 	case "at_hash":
-		return markTokenHash
+		return claimTokenHash
 	case "c_hash":
-		return markCodeHash
+		return claimCodeHash
 	case "s_hash":
-		return markStateHash
+		return claimStateHash
 	}
 	return 0
 }
 
-// parseMarks reads Issuer.IDTokenClaims.
-func parseMarks(names []string) (marks, error) {
+// parseIDTokenClaims parses Issuer.IDTokenClaims.
+func parseIDTokenClaims(names []string) (idTokenClaims, error) {
 	if len(names) == 0 {
-		return allMarks, nil
+		return allIDTokenClaims, nil
 	}
-	var all marks
+	var all idTokenClaims
 	for _, name := range names {
-		m := markOf(name)
+		m := idTokenClaim(name)
 		if m == 0 {
 			return 0, fmt.Errorf("claim %q does not tell an ID token: nonce, at_hash, c_hash and s_hash do", name)
 		}
@@ -145,32 +145,31 @@ func parseMarks(names []string) (marks, error) {
 	return all, nil
 }
 
-// isJOSE reports whether a token is meant to be a JWS or a JWE: whether it has
-// three parts or five, and the first begins as a JSON object with a member does.
-// Such a token is never taken for an opaque one.
+// isJOSE reports whether a token has the form of a JWS or a JWE: three or five parts, the first of
+// which begins as a JSON object with a member does. Such a token is never treated as opaque.
 func isJOSE(token string) bool {
 	if dots := strings.Count(token, "."); dots != 2 && dots != 4 {
 		return false
 	}
 	first, _, _ := strings.Cut(token, ".")
-	text, _ := base64.RawURLEncoding.DecodeString(first) // what stands before an error counts
+	text, _ := base64.RawURLEncoding.DecodeString(first) // the part before an error counts
 	const space = " \t\r\n"
 	text, ok := bytes.CutPrefix(bytes.TrimLeft(text, space), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(text, space), []byte(`"`))
 }
 
-// decodeJWS takes a JWS in compact serialization (RFC 7515 section 7.1) apart:
-// header and payload, which are JSON objects.
+// decodeJWS decodes a JWS in compact serialization (RFC 7515 section 7.1) to header and payload,
+// which are JSON objects.
 func decodeJWS(token string) (head, payload []byte, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return nil, nil, refuse("not a JWT") // JWE has five parts, an opaque token has any number
+		return nil, nil, reject("not a JWT") // JWE has five parts, an opaque token any number
 	}
 	var decoded [3][]byte
 	for n, part := range parts {
 		var err error
 		if decoded[n], err = base64.RawURLEncoding.Strict().DecodeString(part); err != nil || part == "" || strings.ContainsAny(part, "\r\n") {
-			return nil, nil, refuse("not base64url")
+			return nil, nil, reject("not base64url")
 		}
 	}
 	for _, text := range decoded[:2] {
@@ -181,16 +180,16 @@ func decodeJWS(token string) (head, payload []byte, err error) {
 	return decoded[0], decoded[1], nil
 }
 
-// checkObject checks the form of a JSON object that somebody else made (T8).
+// checkObject checks the form of a JSON object from an untrusted source (T8).
 func checkObject(text []byte) error {
 	info, err := jsonscan.Scan(text, jsonscan.Options{MaxDepth: maxTokenDepth, Unique: true})
 	if err != nil || info.Kind != jsonscan.Object {
-		return refuse("not a JSON object with unique members")
+		return reject("not a JSON object with unique members")
 	}
 	return nil
 }
 
-// parseToken takes a token apart. It checks form, not truth.
+// parseToken parses a token without verifying it.
 func parseToken(token string) (header, claims, error) {
 	var h header
 	var c claims
@@ -198,100 +197,100 @@ func parseToken(token string) (header, claims, error) {
 	if err != nil {
 		return h, c, err
 	}
-	if err := h.read(head); err != nil {
+	if err := h.parse(head); err != nil {
 		return h, c, err
 	}
-	return h, c, c.read(payload)
+	return h, c, c.parse(payload)
 }
 
-// read reads a JOSE header. Keys in the header are the sender's word for
-// itself, and critical extensions are ones that we do not know (RFC 8725 section 3.10).
-func (h *header) read(text []byte) error {
+// parse parses a JOSE header. Keys in the header are asserted by the sender alone, and critical
+// extensions are unknown here (RFC 8725 section 3.10), so both are rejected.
+func (h *header) parse(text []byte) error {
 	for name, value := range jsonscan.Members(text) {
 		var ok bool
 		switch string(name) {
 		case "alg":
-			h.algorithm, ok = text1(value)
+			h.algorithm, ok = stringValue(value)
 		case "kid":
-			h.key, ok = text1(value)
+			h.key, ok = stringValue(value)
 		case "typ":
-			h.kind, ok = text1(value)
+			h.kind, ok = stringValue(value)
 		case "crit", "b64", "jwk", "jku", "x5u", "enc", "zip":
-			return refuse("header member that is not supported")
+			return reject("header member that is not supported")
 		default:
-			ok = !isVariant(name, "alg", "kid", "typ", "crit", "b64", "jwk", "jku", "x5u", "enc", "zip")
+			ok = !isConfusable(name, "alg", "kid", "typ", "crit", "b64", "jwk", "jku", "x5u", "enc", "zip")
 		}
 		if !ok {
-			return refuse("malformed header")
+			return reject("malformed header")
 		}
 	}
 	return nil
 }
 
-// read reads the payload.
-func (c *claims) read(text []byte) error {
+// parse parses the payload.
+func (c *claims) parse(text []byte) error {
 	c.text = text
 	var authorized, cid, app string
 	for name, value := range jsonscan.Members(text) {
 		ok := true
 		switch string(name) {
 		case "iss":
-			c.issuer, ok = text1(value)
+			c.issuer, ok = stringValue(value)
 		case "sub":
-			c.subject, ok = text1(value)
+			c.subject, ok = stringValue(value)
 		case "client_id":
-			c.client, ok = text1(value)
+			c.client, ok = stringValue(value)
 		case "azp":
-			authorized, ok = text1(value)
+			authorized, ok = stringValue(value)
 		case "cid": // Okta
-			cid, ok = text1(value)
+			cid, ok = stringValue(value)
 		case "appid": // Entra ID, version 1.0
-			app, ok = text1(value)
+			app, ok = stringValue(value)
 		case "aud":
 			c.hasAudience = true
-			c.audiences, ok = texts(value)
+			c.audiences, ok = stringValues(value)
 		case "exp":
 			c.expiry, ok = numericDate(value)
 		case "nbf":
 			c.notBefore, ok = numericDate(value)
 		case "iat":
-			c.at, ok = numericDate(value)
+			c.issuedAt, ok = numericDate(value)
 		case "scope", "scp":
 			c.scopes, ok = appendScopeClaim(c.scopes, value)
 		case "cnf":
 			c.bound = true
 			c.thumbprint = keyThumbprint(value)
 		case "nonce", "at_hash", "c_hash", "s_hash":
-			c.marks |= markOf(string(name))
-		case "events": // logout and event tokens
-			c.identity = true
+			c.idTokenClaims |= idTokenClaim(string(name))
+		case "events": // logout and security event tokens
+			c.otherKind = true
 		case "token_use": // Cognito: access; Hydra and Dex, in introspection: access_token
-			use, _ := text1(value)
-			c.identity = c.identity || use != "access" && use != "access_token"
+			use, _ := stringValue(value)
+			c.otherKind = c.otherKind || use != "access" && use != "access_token"
 		case "typ": // Keycloak
-			kind, _ := text1(value)
-			c.identity = c.identity || slices.Contains(keycloakOthers(), kind)
+			kind, _ := stringValue(value)
+			c.otherKind = c.otherKind || slices.Contains(keycloakOtherTypes(), kind)
 		default:
-			ok = !isVariant(name, "iss", "sub", "client_id", "azp", "cid", "appid", "aud", "exp", "nbf", "iat", "scope", "scp",
+			ok = !isConfusable(name, "iss", "sub", "client_id", "azp", "cid", "appid", "aud", "exp", "nbf", "iat", "scope", "scp",
 				"cnf", "nonce", "at_hash", "c_hash", "s_hash", "events", "token_use", "typ")
 		}
 		if !ok {
-			return refuse("malformed claim")
+			return reject("malformed claim")
 		}
 	}
 	c.client = cmp.Or(c.client, authorized, cid, app)
 	return nil
 }
 
-// keycloakOthers are the values by which Keycloak says that a token is no access
-// token (TokenUtil and ClientRegistrationTokenUtils of its sources).
-func keycloakOthers() []string {
+// keycloakOtherTypes are the values of "typ" by which Keycloak marks tokens other than access
+// tokens (TokenUtil and ClientRegistrationTokenUtils of its sources).
+func keycloakOtherTypes() []string {
 	return []string{"ID", "Serialized-ID", "Refresh", "Offline", "Logout", "logout+jwt", "InitialAccessToken", "RegistrationAccessToken"}
 }
 
-// keyThumbprint returns the member "jkt" of a confirmation (RFC 9449 section
-// 6.1). One that asks for another proof too, such as a certificate (RFC 8705
-// section 3), can't be met by DPoP: then it returns "".
+// keyThumbprint returns the member "jkt" of a confirmation (RFC 9449 section 6.1). It returns ""
+// for a confirmation that also requires another proof, such as a certificate (RFC 8705 section 3),
+// which DPoP can't satisfy.
 func keyThumbprint(confirmation []byte) string {
 	thumbprint := ""
 	if jsonscan.KindOf(confirmation) != jsonscan.Object {
@@ -301,16 +300,15 @@ func keyThumbprint(confirmation []byte) string {
 		if string(name) != "jkt" {
 			return ""
 		}
-		thumbprint, _ = text1(value)
+		thumbprint, _ = stringValue(value)
 	}
 	return thumbprint
 }
 
-// isVariant reports whether a member name differs from a known one only by case
-// or by control characters around it: some parser behind or before us may take
-// it for the known one (T8). A name with U+FFFD, which stands for each half of a
-// surrogate pair, may be several names, as with [text1].
-func isVariant(name []byte, known ...string) bool {
+// isConfusable reports whether a member name differs from a known one only by case or surrounding
+// control characters: another parser may take it for the known one (T8). A name with U+FFFD, which
+// stands for each half of a surrogate pair, may be several names, as with [stringValue].
+func isConfusable(name []byte, known ...string) bool {
 	s := string(name)
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }) {
 		return true
@@ -319,9 +317,9 @@ func isVariant(name []byte, known ...string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(s, k) })
 }
 
-// text1 returns the value of a JSON string. One with U+FFFD is none: that also
-// stands for each half of a surrogate pair, and two names must not become one.
-func text1(value []byte) (string, bool) {
+// stringValue returns the value of a JSON string. It returns false for a string with U+FFFD, which
+// also stands for each half of a surrogate pair, so that different names never become equal.
+func stringValue(value []byte) (string, bool) {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return "", false
 	}
@@ -329,9 +327,9 @@ func text1(value []byte) (string, bool) {
 	return s, !strings.ContainsRune(s, utf8.RuneError)
 }
 
-// texts returns the values of a JSON string or array of strings.
-func texts(value []byte) ([]string, bool) {
-	if s, ok := text1(value); ok {
+// stringValues returns the values of a JSON string or array of strings.
+func stringValues(value []byte) ([]string, bool) {
+	if s, ok := stringValue(value); ok {
 		return []string{s}, true
 	}
 	if jsonscan.KindOf(value) != jsonscan.Array {
@@ -339,7 +337,7 @@ func texts(value []byte) ([]string, bool) {
 	}
 	var list []string
 	for e := range jsonscan.Elements(value) {
-		s, ok := text1(e)
+		s, ok := stringValue(e)
 		if !ok {
 			return nil, false
 		}
@@ -361,79 +359,79 @@ func numericDate(value []byte) (time.Time, bool) {
 	return time.Unix(int64(seconds), 0), true
 }
 
-// refuse is [refuse] with the issuer's name for the log.
-func (i *issuer) refuse(reason string) *refusal {
-	return &refusal{outcome: badToken, reason: reason, issuer: i.url}
+// reject is [reject] with the issuer's name for the log.
+func (i *issuer) reject(reason string) *rejection {
+	return &rejection{outcome: badToken, reason: reason, issuer: i.url}
 }
 
-// checkHeader compares the header of a JWT with the rules of its issuer.
+// checkHeader checks the header of a JWT against the rules of its issuer.
 func (i *issuer) checkHeader(h header) error {
 	switch {
 	case !slices.Contains(i.algorithms, jose.SignatureAlgorithm(h.algorithm)):
-		return i.refuse("algorithm not allowed")
+		return i.reject("algorithm not allowed")
 	case !slices.Contains(i.types, strings.ToLower(h.kind)):
-		return i.refuse("token type not accepted")
+		return i.reject("token type not accepted")
 	}
 	return nil
 }
 
-func (i *issuer) isIDToken(c claims) bool { return c.identity || c.marks&i.marks != 0 }
+func (i *issuer) isIDToken(c claims) bool { return c.otherKind || c.idTokenClaims&i.idTokenMarks != 0 }
 
-// check compares claims, of whatever kind of token, with the rules of their
-// issuer, and reads the scopes that it puts elsewhere than others.
-func (i *issuer) check(c *claims, now time.Time) error {
+// checkClaims checks the claims of a token of any kind against the rules of their issuer, and reads
+// the scopes from the configured claims.
+func (i *issuer) checkClaims(c *claims, now time.Time) error {
 	switch {
 	case i.isIDToken(*c):
-		return i.refuse("not an access token")
+		return i.reject("not an access token")
 	case c.bound && (i.dpop == DPoPOff || c.thumbprint == ""):
-		return i.refuse("bound to a key that was not proven") // RFC 9449 section 7.2, RFC 8705 section 3
+		return i.reject("bound to a key that was not proven") // RFC 9449 section 7.2, RFC 8705 section 3
 	case !c.bound && i.dpop == DPoPRequire:
-		return i.refuse("not bound to a key")
+		return i.reject("not bound to a key")
 	case c.subject == "" && c.client == "":
-		return i.refuse("neither subject nor client")
+		return i.reject("neither subject nor client")
 	case i.requireSub && c.subject == "":
-		return i.refuse("no subject")
+		return i.reject("no subject")
 	case i.requireClient && c.client == "":
-		return i.refuse("no client")
+		return i.reject("no client")
 	case len(i.clientIDs) > 0 && !slices.Contains(i.clientIDs, c.client):
-		return i.refuse("client")
+		return i.reject("client")
 	case !slices.ContainsFunc(c.audiences, i.isAudience) && (c.hasAudience || len(i.clientIDs) == 0):
-		return i.refuse("audience")
+		return i.reject("audience")
 	case c.expiry.IsZero():
-		return i.refuse("no expiry")
+		return i.reject("no expiry")
 	case !now.Before(c.expiry.Add(i.skew)):
-		return &refusal{outcome: expiredToken, reason: "expired", issuer: i.url}
+		return &rejection{outcome: expiredToken, reason: "expired", issuer: i.url}
 	case now.Add(i.skew).Before(c.notBefore):
-		return i.refuse("not valid yet")
-	case now.Add(i.skew).Before(c.at):
-		return i.refuse("issued in the future")
+		return i.reject("not valid yet")
+	case now.Add(i.skew).Before(c.issuedAt):
+		return i.reject("issued in the future")
 	case i.maxLifetime > 0 && c.lifetime(now) > i.maxLifetime:
-		return i.refuse("lives too long")
+		return i.reject("lives too long")
 	}
 	if i.scopeClaims != nil {
 		var ok bool
 		if c.scopes, ok = readScopes(c.text, i.scopeClaims); !ok {
-			return i.refuse("malformed claim")
+			return i.reject("malformed claim")
 		}
 	}
 	return nil
 }
 
-// lifetime is from "iat", or now if it is absent, to "exp".
+// lifetime is the time from "iat", or now if it is absent, to "exp".
 func (c *claims) lifetime(now time.Time) time.Duration {
-	if !c.at.IsZero() {
-		now = c.at
+	if !c.issuedAt.IsZero() {
+		now = c.issuedAt
 	}
 	return c.expiry.Sub(now)
 }
 
-// longLife is the lifetime of a token that deserves a warning (T7).
+// longLife is the lifetime beyond which a warning is logged (T7).
 const longLife = 24 * time.Hour
 
-// noteLifetime warns, once, of good tokens that live for days: nothing but the
-// removal of their key ends them earlier.
-func (i *issuer) noteLifetime(ctx context.Context, c claims, now time.Time) {
-	if i.maxLifetime > 0 || i.asks != nil || c.lifetime(now) <= longLife || i.longLived.Swap(true) {
+// warnLongLived logs, once, that tokens live for days: they can be revoked only by removing their
+// key.
+func (i *issuer) warnLongLived(ctx context.Context, c claims, now time.Time) {
+	if i.maxLifetime > 0 || i.introspector != nil || c.lifetime(now) <= longLife || i.longLived.Swap(true) {
 		return
 	}
 	i.log.LogAttrs(ctx, slog.LevelWarn, "tokens of issuer live long; max_lifetime bounds it",
@@ -444,9 +442,9 @@ func (i *issuer) isAudience(a string) bool {
 	return slices.Contains(i.audiences, a) || slices.Contains(i.audiences, canonicalAudience(a))
 }
 
-// canonicalAudience lowers scheme and host, the only difference in which two
-// identifiers may be equal (T2); path, port and trailing slash count. Identifiers are
-// not compared by origin: a default port that is written makes another one.
+// canonicalAudience lowers scheme and host, the only parts in which equal identifiers may differ
+// (T2); path, port and trailing slash are significant. Identifiers are not compared by origin: an
+// explicit default port makes a different one.
 func canonicalAudience(a string) string {
 	scheme, rest, ok := strings.Cut(a, "://")
 	if !ok {
@@ -459,27 +457,27 @@ func canonicalAudience(a string) string {
 	return origin.Lower(scheme) + "://" + origin.Lower(rest[:end]) + rest[end:]
 }
 
-// publishedWithin is how long after the time that a token bears its key may be missing among those that are published: some issuers set that time back
-// by five minutes, as Entra ID does, and key sets pass through caches.
+// publishedWithin is how long after a token's "iat" its key may still be missing from the published
+// keys: some issuers, such as Entra ID, set "iat" back by five minutes, and key sets pass through
+// caches.
 const publishedWithin = 5 * time.Minute
 
-// verifySignature returns the key set whose key made the signature. If no key
-// could have made it, the keys are fetched once more: there may be a new one (T10, T11).
-// That is not done for a token that was issued (at) well before they were fetched: its key is
-// gone. The time may be made up, but who does that has a token that is no good.
+// verifySignature returns the key set whose key made the signature. If no key fits, the keys are
+// fetched once more, as there may be a new one (T10, T11), unless the token was issued well before
+// the last fetch: its key was removed. "iat" may be forged, but then the token is invalid anyway.
 func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at, now time.Time) (*keySet, error) {
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
-	var jws *jose.JSONWebSignature // made when there is a key to try: who makes up keys has no more work done
-	c.check.did(CheckSignature, i.url)
+	var jws *jose.JSONWebSignature // parsed only when there is a key to try, so that made-up keys cost nothing
+	c.check.record(CheckSignature, i.url)
 	for fetched := false; ; fetched = true {
-		asOf := time.Unix(0, i.fetched.Load()) // before the keys are read, which may be newer then, but not older
-		keys := i.current(now)
+		asOf := time.Unix(0, i.fetched.Load()) // before the keys are read: they may be newer, but not older
+		keys := i.currentKeys(now)
 		if keys != nil {
 			for _, k := range keys.find(h.key, algorithm) {
 				if jws == nil {
 					var err error
 					if jws, err = jose.ParseSignedCompact(c.token, []jose.SignatureAlgorithm{algorithm}); err != nil {
-						return nil, &refusal{outcome: badToken, reason: "not a JWS", issuer: i.url}
+						return nil, &rejection{outcome: badToken, reason: "not a JWS", issuer: i.url}
 					}
 				}
 				if _, err := jws.Verify(k.public); err == nil {
@@ -487,20 +485,20 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 				}
 			}
 			if h.key != "" && keys.knows(h.key) {
-				return nil, &refusal{outcome: badToken, reason: "signature", issuer: i.url}
+				return nil, &rejection{outcome: badToken, reason: "signature", issuer: i.url}
 			}
 		}
 		if fetched || keys != nil && !at.IsZero() && asOf.After(at.Add(publishedWithin+i.skew)) {
-			return nil, &refusal{outcome: badToken, reason: "unknown key", issuer: i.url}
+			return nil, &rejection{outcome: badToken, reason: "unknown key", issuer: i.url}
 		}
 		if err := i.refresh(ctx, true); err != nil {
-			var no *refusal
-			if errors.As(err, &no) {
-				return nil, no
+			var rejected *rejection
+			if errors.As(err, &rejected) {
+				return nil, rejected
 			}
-			c.check.did(CheckKeys, i.url)
-			return nil, &refusal{outcome: unavailable, reason: "keys can't be fetched", issuer: i.url, retry: bucketRefill}
+			c.check.record(CheckKeys, i.url)
+			return nil, &rejection{outcome: unavailable, reason: "keys can't be fetched", issuer: i.url, retryAfter: bucketRefill}
 		}
-		c.check.did(CheckKeys, i.url)
+		c.check.record(CheckKeys, i.url)
 	}
 }

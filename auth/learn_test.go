@@ -52,13 +52,13 @@ func TestWhenIssuersAreAsked(t *testing.T) {
 			a := &asked{start: time.Now(), accept: map[string]bool{}}
 			a.broken = func(path string) bool { return broken(time.Since(a.start), path) }
 			var log bytes.Buffer
-			i, err := newIssuer(c, &http.Client{Transport: a}, &fetches{}, time.Now, slog.New(slog.NewTextHandler(&log, nil)))
+			i, err := newIssuer(c, &http.Client{Transport: a}, &fetchGroup{}, time.Now, slog.New(slog.NewTextHandler(&log, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
-			go func() { defer close(done); i.keepFresh(ctx) }()
+			go func() { defer close(done); i.refreshLoop(ctx) }()
 			time.Sleep(last)
 			synctest.Wait()
 			cancel()
@@ -105,33 +105,33 @@ func TestWhenIssuersAreAsked(t *testing.T) {
 // TestBadTokensOfAddress: what an address has for bad tokens is spent by those alone.
 func TestBadTokensOfAddress(t *testing.T) {
 	refused := 0
-	b := &badTokens{
+	b := &badTokenLimit{
 		BadTokens: BadTokens{
 			Address: func(r *http.Request) (netip.Addr, bool) {
 				a, err := netip.ParseAddr(r.RemoteAddr)
 				return a, err == nil
 			},
-			Refused: func(*http.Request) { refused++ },
+			OnReject: func(*http.Request) { refused++ },
 		},
-		spent: addressBuckets{rate: rate{size: 2, refill: time.Second}},
+		buckets: addressBuckets{rate: rate{size: 2, refill: time.Second}},
 	}
 	now := time.Unix(1_000, 0)
 	from := func(address string) *http.Request { return &http.Request{RemoteAddr: address} }
 	for range 3 {
-		good, err := b.spend(from("192.0.2.1"), now)
+		good, err := b.charge(from("192.0.2.1"), now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		good()
-		if _, err := b.spend(from("nobody"), now); err != nil {
+		if _, err := b.charge(from("nobody"), now); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.spend(nil, now); err != nil {
+		if _, err := b.charge(nil, now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for n, want := range []string{"<nil>", "<nil>", "too many bad tokens from one address"} {
-		if _, err := b.spend(from("192.0.2.1"), now); fmt.Sprint(err) != want {
+		if _, err := b.charge(from("192.0.2.1"), now); fmt.Sprint(err) != want {
 			t.Errorf("bad token %d: %v", n, err)
 		}
 	}
@@ -144,20 +144,20 @@ func TestBadTokensOfAddress(t *testing.T) {
 		for n := range 8 {
 			a.take(netip.AddrFrom4([4]byte{10, 0, 0, byte(n)}), now.Add(time.Duration((n+3)%8)*time.Second))
 		}
-		a.forget()
+		a.evict()
 		if len(a.buckets) != 7 || a.buckets[netip.AddrFrom4([4]byte{10, 0, 0, 5})] != nil {
 			t.Fatal("not the one that was used least recently is forgotten")
 		}
 	}
 	// A question that the guard has no room for is not on the address's account.
-	g := &Guard{address: b.Address}
-	asks := &introspector{rate: rate{size: 1, refill: time.Second}, addresses: addressBuckets{rate: rate{size: 5, refill: time.Hour}}}
+	g := &Guard{clientAddress: b.Address}
+	asks := &introspector{rate: rate{size: 1, refill: time.Second}, addressLimit: addressBuckets{rate: rate{size: 5, refill: time.Hour}}}
 	for n, want := range []string{"<nil>", "too many unknown tokens", "too many unknown tokens"} {
-		if _, err := g.spend(asks, &issuer{}, credential{request: from("192.0.2.1")}, now); fmt.Sprint(err) != want {
+		if _, err := g.charge(asks, &issuer{}, credential{request: from("192.0.2.1")}, now); fmt.Sprint(err) != want {
 			t.Errorf("question %d: %v", n, err)
 		}
 	}
-	if used := asks.addresses.buckets[netip.MustParseAddr("192.0.2.1")].used; used != 1 {
+	if used := asks.addressLimit.buckets[netip.MustParseAddr("192.0.2.1")].used; used != 1 {
 		t.Errorf("%d questions are on its account", used)
 	}
 }
@@ -178,10 +178,10 @@ func TestSmallRules(t *testing.T) {
 	if _, ok := (&variables{principal: &Principal{}}).ResolveName("none"); ok {
 		t.Error("a name that there is not has a value")
 	}
-	if _, err := newLongText([]byte("x")).ConvertToNative(reflect.TypeFor[string]()); err == nil {
+	if _, err := newLongString([]byte("x")).ConvertToNative(reflect.TypeFor[string]()); err == nil {
 		t.Error("a text that is too long has a value")
 	}
-	if _, err := (noNumber{}).ConvertToNative(reflect.TypeFor[float64]()); err == nil {
+	if _, err := (overflowNumber{}).ConvertToNative(reflect.TypeFor[float64]()); err == nil {
 		t.Error("a number that is none has a value")
 	}
 	i := &issuer{url: "u"}
@@ -189,17 +189,17 @@ func TestSmallRules(t *testing.T) {
 		`[]`: "read metadata: not an object", `{"issuer":"x"}`: `metadata of issuer "x"`, `{"issuer":"u","issuer":"x"}`: `read metadata: json: member name "issuer" stands twice at byte 14`,
 		`{"issuer":"u"}`: "<nil>",
 	} {
-		if _, err := i.readDocument([]byte(text)); fmt.Sprint(err) != want {
+		if _, err := i.parseServerMetadata([]byte(text)); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	if !isPrivate([]byte(`{"kty":"RSA","d":"x"}`)) || isPrivate([]byte(`{"kty":"RSA","n":"x"}`)) {
 		t.Error("a private key is taken for a public one, or the other way round")
 	}
-	if (key{public: 5}).fits("RS256") {
+	if (key{public: 5}).supports("RS256") {
 		t.Error("what is no key fits")
 	}
-	p := &proofs{nonces: [][]byte{[]byte("key")}}
+	p := &proofVerifier{nonces: [][]byte{[]byte("key")}}
 	made := time.Unix(1_000_000, 0)
 	nonce := p.newNonce(made)
 	for at, want := range map[time.Duration]bool{nonceTime - 1: true, nonceTime: false, -proofTime + 1: true, -proofTime: false} {
@@ -214,26 +214,26 @@ func TestSmallRules(t *testing.T) {
 			t.Errorf("after %v the next nonce is handed out: %t", after, !want)
 		}
 	}
-	for _, bad := range []string{"x", (&proofs{nonces: [][]byte{[]byte("other")}}).newNonce(made)} {
+	for _, bad := range []string{"x", (&proofVerifier{nonces: [][]byte{[]byte("other")}}).newNonce(made)} {
 		if _, ok := p.openNonce(bad); ok {
 			t.Errorf("%s is a nonce of ours", bad)
 		}
 	}
 	from := context.WithValue(NewContext(t.Context(), &Principal{Subject: "s"}), tokenKey{}, Token{"t"})
-	if ctx := Carry(t.Context(), from); FromContext(ctx) == nil || FromContext(ctx).Subject != "s" {
+	if ctx := WithCallerOf(t.Context(), from); FromContext(ctx) == nil || FromContext(ctx).Subject != "s" {
 		t.Error("the caller is not carried on")
 	} else if token, ok := SubjectToken(ctx); !ok || token.value != "t" {
 		t.Error("the token of the caller is not carried on")
 	}
-	if _, ok := SubjectToken(Carry(t.Context(), t.Context())); ok || FromContext(Carry(t.Context(), t.Context())) != nil {
+	if _, ok := SubjectToken(WithCallerOf(t.Context(), t.Context())); ok || FromContext(WithCallerOf(t.Context(), t.Context())) != nil {
 		t.Error("somebody is carried on where nobody is")
 	}
 	v := (&Guard{}).Views([][]string{{"a"}, {"b"}, {"a"}, {"c"}})
 	if len(v.sets) != 3 || len(v.Of(&Principal{}).bits) != 1 {
 		t.Errorf("%d sets, %d bytes", len(v.sets), len(v.Of(&Principal{}).bits))
 	}
-	var known verdicts
-	known.put([32]byte{}, verdict{good: &verified{}, until: made.UnixNano()}, made)
+	var known introspectionCache
+	known.put([32]byte{}, introspectionResult{verified: &verified{}, until: made.UnixNano()}, made)
 	if len(known.shards[0].entries) != 0 {
 		t.Error("a verdict that does not count any more is kept")
 	}
@@ -244,8 +244,8 @@ func TestRefusalsAreCounted(t *testing.T) {
 	var log bytes.Buffer
 	var counted []string
 	g := &Guard{
-		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), refused: func(_ *http.Request, reason string, _ int) { counted = append(counted, reason) },
-		address: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.7"), true }, now: time.Now, challenges: newChallenges("m", nil, nil), cache: &cache{},
+		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), onReject: func(_ *http.Request, reason string, _ int) { counted = append(counted, reason) },
+		clientAddress: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.7"), true }, now: time.Now, challenges: newChallenges("m", nil, nil), cache: &tokenCache{},
 	}
 	h := g.Protect(http.NotFoundHandler())
 	for _, authorization := range []string{"", ",", "Bearer " + strings.Repeat("a", maxToken+1), "Bearer " + strings.Repeat("a", maxToken)} {
@@ -255,7 +255,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 		}
 		h.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	g.refuse(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil), credential{}, context.Canceled)
+	g.reject(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil), credential{}, context.Canceled)
 	if want := []string{"no token", "not exactly one token", "token too long", "not a JWT", "canceled"}; !slices.Equal(counted, want) {
 		t.Errorf("counted %q, want %q", counted, want)
 	}
@@ -270,9 +270,9 @@ func TestRefusalsAreCounted(t *testing.T) {
 			t.Errorf("proofs %s: %v", proof, o)
 		}
 	}
-	p := &proofs{}
+	p := &proofVerifier{}
 	for n, want := range map[int]string{maxProof: "not a JWS of JSON objects", maxProof + 1: "too long"} {
-		if _, err := p.parse(strings.Repeat("a", n)); fmt.Sprint(err) != fmt.Sprint(badProofOf(want)) {
+		if _, err := p.parse(strings.Repeat("a", n)); fmt.Sprint(err) != fmt.Sprint(rejectProof(want)) {
 			t.Errorf("a proof of %d bytes: %v", n, err)
 		}
 	}

@@ -11,47 +11,47 @@ import (
 	"time"
 )
 
-// refusal is why a token was not accepted. It holds nothing of the token.
-type refusal struct {
-	outcome outcome
-	reason  string        // for the log: one of a closed set
-	issuer  string        // a configured issuer, or empty
-	retry   time.Duration // unavailable: when to come back
-	costs   bool          // unavailable: it is on the account of its address all the same
+// rejection is the reason that a token was not accepted. It holds nothing of the token.
+type rejection struct {
+	outcome    outcome
+	reason     string        // for the log; one of a closed set
+	issuer     string        // a configured issuer, or empty
+	retryAfter time.Duration // the Retry-After of an unavailable outcome
+	charged    bool          // an unavailable outcome that is charged to the caller's address nevertheless
 }
 
 // Error implements error.
-func (r *refusal) Error() string { return r.reason }
+func (r *rejection) Error() string { return r.reason }
 
-func refuse(reason string) *refusal { return &refusal{outcome: badToken, reason: reason} }
+func reject(reason string) *rejection { return &rejection{outcome: badToken, reason: reason} }
 
-// credential is what a request brings to be let in.
+// credential is the access token of a request, with its DPoP proof.
 type credential struct {
 	token   string
 	dpop    bool          // the scheme is DPoP, not Bearer
-	proof   string        // with DPoP
+	proof   string        // only with DPoP
 	request *http.Request // nil only in tests
-	check   *Check        // what is done for it; nil: nothing, or nobody wants to know
+	check   *Check        // the work done for it; nil if nothing is measured
 }
 
-// Protect lets requests with a valid token through, with the [Principal] in
-// their context. All others it answers itself: 401 with a challenge, 400, 429
-// or 503. It answers every method so: CORS preflight is for a layer before it.
+// Protect passes requests with a valid token on, with the [Principal] in their context. It answers
+// all others itself: 401 with a challenge, 400, 429 or 503. It does so for every method; CORS
+// preflight belongs to an outer middleware.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, refused := g.credential(r)
 		if c.token == "" {
-			g.count(r, refused.String(), refused)
+			g.notifyRejection(r, refused.String(), refused)
 			g.challenges.write(w, refused, c.dpop, 0)
 			return
 		}
 		p, err := g.authenticate(r.Context(), c)
 		if err != nil {
-			g.refuse(w, r, c, err)
+			g.reject(w, r, c, err)
 			return
 		}
 		if c.dpop {
-			g.proofs.refreshNonce(w.Header(), c.proof, g.now())
+			g.dpop.refreshNonce(w.Header(), c.proof, g.now())
 		}
 		ctx := NewContext(r.Context(), p)
 		if g.keepToken {
@@ -61,48 +61,50 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// isUnavailable tells whether a token could not be looked at, so that nobody knows whether it is good.
+// isUnavailable reports whether a token could not be verified, so that its validity is unknown.
 func isUnavailable(err error) bool {
-	var no *refusal
-	return !errors.As(err, &no) || no.outcome == unavailable
+	var rejected *rejection
+	return !errors.As(err, &rejected) || rejected.outcome == unavailable
 }
 
-// costsAddress tells whether a token that came to err is on the account of its address: it is no good, or of an unknown key when the issuer has been asked
-// for such keys too often and has answered, or it may be why the issuer refused the question. While the issuer is away nobody knows whether a token is good.
-func costsAddress(err error) bool {
-	var no *refusal
-	return err != nil && (!isUnavailable(err) || errors.As(err, &no) && no.costs)
+// chargesAddress reports whether a token that failed with err is charged to the caller's address:
+// it is invalid, names an unknown key when the issuer has been asked for such keys too often and
+// has answered, or may be the cause of the issuer's error. While the issuer is down, a token's
+// validity is unknown and nothing is charged.
+func chargesAddress(err error) bool {
+	var rejected *rejection
+	return err != nil && (!isUnavailable(err) || errors.As(err, &rejected) && rejected.charged)
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, c credential, err error) {
-	var no *refusal
-	if !errors.As(err, &no) { // the client went away while keys were fetched
-		no = &refusal{outcome: unavailable, reason: "canceled"}
+func (g *Guard) reject(w http.ResponseWriter, r *http.Request, c credential, err error) {
+	var rejected *rejection
+	if !errors.As(err, &rejected) { // the client went away while keys were fetched
+		rejected = &rejection{outcome: unavailable, reason: "canceled"}
 	}
-	g.count(r, no.reason, no.outcome)
+	g.notifyRejection(r, rejected.reason, rejected.outcome)
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
-		attrs := []slog.Attr{slog.String("reason", no.reason), slog.String("issuer", no.issuer)}
-		if g.address != nil {
-			if client, ok := g.address(r); ok {
+		attrs := []slog.Attr{slog.String("reason", rejected.reason), slog.String("issuer", rejected.issuer)}
+		if g.clientAddress != nil {
+			if client, ok := g.clientAddress(r); ok {
 				attrs = append(attrs, slog.String("client", client.String()))
 			}
 		}
 		g.log.LogAttrs(r.Context(), slog.LevelDebug, "token refused", attrs...)
 	}
-	if no.outcome == nonceNeeded {
-		g.proofs.setNonce(w.Header(), g.now())
+	if rejected.outcome == nonceNeeded {
+		g.dpop.setNonce(w.Header(), g.now())
 	}
-	g.challenges.write(w, no.outcome, c.dpop, no.retry)
+	g.challenges.write(w, rejected.outcome, c.dpop, rejected.retryAfter)
 }
 
-// count tells who counts refusals of one.
-func (g *Guard) count(r *http.Request, reason string, o outcome) {
-	if g.refused != nil {
-		g.refused(r, reason, g.challenges.answers[o].status)
+// notifyRejection calls the hook for rejected requests.
+func (g *Guard) notifyRejection(r *http.Request, reason string, o outcome) {
+	if g.onReject != nil {
+		g.onReject(r, reason, g.challenges.bearer[o].status)
 	}
 }
 
-// credential returns the one token of the request, or none and the outcome (T9, H4).
+// credential returns the single token of the request, or none and the outcome (T9, H4).
 func (g *Guard) credential(r *http.Request) (credential, outcome) {
 	var c credential
 	if q := r.URL.RawQuery; q != "" && queryHasToken(q) {
@@ -121,9 +123,9 @@ func (g *Guard) credential(r *http.Request) (credential, outcome) {
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if strings.IndexByte(values[0], ',') >= 0 {
-		return c, badRequest // two lines that a proxy has joined
+		return c, badRequest // two header lines that a proxy has joined
 	}
-	if g.proofs != nil && strings.EqualFold(scheme, "DPoP") {
+	if g.dpop != nil && strings.EqualFold(scheme, "DPoP") {
 		c.dpop = true
 	} else if !strings.EqualFold(scheme, "Bearer") {
 		return c, noToken
@@ -145,8 +147,8 @@ func (g *Guard) credential(r *http.Request) (credential, outcome) {
 	return c, 0
 }
 
-// queryHasToken looks for access_token, however it is escaped and whatever
-// separates it (RFC 6750 section 2.3, which MCP forbids).
+// queryHasToken reports whether a query contains access_token, however it is escaped and separated
+// (RFC 6750 section 2.3, which MCP forbids).
 func queryHasToken(query string) bool {
 	if strings.Contains(query, "access_token") {
 		return true
@@ -169,7 +171,7 @@ func isToken68(s string) bool {
 	return s != ""
 }
 
-// token68 tells of each byte whether it may stand in a b64token. It is never written to.
+// token68 is the set of bytes allowed in a b64token. It is never written to.
 var token68 = func() (set [256]bool) {
 	for c := range set {
 		b := byte(c)
@@ -182,51 +184,51 @@ func isBase64URL(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// authenticate verifies a token, or finds that it was verified before with keys
-// that are still in force; then it checks the proof of a token that needs one.
+// authenticate verifies a token, or finds it in the cache, verified with keys that are still
+// current. It then checks the DPoP proof if the token needs one.
 func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, error) {
 	if len(c.token) > maxToken {
-		return nil, refuse("token too long")
+		return nil, reject("token too long")
 	}
 	now := g.now()
 	var buf [2 << 10]byte // most tokens fit, and then nothing is allocated
 	sum := sha256.Sum256(append(buf[:0], c.token...))
 	v := g.cache.get(sum, now)
-	if v == nil && g.opaque != nil {
-		v = g.opaque.asks.recall(c.token, now).good
+	if v == nil && g.opaqueIssuer != nil {
+		v = g.opaqueIssuer.introspector.cached(c.token, now).verified
 	}
 	if v == nil {
-		if g.checked != nil {
+		if g.onCheck != nil {
 			c.check = &Check{Begin: now}
 		}
-		good, err := g.badTokens.spend(c.request, now)
+		good, err := g.badTokens.charge(c.request, now)
 		if err != nil {
 			return nil, err
 		}
 		v, err = g.verify(ctx, c, now)
-		if !costsAddress(err) {
+		if !chargesAddress(err) {
 			good()
 		}
 		if err != nil {
-			g.tellCheck(c, err)
+			g.reportCheck(c, err)
 			return nil, err
 		}
-		if v.issuer.asks == nil {
+		if v.issuer.introspector == nil {
 			g.cache.put(sum, v, now)
 		}
 	}
-	if len(g.own) > 0 && !g.isHere(v) {
-		return nil, v.issuer.refuse("audience")
+	if len(g.requiredAudience) > 0 && !g.isForThisEndpoint(v) {
+		return nil, v.issuer.reject("audience")
 	}
 	if c.dpop || v.thumbprint != "" {
-		if g.checked != nil && c.check == nil {
+		if g.onCheck != nil && c.check == nil {
 			c.check = &Check{Begin: now, Kind: CheckProof, Issuer: v.issuer.url}
 		}
-		if err := g.proofs.check(ctx, c, v, sum, now); err != nil {
-			g.tellCheck(c, err)
+		if err := g.dpop.verify(ctx, c, v, sum, now); err != nil {
+			g.reportCheck(c, err)
 			return nil, err
 		}
 	}
-	g.tellCheck(c, nil)
+	g.reportCheck(c, nil)
 	return v.principal, nil
 }

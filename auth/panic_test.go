@@ -20,14 +20,14 @@ func TestPanicWhileKeysAreFetched(t *testing.T) {
 	})
 	i := h.guard.issuers[h.a.url]
 	broken = true
-	if err := i.tryRefresh(t.Context()); err == nil || err.Error() != "panic: injected" {
+	if err := i.refreshRecovering(t.Context()); err == nil || err.Error() != "panic: injected" {
 		t.Errorf("tryRefresh = %v", err)
 	}
 	if log := h.log.String(); !strings.Contains(log, "keys or metadata of issuer not fetched") || !strings.Contains(log, "issuer.go") {
 		t.Errorf("log: %s", log)
 	}
 	broken = false
-	if err := i.tryRefresh(t.Context()); err != nil {
+	if err := i.refreshRecovering(t.Context()); err != nil {
 		t.Errorf("after the panic: %v", err)
 	}
 }

@@ -2,9 +2,9 @@ package auth
 
 import "slices"
 
-// Preset returns what is usual for a provider: an [Issuer] whose fields are set
-// where they differ from the defaults, to be completed by [Issuer.WithDefaults].
-// The names are those of [Presets].
+// Preset returns the usual settings for a provider: an [Issuer] in which only the
+// fields that differ from the defaults are set, to be completed by
+// [Issuer.WithDefaults]. The names are those of [Presets].
 //
 //	name      issuer identifier                                 "typ"        client            scopes                 audience
 //	keycloak  https://HOST/realms/REALM                         JWT          azp               scope                  needs an audience mapper
@@ -13,46 +13,44 @@ import "slices"
 //	okta      https://ORG.okta.com/oauth2/SERVER                none         cid               scp, a list            that of the authorization server
 //	cognito   https://cognito-idp.REGION.amazonaws.com/POOL     none         client_id         scope                  none: set ClientIDs; or the resource
 //	google    https://accounts.google.com                       opaque       azp               scope                  the client id
-//	dex       that of its configuration                         none         azp, if any       groups                 the client id
-//	hydra     that of its configuration                         JWT          client_id         scp, a list, or scope  what the client may ask for
+//	dex       as configured                                     none         azp, if any       groups                 the client id
+//	hydra     as configured                                     JWT          client_id         scp, a list, or scope  what the client may ask for
 //
-// What to know of them:
+// Each requires a subject, which these providers put into every valid token. A
+// Keycloak without the client scope "basic" omits it from the tokens of users, and
+// all users of a client would be one principal.
 //
-// Each demands a subject, which these providers put into every good token. A
-// Keycloak whose client scope "basic" is missing puts none into the tokens of
-// users, and all users of a client would be one principal.
-//
-// Keycloak says in the claim "typ" what a token is: Bearer or DPoP, or else ID,
-// Refresh and so on. Servers before 25 put "nonce" into access tokens, so that
-// alone is no sign. Roles can be scopes: ScopeClaims /realm_access/roles.
+// Keycloak states the kind of a token in the claim "typ": Bearer or DPoP, or else
+// ID, Refresh and so on. Servers before 25 put "nonce" into access tokens, so that
+// claim alone does not mark an ID token. Roles can be used as scopes: ScopeClaims
+// /realm_access/roles.
 //
 // Entra ID issues tokens of version 2.0 only if the API's manifest says so
 // (requestedAccessTokenVersion 2); others have another issuer, and may have the
 // application ID URI as audience. TENANT is the GUID. Tokens for a user have scp,
-// those for an application have roles. Clients ask for URI/NAME, where URI is the
+// those for an application have roles. Clients request URI/NAME, where URI is the
 // application ID URI, and get NAME: let NAME imply URI/NAME. ID tokens have no azp.
 //
-// Okta's own server (without /oauth2/…) issues tokens for Okta alone: use a
-// custom one.
+// Okta's org authorization server (without /oauth2/…) issues tokens for Okta
+// alone: use a custom one.
 //
-// Cognito marks tokens with token_use; without a resource in the request its
-// access tokens carry no audience, and then ClientIDs is what keeps the tokens of
+// Cognito marks tokens with token_use. Without a resource in the request its
+// access tokens have no audience, and then ClientIDs is what keeps the tokens of
 // other applications out.
 //
-// Google's access tokens are made for Google's APIs, and nobody but its
-// tokeninfo endpoint can read them. They are accepted for the applications
-// that are listed as audiences, whatever resource the application had in mind.
-// Its identity tokens are ID tokens, and refused.
+// Google's access tokens are made for Google's APIs, and only its tokeninfo
+// endpoint can read them. They are accepted for the applications that are listed
+// as audiences, whatever resource they were requested for. Its identity tokens are
+// ID tokens, and rejected.
 //
-// Dex makes access tokens as it makes ID tokens: the same claims, keys and
-// audience. The ID token that came with a code is known by c_hash; that of a
-// refresh can't be told from an access token. Both are only ever given to the
-// same client.
+// Dex makes access tokens like ID tokens, with the same claims, keys and audience.
+// The ID token issued with a code has c_hash; that of a refresh can't be
+// distinguished from an access token. Both are only given to the same client.
 //
 // Hydra's access tokens are opaque unless strategies.access_token is jwt. For
-// opaque ones set Tokens and Introspection; its endpoint is that of the admin port,
-// /admin/oauth2/introspect. It knows "audience", not "resource": what the consent
-// application grants is the audience.
+// opaque ones set Tokens and Introspection; the endpoint is on the admin port,
+// /admin/oauth2/introspect. It supports "audience", not "resource": the audience is
+// what the consent application grants.
 func Preset(name string) (Issuer, bool) {
 	for _, p := range presets() {
 		if p.name == name {
@@ -77,8 +75,8 @@ type preset struct {
 	issuer Issuer
 }
 
-// presets are the rows of the table at [Preset]. Where each claim is documented
-// stands in testdata/presets.
+// presets are the rows of the table at [Preset]. The documentation of each claim
+// is in testdata/presets.
 func presets() []preset {
 	return []preset{
 		{"keycloak", Issuer{

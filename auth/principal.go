@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Principal is who a verified token speaks for. It is shared by all requests
-// that bring the token: treat it as read-only.
+// Principal is the identity that a verified token represents. It is shared by all requests with
+// that token; treat it as read-only.
 type Principal struct {
 	// Issuer is the issuer identifier, "iss".
 	Issuer string
@@ -17,21 +17,20 @@ type Principal struct {
 	Subject string
 	// ClientID is "client_id", else "azp"; empty if the token has neither.
 	ClientID string
-	// Scopes are the granted scopes, as they stand in the token.
+	// Scopes are the granted scopes, unchanged.
 	Scopes []string
-	// Expiry is the time after which the token is no longer accepted, without the skew.
-	Expiry time.Time
-	id     string
-	bound  bool          // the token was sent with a proof
-	skew   time.Duration // for which it is still accepted after Expiry
-	claims *claimSet     // nil: they are not kept
-	group  int           // number of the one that it belongs to, from 1; 0: none
-	member string        // its name there
+	// Expiry is the expiry of the token, without the clock skew; zero if it has none.
+	Expiry      time.Time
+	id          string
+	bound       bool          // the token was sent with a DPoP proof
+	skew        time.Duration // added to Expiry
+	claims      *claimSet     // nil unless claims are kept
+	group       int           // 1-based index of its group; 0 if it has none
+	groupMember string        // its name in the group
 }
 
-// Until returns when the token begins to be refused: after its expiry, the
-// gateway tolerates the difference of clocks, an issuer that is asked does not.
-// Zero if the token has no expiry.
+// Until returns the time at which the token begins to be rejected: Expiry plus the tolerated clock
+// skew, which applies to JWTs only. It is zero if the token has no expiry.
 func (p *Principal) Until() time.Time {
 	if p.Expiry.IsZero() {
 		return p.Expiry
@@ -39,8 +38,7 @@ func (p *Principal) Until() time.Time {
 	return p.Expiry.Add(p.skew)
 }
 
-// ID returns a name that is unique among the principals of all issuers. It is
-// not a secret.
+// ID returns a name that is unique among the principals of all issuers. It is not secret.
 func (p *Principal) ID() string {
 	if p == nil {
 		return ""
@@ -51,8 +49,8 @@ func (p *Principal) ID() string {
 	return identify(p.Issuer, p.Subject, p.ClientID)
 }
 
-// identify joins issuer and subject. An issuer identifier holds neither '|'
-// nor '#', so the result can be read in one way only.
+// identify joins issuer and subject. An issuer identifier contains neither '|' nor '#', so the
+// result is unambiguous.
 func identify(issuer, subject, client string) string {
 	if subject != "" {
 		return issuer + "|" + subject
@@ -73,8 +71,9 @@ func FromContext(ctx context.Context) *Principal {
 	return p
 }
 
-// Carry returns ctx with the caller whom another context carries: for what is done for a caller after the request.
-func Carry(ctx, from context.Context) context.Context {
+// WithCallerOf returns ctx with the principal and token of another context, for work done on behalf
+// of a caller after the request.
+func WithCallerOf(ctx, from context.Context) context.Context {
 	if p := FromContext(from); p != nil {
 		ctx = NewContext(ctx, p)
 	}
@@ -86,19 +85,19 @@ func Carry(ctx, from context.Context) context.Context {
 
 type tokenKey struct{}
 
-// Token is the caller's access token on its way to a token exchange (RFC 8693).
-// It prints as [redacted].
+// Token is the caller's access token, for use in a token exchange (RFC 8693). It prints as
+// [redacted].
 type Token struct{ value string }
 
-// SubjectToken returns the caller's token. It is there for token exchange
-// alone: the token must go to the authorization server and to nobody else (T1).
-// False: there is none, or [Options.KeepToken] is not set.
+// SubjectToken returns the caller's token, for token exchange only: it must be sent to the
+// authorization server and to nobody else (T1). It returns false if there is none, or
+// [Options.KeepToken] is not set.
 func SubjectToken(ctx context.Context) (Token, bool) {
 	t, ok := ctx.Value(tokenKey{}).(Token)
 	return t, ok
 }
 
-// Use hands the token to f, and returns what f returns. f must not keep it.
+// Use calls f with the token and returns its error. f must not keep the token.
 func (t Token) Use(f func(token string) error) error { return f(t.value) }
 
 const redacted = "[redacted]"
@@ -109,7 +108,7 @@ func (Token) String() string { return redacted }
 // GoString implements [fmt.GoStringer].
 func (Token) GoString() string { return redacted }
 
-// Format implements [fmt.Formatter], for the verbs that ask nobody.
+// Format implements [fmt.Formatter], for the verbs that do not call String.
 func (Token) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // MarshalText implements [encoding.TextMarshaler].

@@ -6,22 +6,21 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Group is a set of principals that somebody has rules for. All that it names
-// must fit; of each list one value must. It is compared byte for byte.
+// Group selects principals for which configured rules apply. All selectors must match; each list
+// matches if one of its values equals, byte for byte.
 type Group struct {
-	// Name is a word for the group that no other has, and that stays the same
-	// when others come and go.
+	// Name identifies the group, uniquely and independently of other groups.
 	Name string
-	// Issuers, Clients and Subjects are those of the token. Empty: any.
+	// Issuers, Clients and Subjects select by the values of the token. Empty matches any.
 	Issuers, Clients, Subjects []string
-	// Claims are by name, or by JSON Pointer if that begins with '/', what the
-	// claim must be, or have among its items: a string, or a number or truth value
-	// as it stands in JSON. A claim that is absent fits nothing.
+	// Claims maps a claim name, or a JSON Pointer if it begins with '/', to the accepted values of
+	// the claim or of one of its items: a string, or a number or boolean as written in JSON. An
+	// absent claim does not match.
 	Claims map[string][]string
 }
 
-// holds tells whether a principal with those claims belongs to the group.
-func (g *Group) holds(p *Principal, claims []byte) bool {
+// matches reports whether a principal with the given claims belongs to the group.
+func (g *Group) matches(p *Principal, claims []byte) bool {
 	one := func(of []string, value string) bool { return len(of) == 0 || slices.Contains(of, value) }
 	if !one(g.Issuers, p.Issuer) || !one(g.Clients, p.ClientID) || !one(g.Subjects, p.Subject) {
 		return false
@@ -35,7 +34,7 @@ func (g *Group) holds(p *Principal, claims []byte) bool {
 	return true
 }
 
-// items are those of an array, none of anything else.
+// items returns the elements of an array, and none for other values.
 func items(value []byte) (list [][]byte) {
 	if jsonscan.KindOf(value) == jsonscan.Array {
 		for item := range jsonscan.Elements(value) {
@@ -56,23 +55,23 @@ func isOneOf(value []byte, values []string) bool {
 	}
 }
 
-// join gives a principal its place in the first group that holds it.
-func (g *Guard) join(p *Principal, claims []byte) {
+// assignGroup assigns a principal to the first group that matches.
+func (g *Guard) assignGroup(p *Principal, claims []byte) {
 	for n := range g.groups {
-		if g.groups[n].holds(p, claims) {
-			p.group, p.member = n+1, g.groups[n].Name+"|"+p.ID()
+		if g.groups[n].matches(p, claims) {
+			p.group, p.groupMember = n+1, g.groups[n].Name+"|"+p.ID()
 			return
 		}
 	}
 }
 
-// Group returns the number of the first of [Options.Groups] that the principal
-// belongs to, and its name there: [Principal.ID] with the group's before it,
-// since a principal has tokens of several clients, which may be of several
-// groups. False: it belongs to none.
+// Group returns the index of the first of [Options.Groups] that the principal belongs to, and its
+// name in that group: [Principal.ID] prefixed with the group's name, because the tokens of one
+// principal may come from several clients and so belong to several groups. It returns false if the
+// principal belongs to none.
 func (p *Principal) Group() (n int, member string, ok bool) {
 	if p == nil || p.group == 0 {
 		return 0, "", false
 	}
-	return p.group - 1, p.member, true
+	return p.group - 1, p.groupMember, true
 }

@@ -51,7 +51,7 @@ func TestGroups(t *testing.T) {
 		{"one of two", Principal{Issuer: "https://a"}, `{"org":{"a/b":"acme"},"roles":["x"]}`, -1, ""},
 		{"no way", Principal{Issuer: "https://a"}, `{"org":"acme","roles":["admin"]}`, -1, ""},
 	} {
-		g.join(&tt.p, []byte(tt.claims))
+		g.assignGroup(&tt.p, []byte(tt.claims))
 		n, member, ok := tt.p.Group()
 		if !ok {
 			n = -1

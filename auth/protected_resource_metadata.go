@@ -8,17 +8,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// wellKnown is where protected resource metadata stands (RFC 9728 section 3).
+// wellKnown is the well-known path of protected resource metadata (RFC 9728 section 3).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// metadataURL inserts the well-known path before that of the resource
-// (RFC 9728 section 3.1).
+// metadataURL inserts the well-known path before the path of the resource (RFC 9728 section 3.1).
 func (g *Guard) metadataURL() string {
 	return g.resource.Scheme + "://" + g.resource.Host + wellKnown + strings.TrimSuffix(g.resource.EscapedPath(), "/")
 }
 
-// MetadataPaths returns the paths at which [Guard.Metadata] is to be mounted:
-// that of the resource and the root form, which some clients try.
+// MetadataPaths returns the paths for [Guard.Metadata]: that of the resource and the root form,
+// which some clients try.
 func (g *Guard) MetadataPaths() []string {
 	if path := strings.TrimSuffix(g.resource.EscapedPath(), "/"); path != "" {
 		return []string{wellKnown + path, wellKnown}
@@ -26,10 +25,10 @@ func (g *Guard) MetadataPaths() []string {
 	return []string{wellKnown}
 }
 
-// newMetadata returns the document of RFC 9728 section 2: the identifier byte
-// for byte as configured, the issuers in their order, and the baseline of scopes
-// rather than the catalogue (Z1).
-func newMetadata(o Options, p *proofs) []byte {
+// newMetadata returns the document of RFC 9728 section 2. The identifier is byte for byte as
+// configured, the issuers are in order, and scopes_supported is the baseline rather than all scopes
+// (Z1).
+func newMetadata(o Options, p *proofVerifier) []byte {
 	b := []byte(`{"resource":`)
 	b = jsonscan.AppendString(b, o.Resource)
 	servers := make([]string, len(o.Issuers))
@@ -61,8 +60,8 @@ func appendList(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// Metadata answers GET with the protected resource metadata. Any page may read
-// it (CORS), and it needs no token.
+// Metadata serves the protected resource metadata. It requires no token, and any web page may read
+// it (CORS).
 func (g *Guard) Metadata() http.Handler {
 	length := strconv.Itoa(len(g.metadata))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -365,12 +365,12 @@ func TestHostileIssuer(t *testing.T) {
 		})
 	}
 	t.Run("metadata of an issuer elsewhere that leads to this machine", func(t *testing.T) {
-		i := &issuer{url: "https://idp.example.com", asks: &introspector{}}
+		i := &issuer{url: "https://idp.example.com", introspector: &introspector{}}
 		const local = "http://127.0.0.1:9090/reload"
-		if err := i.learnKeySet(document{keySet: local}, time.Time{}); err == nil || i.jwksURL != "" {
+		if err := i.setKeySetURL(serverMetadata{keySet: local}, time.Time{}); err == nil || i.jwksURL != "" {
 			t.Errorf("error %v, key set %q", err, i.jwksURL)
 		}
-		if err := i.learnEndpoint(document{introspection: local}, time.Time{}); err == nil || i.asks.endpoint.Load() != nil {
+		if err := i.setIntrospectionEndpoint(serverMetadata{introspection: local}, time.Time{}); err == nil || i.introspector.endpoint.Load() != nil {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -397,7 +397,7 @@ func TestBucket(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		for n, want := range c.want {
-			if got := b.take(now, unknownKeys()); got != want {
+			if got := b.take(now, unknownKeyRate()); got != want {
 				t.Errorf("after %s, take %d: %s, want %s", c.after, n+1, got, want)
 			}
 		}
@@ -410,7 +410,7 @@ func TestInheritedKeys(t *testing.T) {
 		run(t, h)
 		h.a.change(func() { h.a.status = http.StatusBadGateway })
 		time.Sleep(20 * time.Hour)
-		next := newHouseNear(t, h, func(o *Options) { o.Issuers[0].Earlier = h.guard })
+		next := newHouseNear(t, h, func(o *Options) { o.Issuers[0].Previous = h.guard })
 		run(t, next)
 		next.wantStatus("known key", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
 		next.wantStatus("unknown key", newES256("new").token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
@@ -425,7 +425,7 @@ func TestInheritedKeys(t *testing.T) {
 			h.a.answers = map[string]string{"good": h.activeAnswer(time.Now(), nil)}
 		})
 		opaque := newHouseNear(t, h, func(o *Options) {
-			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Earlier = Opaque, &Introspection{}, h.guard
+			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Previous = Opaque, &Introspection{}, h.guard
 		})
 		if s := opaque.guard.Status()[0]; s.Keys != 0 || !s.Fetched.IsZero() {
 			t.Errorf("an issuer of another kind has taken over %+v", s)
@@ -433,7 +433,7 @@ func TestInheritedKeys(t *testing.T) {
 		opaque.wantStatus("opaque token", "good", http.StatusOK)
 		h.a.change(func() { h.a.document = map[string]any{"issuer": "nobody"} })
 		after := newHouseNear(t, h, func(o *Options) {
-			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Earlier = Opaque, &Introspection{}, opaque.guard
+			o.Issuers[0].Tokens, o.Issuers[0].Introspection, o.Issuers[0].Previous = Opaque, &Introspection{}, opaque.guard
 		})
 		if got, want := after.guard.Status()[0].Fetched, opaque.guard.Status()[0].Fetched; want.IsZero() || !got.Equal(want) {
 			t.Errorf("fetched %s, want %s", got, want)

@@ -9,15 +9,14 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Allows reports whether the principal has all the scopes, by itself or by
-// what its scopes imply. With none given it must have the default scopes. A nil
-// principal has nothing.
+// Allows reports whether the principal has all the scopes, directly or by implication. If scopes is
+// empty, the default scopes are required. A nil principal has no scopes.
 func (g *Guard) Allows(p *Principal, scopes []string) bool {
 	if p == nil {
 		return false
 	}
 	if len(scopes) == 0 {
-		scopes = g.defaults
+		scopes = g.defaultScopes
 	}
 	for _, s := range scopes {
 		if !g.grants(p, s) {
@@ -29,15 +28,15 @@ func (g *Guard) Allows(p *Principal, scopes []string) bool {
 
 func (g *Guard) grants(p *Principal, scope string) bool {
 	for _, granted := range p.Scopes {
-		if granted == scope || g.closure[granted][scope] {
+		if granted == scope || g.impliedScopes[granted][scope] {
 			return true
 		}
 	}
 	return false
 }
 
-// closure follows implications to their end; loops are harmless.
-func closure(implies map[string][]string) map[string]map[string]bool {
+// impliedScopes computes the transitive closure of implications; cycles are allowed.
+func impliedScopes(implies map[string][]string) map[string]map[string]bool {
 	all := make(map[string]map[string]bool, len(implies))
 	for scope := range implies {
 		reached := make(map[string]bool)
@@ -57,8 +56,8 @@ func closure(implies map[string][]string) map[string]map[string]bool {
 	return all
 }
 
-// checkScopes checks configured scopes. They stand in challenges, so they must
-// not need quoting, and offline_access is not the resource server's to ask for (mcp-A4).
+// checkScopes checks configured scopes. They must not need quoting in challenges, and
+// offline_access is not for a resource server to request (mcp-A4).
 func checkScopes(defaults []string, implies map[string][]string) error {
 	for _, s := range defaults {
 		if !IsScope(s) {
@@ -80,8 +79,8 @@ func checkScopes(defaults []string, implies map[string][]string) error {
 
 const offlineAccess = "offline_access"
 
-// IsScope reports whether s is a scope-token (RFC 6749 section 3.3). What is none can't
-// be granted.
+// IsScope reports whether s is a scope-token (RFC 6749 section 3.3). Anything else can't be
+// granted.
 func IsScope(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
@@ -91,7 +90,7 @@ func IsScope(s string) bool {
 	return s != ""
 }
 
-// appendScopes adds those of a list that are scopes.
+// appendScopes appends the valid scopes of a list.
 func appendScopes(scopes []string, list iter.Seq[string]) []string {
 	for s := range list {
 		if IsScope(s) {
@@ -101,19 +100,18 @@ func appendScopes(scopes []string, list iter.Seq[string]) []string {
 	return scopes
 }
 
-// appendScopeClaim adds the scopes of a claim: a string, in which %x20 and no other space separates (RFC 6749 section 3.3), or a
-// list of strings, of which each is one scope.
+// appendScopeClaim appends the scopes of a claim: a string separated by %x20 and no other space
+// (RFC 6749 section 3.3), or a list of strings, each of which is one scope.
 func appendScopeClaim(scopes []string, value []byte) ([]string, bool) {
-	if s, ok := text1(value); ok {
+	if s, ok := stringValue(value); ok {
 		return appendScopes(scopes, strings.SplitSeq(s, " ")), true
 	}
-	list, ok := texts(value)
+	list, ok := stringValues(value)
 	return appendScopes(scopes, slices.Values(list)), ok
 }
 
-// readScopes reads the scopes of a payload from the first claim that is there of
-// those names or JSON Pointers; there may be none. False: it is something else
-// than scopes.
+// readScopes reads the scopes of a payload from the first of the named claims (or JSON Pointers)
+// that is present; none need be. It returns false if the claim does not hold scopes.
 func readScopes(payload []byte, names []string) (scopes []string, ok bool) {
 	for _, name := range names {
 		if value := claimAt(payload, name); value != nil {
@@ -123,8 +121,8 @@ func readScopes(payload []byte, names []string) (scopes []string, ok bool) {
 	return nil, true
 }
 
-// claimAt returns the claim of that name, or where the JSON Pointer (RFC 6901)
-// leads through objects; nil if it is absent.
+// claimAt returns the claim with that name, or the value that a JSON Pointer (RFC 6901) refers to
+// through objects; nil if it is absent.
 func claimAt(payload []byte, name string) []byte {
 	pointer, ok := strings.CutPrefix(name, "/")
 	if !ok {

@@ -1,22 +1,22 @@
 package auth
 
-// Views answers for a list of scope sets, one for each tool, which of them a
-// principal satisfies. It is made once and is safe for concurrent use.
+// Views evaluates a list of scope sets, one for each tool, for principals. It is immutable and safe
+// for concurrent use.
 type Views struct {
 	guard *Guard
-	sets  [][]string // different ones
-	of    []int      // for each set that was given, where it is in sets
+	sets  [][]string // without duplicates
+	index []int      // maps each given set to its index in sets
 }
 
-// Views compiles scope sets; each means what it means to [Guard.Allows]. Most
-// tools share a few of them, and each of those is checked once.
+// Views compiles scope sets, each with the meaning of [Guard.Allows]. Duplicates, which are common
+// among tools, are evaluated once.
 func (g *Guard) Views(sets [][]string) *Views {
-	v := &Views{guard: g, of: make([]int, len(sets))}
+	v := &Views{guard: g, index: make([]int, len(sets))}
 	known := make(map[string]int)
 	for n, set := range sets {
 		name := ""
 		for _, s := range set {
-			name += s + " " // scopes hold no space
+			name += s + " " // scopes contain no space
 		}
 		at, ok := known[name]
 		if !ok {
@@ -24,19 +24,19 @@ func (g *Guard) Views(sets [][]string) *Views {
 			known[name] = at
 			v.sets = append(v.sets, append([]string(nil), set...))
 		}
-		v.of[n] = at
+		v.index[n] = at
 	}
 	return v
 }
 
-// View is what one principal may see. Views of equal principals are equal, so
-// that it may be the key of what was made for one of them.
+// View is the set of scope sets that a principal satisfies. Views of principals with equal rights
+// are equal, so a View can be the key of a cache.
 type View struct {
 	views *Views
-	bits  string // one for each of views.sets
+	bits  string // a bit for each of views.sets
 }
 
-// Of returns the view of a principal; nil sees nothing.
+// Of returns the view of a principal; nil satisfies nothing.
 func (v *Views) Of(p *Principal) View {
 	bits := make([]byte, (len(v.sets)+7)/8)
 	for n, set := range v.sets {
@@ -47,12 +47,12 @@ func (v *Views) Of(p *Principal) View {
 	return View{v, string(bits)}
 }
 
-// Has reports whether the principal satisfies the scope set of that index. The
-// zero View has nothing.
+// Has reports whether the principal satisfies the scope set with that index. The zero View
+// satisfies none.
 func (w View) Has(n int) bool {
-	if w.views == nil || n < 0 || n >= len(w.views.of) {
+	if w.views == nil || n < 0 || n >= len(w.views.index) {
 		return false
 	}
-	at := w.views.of[n]
+	at := w.views.index[n]
 	return w.bits[at/8]&(1<<(at%8)) != 0
 }

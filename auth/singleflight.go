@@ -5,30 +5,31 @@ import (
 	"sync"
 )
 
-// fetches are what the issuers of a guard are being asked: for keys, for metadata, about tokens. Each runs in the goroutine of the first who needed
-// it. It goes on when that one leaves, since others may wait, and those who come next need it too; but when the guard has ended, only as long
-// as somebody waits: then nobody comes next. It is safe for concurrent use.
-type fetches struct {
-	mu    sync.Mutex
-	all   map[*fetch]struct{}
-	ended bool
-	none  chan struct{} // closed by the last of all that ends; nil: nobody waits for that
+// fetchGroup tracks the requests to the issuers of a guard: for keys, metadata and introspection.
+// Each runs in the goroutine of its first caller, and continues when that caller leaves, because
+// others may wait for it or need its result soon. After drain, a fetch continues only while a
+// caller waits for it. A fetchGroup is safe for concurrent use.
+type fetchGroup struct {
+	mu       sync.Mutex
+	all      map[*fetch]struct{}
+	draining bool
+	idle     chan struct{} // closed when all is empty; nil unless drain waits
 }
 
-// fetch is one of them.
+// fetch is a request to an issuer.
 type fetch struct {
-	of      *fetches
-	ctx     context.Context // of what is asked; it has the values of the first one's
+	group   *fetchGroup
+	ctx     context.Context // has the values of the first caller's context, and its cancellation only after drain
 	cancel  context.CancelFunc
-	waiting int // who needs it; guarded by of.mu
+	waiting int // number of callers that wait; guarded by group.mu
 	leave   func()
 }
 
-// begin begins one for who has ctx; end must be called.
-func (a *fetches) begin(ctx context.Context) *fetch {
-	f := &fetch{of: a}
+// start starts a fetch for the caller with ctx; finish must be called.
+func (a *fetchGroup) start(ctx context.Context) *fetch {
+	f := &fetch{group: a}
 	a.mu.Lock()
-	if a.ended { // nobody waits for it any more but who has begun it
+	if a.draining { // no other caller will join
 		f.ctx, f.cancel = context.WithCancel(ctx)
 	} else {
 		f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -38,53 +39,53 @@ func (a *fetches) begin(ctx context.Context) *fetch {
 	}
 	a.all[f] = struct{}{}
 	a.mu.Unlock()
-	f.leave = f.join(ctx)
+	f.leave = f.addWaiter(ctx)
 	return f
 }
 
-// join tells that who has ctx waits too, until ctx ends or leave is called.
-func (f *fetch) join(ctx context.Context) (leave func()) {
-	f.of.mu.Lock()
+// addWaiter counts the caller with ctx as waiting, until ctx ends or leave is called.
+func (f *fetch) addWaiter(ctx context.Context) (leave func()) {
+	f.group.mu.Lock()
 	f.waiting++
-	f.of.mu.Unlock()
-	stop := context.AfterFunc(ctx, f.left)
+	f.group.mu.Unlock()
+	stop := context.AfterFunc(ctx, f.removeWaiter)
 	return func() {
-		if stop() { // also when ctx has just ended, and nobody was told yet
-			f.left()
+		if stop() { // also if ctx has just ended and removeWaiter has not run
+			f.removeWaiter()
 		}
 	}
 }
 
-func (f *fetch) left() {
-	f.of.mu.Lock()
-	defer f.of.mu.Unlock()
-	if f.waiting--; f.waiting == 0 && f.of.ended {
+func (f *fetch) removeWaiter() {
+	f.group.mu.Lock()
+	defer f.group.mu.Unlock()
+	if f.waiting--; f.waiting == 0 && f.group.draining {
 		f.cancel()
 	}
 }
 
-// end tells that it has come to an end.
-func (f *fetch) end() {
+// finish ends the fetch.
+func (f *fetch) finish() {
 	f.leave()
 	f.cancel()
-	a := f.of
+	a := f.group
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.all, f)
-	if len(a.all) == 0 && a.none != nil {
-		close(a.none)
-		a.none = nil
+	if len(a.all) == 0 && a.idle != nil {
+		close(a.idle)
+		a.idle = nil
 	}
 }
 
-// drain ends those that nobody needs, and returns when all have ended.
-func (a *fetches) drain() {
+// drain cancels the fetches that no caller waits for, and returns when all have ended.
+func (a *fetchGroup) drain() {
 	a.mu.Lock()
-	a.ended = true
+	a.draining = true
 	var none chan struct{}
 	if len(a.all) > 0 {
 		none = make(chan struct{})
-		a.none = none
+		a.idle = none
 	}
 	for f := range a.all {
 		if f.waiting == 0 {

@@ -133,10 +133,10 @@ func TestRunGivesUpItsOwnFetch(t *testing.T) {
 // TestLeftBeforeItsEnd: one that leaves, whether or not it was told yet that its context has ended, is not waited for.
 func TestLeftBeforeItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all fetches
+		var all fetchGroup
 		first, leave := context.WithCancel(t.Context())
-		f := all.begin(first)
-		forget := f.join(t.Context())
+		f := all.start(first)
+		forget := f.addWaiter(t.Context())
 		leave()
 		forget()
 		synctest.Wait()
@@ -145,6 +145,6 @@ func TestLeftBeforeItsEnd(t *testing.T) {
 		if f.ctx.Err() == nil {
 			t.Error("a fetch that nobody needs goes on")
 		}
-		f.end()
+		f.finish()
 	})
 }

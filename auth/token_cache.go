@@ -9,17 +9,16 @@ import (
 type verified struct {
 	principal *Principal
 	issuer    *issuer
-	keys      *keySet // the key set that it was verified with; nil: it was introspected
+	keys      *keySet // the key set used for verification; nil if it was introspected
 	until     int64   // Unix time in ns: "exp", without the skew (T19)
-	// thumbprint is of the key that its sender must prove to have (RFC 7638);
-	// empty: it is good in anybody's hands.
+	// thumbprint is that of the key the token is bound to (RFC 7638), empty for a bearer token.
 	thumbprint string
 	audiences  []string // "aud"
-	size       int      // bytes that it takes, about
+	size       int      // approximate memory use in bytes
 }
 
-// Bounds of the cache of tokens, and of that of verdicts: 64 MiB are 10,000
-// tokens whose claims have 3 KiB, where those are kept.
+// Limits of the token cache and the introspection cache: 64 MiB hold 10,000 tokens with 3 KiB of
+// kept claims each.
 const (
 	cacheShards = 16
 	cacheSize   = 10_000
@@ -28,8 +27,8 @@ const (
 	shardBytes  = cacheBytes / cacheShards
 )
 
-// sizeOf is about what a token with claims of that length takes. Claims that
-// are kept stand there as text, and decoded once a condition has looked at them.
+// sizeOf returns the approximate memory use of a token with claims of that length. Kept claims are
+// stored as text, and decoded when a condition uses them.
 func sizeOf(claims int, kept bool) int {
 	const fixed = 512
 	if kept {
@@ -38,32 +37,31 @@ func sizeOf(claims int, kept bool) int {
 	return fixed + claims/2
 }
 
-// cache remembers verified tokens by SHA-256, never a token itself. Only
-// successes are kept, so nobody without a good token can fill it.
-type cache struct{ shards [cacheShards]cacheShard }
+// tokenCache holds verified tokens by SHA-256, never a token itself. Only valid tokens are stored,
+// so an attacker without one can't fill it.
+type tokenCache struct{ shards [cacheShards]tokenShard }
 
-type cacheShard struct {
+type tokenShard struct {
 	mu     sync.RWMutex
 	tokens map[[32]byte]*verified
-	size   int // of all of them
+	size   int // total of the tokens
 }
 
-// get returns a token that is still good: not expired, and verified with the
-// issuer's present keys (T19).
-func (c *cache) get(sum [32]byte, now time.Time) *verified {
+// get returns a token that has not expired and was verified with the issuer's current keys (T19).
+func (c *tokenCache) get(sum [32]byte, now time.Time) *verified {
 	s := &c.shards[sum[0]%cacheShards]
 	s.mu.RLock()
 	v := s.tokens[sum]
 	s.mu.RUnlock()
-	if v == nil || now.UnixNano() >= v.until || v.issuer.current(now) != v.keys {
+	if v == nil || now.UnixNano() >= v.until || v.issuer.currentKeys(now) != v.keys {
 		return nil
 	}
 	return v
 }
 
-// put remembers a token. A full shard gives up an expired one of a few that it
-// looks at, or else any: the order of a map is as good as chance.
-func (c *cache) put(sum [32]byte, v *verified, now time.Time) {
+// put stores a token. A full shard evicts an expired one among a few entries, or else any of them;
+// map iteration picks at random.
+func (c *tokenCache) put(sum [32]byte, v *verified, now time.Time) {
 	s := &c.shards[sum[0]%cacheShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +84,8 @@ func (c *cache) put(sum [32]byte, v *verified, now time.Time) {
 	s.tokens[sum] = v
 }
 
-// drop forgets a token, if it is there. The caller holds s.mu.
-func (s *cacheShard) drop(sum [32]byte) {
+// drop removes a token, if present. The caller holds s.mu.
+func (s *tokenShard) drop(sum [32]byte) {
 	if old := s.tokens[sum]; old != nil {
 		s.size -= old.size
 		delete(s.tokens, sum)

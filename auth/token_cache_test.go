@@ -14,7 +14,7 @@ func TestCacheBound(t *testing.T) {
 	i := &issuer{}
 	i.keys.Store(&keySet{})
 	i.fetched.Store(now.UnixNano())
-	var c cache
+	var c tokenCache
 	put := func(n int, until time.Time) [32]byte {
 		sum := sha256.Sum256(fmt.Append(nil, n))
 		c.put(sum, &verified{principal: &Principal{}, issuer: i, keys: i.keys.Load(), until: until.UnixNano()}, now)
@@ -47,16 +47,16 @@ func TestCacheBytes(t *testing.T) {
 	i.keys.Store(&keySet{})
 	i.fetched.Store(now.UnixNano())
 	until := now.Add(time.Hour).UnixNano()
-	var c cache
-	var known verdicts
+	var c tokenCache
+	var known introspectionCache
 	for n := range 2 * cacheSize {
 		sum := sha256.Sum256(fmt.Append(nil, n))
 		for range 2 { // it may be put twice
 			v := &verified{principal: &Principal{}, issuer: i, keys: i.keys.Load(), until: until, size: sizeOf(n%5*maxToken, true)}
 			c.put(sum, v, now)
-			known.put(sum, verdict{good: v, until: until}, now)
+			known.put(sum, introspectionResult{verified: v, until: until}, now)
 		}
-		if c.get(sum, now) == nil || known.get(sum, now).good == nil {
+		if c.get(sum, now) == nil || known.get(sum, now).verified == nil {
 			t.Fatalf("token %d was not kept", n)
 		}
 	}
@@ -66,7 +66,7 @@ func TestCacheBytes(t *testing.T) {
 			tokens += v.size
 		}
 		for _, e := range known.shards[n].entries {
-			verdicts += e.Value.(*verdictEntry).size()
+			verdicts += e.Value.(*introspectionEntry).approxSize()
 		}
 		if s, v := &c.shards[n], &known.shards[n]; s.size != tokens || v.size != verdicts || max(tokens, verdicts) > shardBytes ||
 			min(tokens, verdicts) < shardBytes-5*maxToken*2-512 || v.order.Len() != len(v.entries) {
@@ -74,7 +74,7 @@ func TestCacheBytes(t *testing.T) {
 		}
 	}
 	sum := sha256.Sum256(fmt.Append(nil, 2*cacheSize-1))
-	if known.get(sum, time.Unix(0, until)).good != nil || known.shards[sum[0]%cacheShards].size > shardBytes-512 {
+	if known.get(sum, time.Unix(0, until)).verified != nil || known.shards[sum[0]%cacheShards].size > shardBytes-512 {
 		t.Error("an old verdict still counts")
 	}
 }

@@ -47,7 +47,7 @@ func (c *checks) want(t *testing.T, what string, want ...string) {
 func TestChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told checks
-		h := newHouse(t, func(o *Options) { o.Now, o.Checked = nil, told.note })
+		h := newHouse(t, func(o *Options) { o.Now, o.OnCheck = nil, told.note })
 		token := func(sub string) string { return h.keyA.token(h.a.url, time.Now(), map[string]any{"sub": sub}) }
 		h.wantStatus("first", token("a"), http.StatusOK)
 		told.want(t, "cold keys", "keys "+h.a.url+" 0s false")
@@ -75,7 +75,7 @@ func TestChecked(t *testing.T) {
 func TestCheckedIntrospection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told checks
-		h := opaqueHouse(t, func(o *Options) { o.Now, o.Checked = nil, told.note })
+		h := opaqueHouse(t, func(o *Options) { o.Now, o.OnCheck = nil, told.note })
 		h.a.change(func() { h.a.answers["good"] = h.activeAnswer(time.Now(), nil) })
 		h.wantStatus("first", "good", http.StatusOK)
 		told.want(t, "first", "introspection "+h.a.url+" 0s false")
@@ -83,7 +83,7 @@ func TestCheckedIntrospection(t *testing.T) {
 		h.wantStatus("bad", "bad", http.StatusUnauthorized)
 		h.wantStatus("bad again", "bad", http.StatusUnauthorized)
 		told.want(t, "known, and bad")
-		time.Sleep(activeTime + time.Second)
+		time.Sleep(activeTTL + time.Second)
 		h.wantStatus("later", "good", http.StatusOK)
 		told.want(t, "later", "introspection "+h.a.url+" 0s false")
 	})
@@ -93,7 +93,7 @@ func TestCheckedIntrospection(t *testing.T) {
 func TestCheckedWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told checks
-		h := opaqueHouse(t, func(o *Options) { o.Now, o.Checked = nil, told.note })
+		h := opaqueHouse(t, func(o *Options) { o.Now, o.OnCheck = nil, told.note })
 		h.a.change(func() { h.a.hang = true })
 		for _, a := range []*asking{h.ask("one"), h.ask("one")} {
 			<-a.served
@@ -110,7 +110,7 @@ func TestCheckedWhoWaits(t *testing.T) {
 func TestCheckedProof(t *testing.T) {
 	var told checks
 	h := dpopHouse(t, DPoPRequire, DPoPRequire)
-	h.guard.checked = told.note
+	h.guard.onCheck = told.note
 	key := newES256("device")
 	token := h.keyA.token(h.a.url, h.now, map[string]any{"cnf": map[string]any{"jkt": key.thumbprint()}})
 	for n, want := range []string{"keys", "proof"} {
@@ -123,7 +123,7 @@ func TestCheckedProof(t *testing.T) {
 		t.Error(w.Code)
 	}
 	told.want(t, "a proof that was used")
-	h.guard.proofs.replays = brokenReplays{}
+	h.guard.dpop.replays = brokenReplays{}
 	if w := h.prove(token, key.proof(token, "2", h.now, nil)); w.Code != http.StatusServiceUnavailable {
 		t.Error(w.Code)
 	}
@@ -146,7 +146,7 @@ func TestCheckedAllocates(t *testing.T) {
 		})
 	}
 	without := cost()
-	h.guard.checked = func(*http.Request, Check) { t.Error("a token that is known was checked") }
+	h.guard.onCheck = func(*http.Request, Check) { t.Error("a token that is known was checked") }
 	if with := cost(); with > without || with > 0 {
 		t.Errorf("%v allocations, %v if nobody wants to know", with, without)
 	}

@@ -83,10 +83,10 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
-		Refused: g.refuseToken,
+		OnReject: g.refuseToken,
 	}
 	if g.tracer != nil {
-		o.Checked = g.noteCheck
+		o.OnCheck = g.noteCheck
 	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)
@@ -94,7 +94,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	}
 	if r := &s.badTokens; r.On() {
 		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: g.clients.counted,
-			Refused: func(*http.Request) { g.metrics.refused[refusedBadTokens].Inc() }}
+			OnReject: func(*http.Request) { g.metrics.refused[refusedBadTokens].Inc() }}
 	}
 	o.NonceKeys = s.nonceKeys
 	var hosts []string
@@ -108,7 +108,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		}
 		if old != nil && old.guard != nil {
 			if authority, ok := old.settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
-				issuer.Earlier = old.guard
+				issuer.Previous = old.guard
 			}
 		}
 		hosts = append(hosts, issuerHosts(is)...)

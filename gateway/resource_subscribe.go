@@ -93,7 +93,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 			return nil, err
 		}
 	}
-	m := &member{viewer: v, tell: s.Tell, caller: auth.Carry(context.Background(), ctx)}
+	m := &member{viewer: v, tell: s.Tell, caller: auth.WithCallerOf(context.Background(), ctx)}
 	gen := w.g.current.Load()
 	p, args, err := m.reads(ctx, gen, requestInfo.name, uri)
 	if err != nil {

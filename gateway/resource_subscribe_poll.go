@@ -16,7 +16,7 @@ import (
 // read finds out what the resource is now. The request is conditional where the last answer allows that (RFC 9110 section 13.1); else, and
 // for services that don't keep to it, the digest of the answer tells. What the service does not have is something to know, too.
 func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) (err error) {
-	ctx = context.WithValue(auth.Carry(ctx, m.caller), requestInfoKey{}, &requestInfo{name: x.endpoint})
+	ctx = context.WithValue(auth.WithCallerOf(ctx, m.caller), requestInfoKey{}, &requestInfo{name: x.endpoint})
 	c := call{
 		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint), caller: auth.FromContext(m.caller), extra: known.validators,
 		req: &mcp.Request{

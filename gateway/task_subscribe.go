@@ -61,7 +61,7 @@ type taskWatcher struct {
 // has ended, or let go of its headers: besides the caller and the trace he has a copy of those headers that go on to the service.
 func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Viewer) *taskWatcher {
 	v := requestInfoFrom(ctx)
-	own := trace.ContextWithSpanContext(auth.Carry(context.Background(), ctx), trace.SpanContextFromContext(ctx))
+	own := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
 	own = context.WithValue(own, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
 	return &taskWatcher{ctx: own, id: id, viewer: viewer}
 }
