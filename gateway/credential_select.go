@@ -118,7 +118,7 @@ func lackOf(e *credential.MissingError) string {
 	}
 	text := "no credential is configured for the security scheme " + strings.Join(all, ", or ")
 	if len(all) == 0 {
-		text = "two credentials of one alternative stand in the same place, the " + e.Clash
+		text = "two credentials of one alternative stand in the same place, the " + e.Conflict
 	}
 	return text + ": calls are sent without one"
 }

@@ -32,12 +32,12 @@ func inboundFrom(ctx context.Context) http.Header {
 
 // passed says which headers of callers go on to the service. What can't is told with its place in the configuration where it has
 // one of its own.
-func (a *attached) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassOptions {
-	o := credential.PassOptions{Inbound: inboundFrom, Refuse: isForGateway, Origin: to}
+func (a *attached) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassThroughOptions {
+	o := credential.PassThroughOptions{Inbound: inboundFrom, IsGatewayToken: isForGateway, Origin: to}
 	for i, h := range c.PassHeaders {
-		one := credential.Passed{From: h.From, To: h.To, Credential: h.IsCredential()}
+		one := credential.PassedHeader{From: h.From, To: h.To, Credential: h.IsCredential()}
 		if one.Credential {
-			from, to := credential.CheckPassed(one)
+			from, to := credential.CheckPassedHeader(one)
 			problem(fmt.Sprintf("pass_headers[%d].from", i), from)
 			if problem(fmt.Sprintf("pass_headers[%d].to", i), to); from != nil || to != nil {
 				continue

@@ -87,7 +87,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		a.calls, a.dynamic = around(tell, a.calls), true
 	}
 	if len(c.PassHeaders) > 0 {
-		pass, err := credential.NewPass(a.passed(c, to, problem))
+		pass, err := credential.NewPassThrough(a.passed(c, to, problem))
 		problem("pass_headers", err)
 		a.calls, a.inbound = around(pass, a.calls), true
 		a.dynamic = a.dynamic || c.PassesCredential()

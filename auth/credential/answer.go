@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// readAnswer reads the body of a token endpoint's answer, and makes the answer
-// one that x/oauth2 reads. A body that breaks off breaks off for the reader, too.
-func readAnswer(resp *http.Response) {
+// normalizeBody replaces the body of a token response by one that x/oauth2 accepts. A read error is
+// passed on to the reader.
+func normalizeBody(resp *http.Response) {
 	body := resp.Body
 	text, err := io.ReadAll(body)
 	rest := io.Reader(bytes.NewReader(normalize(resp.Header, text)))
 	if err != nil {
-		rest = io.MultiReader(bytes.NewReader(text), failing{err})
+		rest = io.MultiReader(bytes.NewReader(text), errReader{err})
 	}
 	resp.Body = struct {
 		io.Reader
@@ -24,16 +24,15 @@ func readAnswer(resp *http.Response) {
 	}{rest, body}
 }
 
-// failing is a reader of which nothing can be read.
-type failing struct{ err error }
+// errReader is a reader that fails.
+type errReader struct{ err error }
 
 // Read implements [io.Reader].
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// normalize mends two faults of token endpoints. JSON is served as text/plain,
-// which x/oauth2 takes for a form; a form never begins with a brace. And
-// "expires_in" is a number with a fraction, a text or nothing that can be read,
-// for which x/oauth2 refuses the whole answer, though the member is only
+// normalize repairs two faults of token endpoints. JSON may be served as text/plain, which x/oauth2
+// parses as a form; a form never begins with a brace. "expires_in" may be a number with a fraction,
+// a string or invalid, for which x/oauth2 rejects the whole response although the member is only
 // recommended (RFC 6749 section 5.1).
 func normalize(header http.Header, text []byte) []byte {
 	var members map[string]json.RawMessage
@@ -43,7 +42,7 @@ func normalize(header http.Header, text []byte) []byte {
 	header.Set("Content-Type", "application/json")
 	changed := false
 	for name, value := range members {
-		if !strings.EqualFold(name, "expires_in") { // x/oauth2 reads it in any case
+		if !strings.EqualFold(name, "expires_in") { // x/oauth2 ignores the case of the name
 			continue
 		}
 		if _, err := strconv.ParseInt(string(value), 10, 64); err == nil {
@@ -51,7 +50,7 @@ func normalize(header http.Header, text []byte) []byte {
 		}
 		changed = true
 		delete(members, name)
-		if seconds, ok := secondsOf(value); ok {
+		if seconds, ok := parseSeconds(value); ok {
 			members["expires_in"] = strconv.AppendInt(nil, seconds, 10)
 		}
 	}
@@ -64,8 +63,8 @@ func normalize(header http.Header, text []byte) []byte {
 	return text
 }
 
-// secondsOf reads a number of seconds, which may be a text; false if it is none.
-func secondsOf(value json.RawMessage) (int64, bool) {
+// parseSeconds parses a number of seconds, which may be a JSON string.
+func parseSeconds(value json.RawMessage) (int64, bool) {
 	text := string(value)
 	if strings.HasPrefix(text, `"`) && json.Unmarshal(value, &text) != nil {
 		return 0, false

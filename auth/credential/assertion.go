@@ -12,16 +12,17 @@ import (
 
 // Assertion describes the JWT of the grant of RFC 7523 section 2.1.
 type Assertion struct {
-	// Issuer is "iss": who the authorization server knows by the key. Default: the client ID.
+	// Issuer is "iss", by which the authorization server finds the key. The default is the client
+	// ID.
 	Issuer string
-	// Subject is "sub": for whom the token is. Default: Issuer.
+	// Subject is "sub", the subject of the token. The default is Issuer.
 	Subject string
-	// Audience is "aud": the authorization server. Default: OAuth.TokenURL.
+	// Audience is "aud", the authorization server. The default is OAuth.TokenURL.
 	Audience string
-	// Lifetime is from "iat" to "exp". Default one minute; at most ten.
+	// Lifetime is the time from "iat" to "exp". The default is one minute, the maximum ten.
 	Lifetime time.Duration
-	// Claims stand beside the others, such as "scope" where the authorization
-	// server looks for it there. None may have the name of another.
+	// Claims are additional claims, such as "scope" for an authorization server that looks for it
+	// there. They can't replace the standard ones.
 	Claims map[string]string
 }
 
@@ -30,7 +31,7 @@ const (
 	maxAssertionLife     = 10 * time.Minute
 )
 
-// assertion makes JWTs that prove who the gateway is (RFC 7523 section 3).
+// assertion creates JWTs that authenticate the gateway (RFC 7523 section 3).
 type assertion struct {
 	key                       *SigningKey
 	issuer, subject, audience string
@@ -39,7 +40,7 @@ type assertion struct {
 	now                       func() time.Time
 }
 
-// mint makes a JWT that is good once: "jti" never comes again.
+// mint creates a JWT for a single use, with a unique "jti".
 func (a *assertion) mint() (string, error) {
 	claims := make(map[string]any, 6+len(a.claims))
 	for name, value := range a.claims {

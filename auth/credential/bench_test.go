@@ -45,7 +45,7 @@ func kept(t testing.TB) map[string]struct {
 		t.Fatal(err)
 	}
 	inbound := http.Header{"X-Tenant": {"acme"}}
-	pass, err := NewPass(PassOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return inbound }})
+	pass, err := NewPassThrough(PassThroughOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return inbound }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,24 +129,24 @@ func BenchmarkMint(b *testing.B) {
 // BenchmarkCallers is a cached token among ten thousand callers, asked for by all cores.
 func BenchmarkCallers(b *testing.B) {
 	now := time.Now()
-	s := &callers{most: maxCallers}
+	s := &tokenCache{maxEntries: maxCallers}
 	f := &stub{bytes: 1 << 10, now: now}
 	clock := func() time.Time { return now }
 	ctx := b.Context()
-	key := func(n int) callerKey {
-		k := callerKey{principal: "https://idp.example.com|user"}
+	key := func(n int) tokenKey {
+		k := tokenKey{principal: "https://idp.example.com|user"}
 		k.token[0], k.token[1] = byte(n), byte(n>>8)
 		return k
 	}
 	for n := range maxCallers {
-		if _, _, err := s.cell(key(n), now).get(ctx, f, clock, "", nil); err != nil {
+		if _, _, err := s.source(key(n), now).get(ctx, f, clock, "", nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
-			if _, _, err := s.cell(key(n*7919%maxCallers), now).get(ctx, f, clock, "", nil); err != nil {
+			if _, _, err := s.source(key(n*7919%maxCallers), now).get(ctx, f, clock, "", nil); err != nil {
 				b.Error(err)
 				return
 			}

@@ -14,40 +14,38 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// CertificateOptions say how the gateway and a service prove to each other who they are.
+// CertificateOptions configure mutual TLS with a service.
 type CertificateOptions struct {
-	// CertFile and KeyFile are PEM files with the gateway's certificate, those of
-	// its issuers behind it, and the private key; they may be one file. Empty,
-	// both: the gateway shows none.
+	// CertFile and KeyFile are PEM files with the gateway's certificate, followed by its issuers,
+	// and the private key; they may be one file. If both are empty, no certificate is sent.
 	CertFile, KeyFile string
-	// CAFile is a PEM file with the authorities that the service's certificate
-	// may come from, instead of the system's. Empty: RootCAs.
+	// CAFile is a PEM file with the certificate authorities for the service's certificate. If
+	// empty, RootCAs are used.
 	CAFile string
-	// RootCAs are the authorities where there is no CAFile. Nil: the system's.
+	// RootCAs are the certificate authorities without a CAFile. If nil, the system's are used.
 	RootCAs *x509.CertPool
-	// Origin is the service: nobody else gets to see the certificate (E4), and
-	// CAFile is good for nobody else.
+	// Origin is the service: the certificate is presented to no other (E4), and CAFile applies to
+	// no other.
 	Origin *url.URL
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
 
-// ClientCertificate is the gateway's certificate for one service, and the
-// authorities that the service is trusted by. Files that have changed are read
-// again for the next connection; connections that are open go on. What can't be
-// used, a half-written file or a key of another certificate, leaves the last
-// good one in place. It is safe for concurrent use.
+// ClientCertificate is the gateway's certificate for one service, and the authorities that the
+// service's certificate is verified with. Changed files are read again for the next connection;
+// open connections are not affected. Unusable content, such as a half-written file or a key of
+// another certificate, leaves the last usable version in place. It is safe for concurrent use.
 type ClientCertificate struct {
-	address     string                     // host:port that the certificate is for
-	certificate *watched[*tls.Certificate] // nil: none is shown
-	authorities *watched[*x509.CertPool]   // nil: roots
+	address     string                      // host:port that the certificate is for
+	certificate *reloader[*tls.Certificate] // nil if none is presented
+	authorities *reloader[*x509.CertPool]   // nil if roots are used
 	roots       *x509.CertPool
 	now         func() time.Time
 }
 
-// NewClientCertificate reads the files, and reports all problems. A file that
-// can't be used is never passed over: there is no connection without the
-// certificate, and none by the authorities of the system instead (Z8).
+// NewClientCertificate reads the files, and reports all problems. An unusable file is never
+// ignored: there is no connection without the certificate, and none with the system's authorities
+// instead (Z8).
 func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	c := &ClientCertificate{roots: o.RootCAs, now: clock(o.Now)}
 	var problems []error
@@ -61,7 +59,7 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	c.address = at.Address()
 	switch {
 	case o.CertFile != "" && o.KeyFile != "":
-		c.certificate = &watched[*tls.Certificate]{
+		c.certificate = &reloader[*tls.Certificate]{
 			paths: []string{o.CertFile, o.KeyFile}, now: c.now,
 			parse: func(contents [][]byte) (*tls.Certificate, error) { return c.parsePair(o, contents) },
 		}
@@ -74,12 +72,12 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 		problems = append(problems, errors.New("credential: neither a client certificate nor authorities are given"))
 	}
 	if o.CAFile != "" {
-		c.authorities = &watched[*x509.CertPool]{paths: []string{o.CAFile}, now: c.now, parse: func(contents [][]byte) (*x509.CertPool, error) {
+		c.authorities = &reloader[*x509.CertPool]{paths: []string{o.CAFile}, now: c.now, parse: func(contents [][]byte) (*x509.CertPool, error) {
 			pool := x509.NewCertPool()
 			if !pool.AppendCertsFromPEM(contents[0]) {
 				return nil, fmt.Errorf("credential: file %q holds no PEM certificate", o.CAFile)
 			}
-			if begun := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); begun > whole(contents[0]) {
+			if blocks := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); blocks > countCertificates(contents[0]) {
 				return nil, fmt.Errorf("credential: file %q holds a certificate that is cut off or damaged", o.CAFile)
 			}
 			return pool, nil
@@ -94,8 +92,8 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	return c, nil
 }
 
-// whole counts the certificates of a PEM file that can be read.
-func whole(data []byte) (n int) {
+// countCertificates counts the valid certificates of a PEM file.
+func countCertificates(data []byte) (n int) {
 	for {
 		var block *pem.Block
 		if block, data = pem.Decode(data); block == nil {
@@ -107,13 +105,13 @@ func whole(data []byte) (n int) {
 	}
 }
 
-// parsePair makes a certificate of its files. No text of crypto/tls is in the
-// error: it may be about what is secret.
+// parsePair parses a certificate and its key. The errors contain no text of crypto/tls, which may
+// be about secrets.
 func (c *ClientCertificate) parsePair(o CertificateOptions, contents [][]byte) (*tls.Certificate, error) {
 	if _, _, err := parsePEM(contents[1]); err != nil {
 		return nil, fmt.Errorf("credential: key file %q %w", o.KeyFile, err)
 	}
-	if begun := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); begun > whole(contents[0]) {
+	if blocks := bytes.Count(contents[0], []byte("-----BEGIN CERTIFICATE-----")); blocks > countCertificates(contents[0]) {
 		return nil, fmt.Errorf("credential: certificate file %q holds a certificate that is cut off or damaged", o.CertFile)
 	}
 	pair, err := tls.X509KeyPair(contents[0], contents[1])
@@ -129,8 +127,8 @@ func (c *ClientCertificate) parsePair(o CertificateOptions, contents [][]byte) (
 	return &pair, nil
 }
 
-// Problem says why the files as they are now can't be used, while the last good
-// ones are; nil if nothing is wrong. It does not read them.
+// Problem returns the reason that the current files can't be used, while the last usable version
+// is; nil if there is none. It does not read them.
 func (c *ClientCertificate) Problem() error {
 	var problems []error
 	if c.certificate != nil {
@@ -142,7 +140,7 @@ func (c *ClientCertificate) Problem() error {
 	return errors.Join(problems...)
 }
 
-// Exposed returns the key file if every user of the machine may read it (E8).
+// Exposed returns the key file if it is world-readable (E8).
 func (c *ClientCertificate) Exposed() []string {
 	if c.certificate == nil {
 		return nil
@@ -150,7 +148,7 @@ func (c *ClientCertificate) Exposed() []string {
 	return slices.DeleteFunc(slices.Clone(c.certificate.exposed()), func(path string) bool { return path != c.certificate.paths[1] })
 }
 
-// Expiry returns when the certificate ends; zero if there is none.
+// Expiry returns the expiry of the certificate; zero if there is none.
 func (c *ClientCertificate) Expiry() time.Time {
 	if c.certificate == nil {
 		return time.Time{}
@@ -162,11 +160,10 @@ func (c *ClientCertificate) Expiry() time.Time {
 	return pair.Leaf.NotAfter
 }
 
-// Config returns base with what is now in the files, for one connection to addr,
-// host and port. For another service than that of the options it is base
-// itself. base is not changed. Its place is [net/http.Transport.DialTLSContext],
-// before the handshake: the authorities can't be exchanged within a
-// [tls.Config], so there is one for each connection.
+// Config returns a copy of base with the current content of the files, for one connection to addr,
+// which is host and port. For another service than that of the options it returns base itself. It
+// is meant for [net/http.Transport.DialTLSContext], before the handshake: the authorities of a
+// [tls.Config] can't be replaced later, so each connection has its own.
 func (c *ClientCertificate) Config(base *tls.Config, addr string) (*tls.Config, error) {
 	if origin.Lower(addr) != c.address {
 		return base, nil
@@ -183,7 +180,7 @@ func (c *ClientCertificate) Config(base *tls.Config, addr string) (*tls.Config, 
 		config.RootCAs = pool
 	}
 	if c.certificate != nil {
-		// Whatever authorities the service names: with one certificate there is nothing to choose.
+		// Whatever authorities the service names: there is only one certificate to choose.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.certificate.get() }
 		config.Certificates = nil
 	}

@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// challenge is one of those that a service sends with 401 (RFC 9110 section 11.6.1).
+// challenge is an authentication challenge of a 401 (RFC 9110 section 11.6.1).
 type challenge struct {
 	scheme     string            // lower case
-	parameters map[string]string // by lower-case name; nil: none, or a token68
+	parameters map[string]string // by lower-case name; nil for none or a token68
 }
 
-// Bounds on what is read of a header that another wrote.
+// Limits on a header from a service.
 const (
 	maxChallengeBytes = 8 << 10
 	maxChallenges     = 16
 	maxParameters     = 32
 )
 
-// blamesToken reports whether a 401 can be about the token. A service that says
-// that the token lacks something else, or that it wants another scheme, would
-// answer the next one in the same way. One that says nothing that can be read
-// may mean the token.
+// blamesToken reports whether a 401 may be caused by the token. A service that reports another
+// defect, or requires another scheme, would answer the next token in the same way. Without a
+// readable challenge the token may be the cause.
 func blamesToken(h http.Header) bool {
 	challenges, ok := parseChallenges(h["Www-Authenticate"])
 	if !ok || len(challenges) == 0 {
@@ -36,8 +35,8 @@ func blamesToken(h http.Header) bool {
 	return false
 }
 
-// parseChallenges reads the values of WWW-Authenticate; false if they are not
-// what RFC 9110 section 11.6.1 says, or too many.
+// parseChallenges parses the values of WWW-Authenticate; it returns false if they violate RFC 9110
+// section 11.6.1 or the limits.
 func parseChallenges(values []string) ([]challenge, bool) {
 	var all []challenge
 	total := 0
@@ -56,7 +55,7 @@ func parseChallenges(values []string) ([]challenge, bool) {
 				return nil, false
 			}
 			space := p.skipSpace()
-			if p.peek() == '=' { // a parameter of the challenge before
+			if p.peek() == '=' { // a parameter of the preceding challenge
 				if len(all) == 0 || !p.parameter(&all[len(all)-1], name) {
 					return nil, false
 				}
@@ -83,7 +82,7 @@ func parseChallenges(values []string) ([]challenge, bool) {
 	return all, true
 }
 
-// scanner reads a header field from its start.
+// scanner scans a header field from its start.
 type scanner struct{ rest string }
 
 func (p *scanner) peek() byte {
@@ -99,7 +98,7 @@ func (p *scanner) skipSpace() bool {
 	return len(p.rest) < before
 }
 
-// skipCommas skips what may stand between the members of a list, empty ones included.
+// skipCommas skips the separators of a list, including those of empty members.
 func (p *scanner) skipCommas() { p.rest = strings.TrimLeft(p.rest, " \t,") }
 
 func (p *scanner) token() string {
@@ -112,7 +111,7 @@ func (p *scanner) token() string {
 	return text
 }
 
-// token68 skips a token68, if it is one.
+// token68 skips a token68, and reports whether there was one.
 func (p *scanner) token68() bool {
 	n := 0
 	for n < len(p.rest) && (isTokenByte(p.rest[n]) && strings.IndexByte("!#$%&'*^`|", p.rest[n]) < 0 || p.rest[n] == '/') {
@@ -129,8 +128,8 @@ func (p *scanner) token68() bool {
 	return true
 }
 
-// parameter reads "=" and a value, a token or a quoted string. One that comes
-// twice makes the whole challenge unreadable.
+// parameter parses "=" and a value, a token or a quoted string. A duplicate makes the whole
+// challenge invalid.
 func (p *scanner) parameter(c *challenge, name string) bool {
 	p.rest = p.rest[1:]
 	p.skipSpace()
@@ -155,7 +154,7 @@ func (p *scanner) parameter(c *challenge, name string) bool {
 	return true
 }
 
-// quoted reads a quoted-string (RFC 9110 section 5.6.4).
+// quoted parses a quoted-string (RFC 9110 section 5.6.4).
 func (p *scanner) quoted() (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(p.rest); i++ {

@@ -12,10 +12,10 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// Kind is the way in which a credential authenticates.
+// Kind is a kind of credential.
 type Kind uint8
 
-// The kinds of credentials.
+// Kinds of credentials.
 const (
 	// Bearer sends "Authorization: Bearer …" (RFC 6750 section 2.1).
 	Bearer Kind = iota + 1
@@ -23,21 +23,21 @@ const (
 	Basic
 	// APIKey sends a key as a header, a query parameter or a cookie.
 	APIKey
-	// ClientCredentials sends, as Bearer, a token that an authorization server
-	// gives to the gateway itself (RFC 6749 section 4.4).
+	// ClientCredentials sends, as Bearer, a token that an authorization server issues to the
+	// gateway itself (RFC 6749 section 4.4).
 	ClientCredentials
-	// TokenExchange sends, as Bearer, a token that an authorization server gives
-	// for that of the caller (RFC 8693): the service knows who calls it.
+	// TokenExchange sends, as Bearer, a token that an authorization server issues in exchange for
+	// the caller's (RFC 8693), so that the service knows the caller.
 	TokenExchange
-	// JWTAssertion is as ClientCredentials, with a JWT as the grant (RFC 7523 section 2.1).
+	// JWTAssertion is ClientCredentials with a JWT as the grant (RFC 7523 section 2.1).
 	JWTAssertion
 	// AWSSigV4 signs each request with AWS Signature Version 4.
 	AWSSigV4
-	// MutualTLS sends nothing: the connection has a [ClientCertificate].
+	// MutualTLS adds nothing to requests: the connection has a [ClientCertificate].
 	MutualTLS
 )
 
-// String returns the name that the kind has in the configuration.
+// String returns the name of the kind in the configuration.
 func (k Kind) String() string {
 	switch k {
 	case Bearer:
@@ -60,22 +60,22 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Place is where an API key stands.
-type Place uint8
+// Location is the part of a request that holds an API key.
+type Location uint8
 
-// The places of an API key.
+// Locations of an API key.
 const (
 	// Header is a header field.
-	Header Place = iota + 1
+	Header Location = iota + 1
 	// Query is a query parameter.
 	Query
 	// Cookie is a cookie.
 	Cookie
 )
 
-// Secret returns the present value of a secret. It is called for each request,
-// so it must be cheap and safe for concurrent use, and its error must not hold
-// the secret. Line ends after the secret are not part of it.
+// Secret returns the current value of a secret. It is called for each request, so it must be cheap
+// and safe for concurrent use, and its error must not contain the secret. Trailing line ends are
+// not part of the secret.
 type Secret func() (string, error)
 
 // Fixed returns a Secret that never changes.
@@ -83,7 +83,7 @@ func Fixed(s string) Secret { return func() (string, error) { return s, nil } }
 
 // Options describe one credential.
 type Options struct {
-	// Kind says which of the other fields count.
+	// Kind determines which of the other fields are used.
 	Kind Kind
 	// Token is the token of Bearer.
 	Token Secret
@@ -91,112 +91,108 @@ type Options struct {
 	Username, Password Secret
 	// Key is the key of APIKey.
 	Key Secret
-	// In and Name say where the key of APIKey stands.
-	In   Place
+	// In and Name are the location and name of the key of APIKey.
+	In   Location
 	Name string
-	// OAuth says where the tokens of ClientCredentials, TokenExchange and
-	// JWTAssertion come from.
+	// OAuth configures the tokens of ClientCredentials, TokenExchange and JWTAssertion.
 	OAuth *OAuth
 	// AWS are the credentials of AWSSigV4.
 	AWS *AWS
-	// Subject returns the token of the caller whose request ctx belongs to, for
-	// TokenExchange, and a key that no other caller has; false if there is no
-	// caller, and then nothing is sent. It is called for each request. The token
-	// goes to OAuth.TokenURL and is not kept.
+	// Subject returns, for TokenExchange, the token of the caller whose request ctx belongs to, and
+	// a key that is unique to the caller; false if there is no caller, and then nothing is sent. It
+	// is called for each request. The token is sent to OAuth.TokenURL and not kept.
 	Subject func(ctx context.Context) (token, key string, ok bool)
-	// Now is the clock of tokens. Nil: time.Now.
+	// Now is the clock for tokens; time.Now if nil.
 	Now func() time.Time
-	// Origin is the URL whose scheme, host and port a request must have to get
-	// the credential. The rest of it does not count.
+	// Origin is the URL whose scheme, host and port a request must have to get the credential. Its
+	// path is ignored.
 	Origin *url.URL
 }
 
-// New checks the options and reads the secrets once, so that a credential that
-// can't work is found when it is configured and not when it is used (Z8). It
-// returns all problems, and asks for no token. The wrapper attaches the
-// credential to requests for Origin and passes others on as they are; it fails,
-// without sending anything, when a secret can't be read, and with a
-// [*TokenError] when there is no token.
+// New checks the options and reads the secrets once, so that a broken credential is found at
+// configuration time (Z8). It returns all problems, and requests no token. The wrapper adds the
+// credential to requests for Origin and passes others on unchanged. It fails, without sending
+// anything, when a secret can't be read, and with a [*TokenError] when no token is available.
 //
-// A token is asked for by one request at a time, however many wait for it, and
-// anew before it expires, by a tenth of its life but at most a minute. A request
-// that the service answers with 401 is repeated once with another token, if its
-// body can be sent again.
+// Concurrent requests share one token request. A token is refreshed before it expires, by a tenth
+// of its lifetime but at most a minute. A request that the service answers with 401 is retried once
+// with another token, if its body can be sent again.
 func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	to, err := parseOrigin(o.Origin)
-	p, partErr := newPart(o)
+	p, partErr := newCredential(o)
 	if err := errors.Join(err, partErr); err != nil {
 		return nil, err
 	}
-	b := &bundle{parts: []*part{p}}
+	b := &credentials{list: []*credential{p}}
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &transport{next: next, origin: to, bundle: b}
+		return &transport{next: next, origin: to, credentials: b}
 	}, nil
 }
 
-// part is one credential. It has an attacher, a grant, a sigV4, or none.
-type part struct {
-	attacher *attacher
-	grant    *grant
-	sigV4    *sigV4
+// credential is one credential: static, a grant, a sigV4, or none of them for mutual TLS.
+type credential struct {
+	static *staticCredential
+	grant  *grant
+	sigV4  *sigV4
 }
 
-// newPart checks what is not about the origin.
-func newPart(o Options) (*part, error) {
+// newCredential checks the options except for the origin.
+func newCredential(o Options) (*credential, error) {
 	switch o.Kind {
 	case ClientCredentials, TokenExchange, JWTAssertion:
 		g, err := newGrant(o)
-		return &part{grant: g}, err
+		return &credential{grant: g}, err
 	case AWSSigV4:
 		s, err := newSigV4(o)
-		return &part{sigV4: s}, err
+		return &credential{sigV4: s}, err
 	case MutualTLS:
-		return &part{}, nil
-	case Bearer, Basic, APIKey: // newAttacher refuses what is none of them
+		return &credential{}, nil
+	case Bearer, Basic, APIKey: // newStaticCredential rejects all other kinds
 	}
-	a, err := newAttacher(o)
+	a, err := newStaticCredential(o)
 	if err == nil {
 		_, err = a.render()
 	}
-	return &part{attacher: a}, err
+	return &credential{static: a}, err
 }
 
-// place is where the credential stands in a request; two in one place exclude each other.
-func (p *part) place() string {
+// location returns the part of a request that holds the credential; two credentials in one location
+// conflict.
+func (p *credential) location() string {
 	switch {
 	case p.grant != nil, p.sigV4 != nil:
 		return "header Authorization"
-	case p.attacher == nil:
+	case p.static == nil:
 		return ""
-	case p.attacher.place == Query:
-		return "query parameter " + p.attacher.name
-	case p.attacher.place == Cookie:
-		return "cookie " + p.attacher.name
+	case p.static.location == Query:
+		return "query parameter " + p.static.name
+	case p.static.location == Cookie:
+		return "cookie " + p.static.name
 	}
-	return "header " + p.attacher.name
+	return "header " + p.static.name
 }
 
-func newAttacher(o Options) (*attacher, error) {
-	a := &attacher{}
+func newStaticCredential(o Options) (*staticCredential, error) {
+	a := &staticCredential{}
 	var err error
 	switch o.Kind {
 	case Bearer:
-		a.place, a.name = Header, "Authorization"
+		a.location, a.name = Header, "Authorization"
 		a.secrets = []secret{{"token", o.Token}}
 		a.format = func(v []string) (string, error) { return "Bearer " + v[0], checkToken("token", v[0]) }
 	case Basic:
-		a.place, a.name = Header, "Authorization"
+		a.location, a.name = Header, "Authorization"
 		a.secrets = []secret{{"username", o.Username}, {"password", o.Password}}
 		a.format = formatBasic
 	case APIKey:
-		a.place, a.name = o.In, o.Name
+		a.location, a.name = o.In, o.Name
 		a.secrets = []secret{{"key", o.Key}}
 		a.format, err = keyFormat(o.In)
 		err = errors.Join(err, checkName(o.In, o.Name))
 	default:
 		err = fmt.Errorf("credential: unknown kind %d", o.Kind)
 	}
-	if a.place == Header {
+	if a.location == Header {
 		a.name = http.CanonicalHeaderKey(a.name)
 	}
 	for _, s := range a.secrets {
@@ -214,14 +210,13 @@ func parseOrigin(u *url.URL) (origin.Origin, error) {
 		return origin.Origin{}, errors.New("credential: origin must be an absolute http or https URL")
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' }) {
-		// That is what net/http connects to, and what a connection's address is compared with.
+		// net/http connects to that form, and the address of a connection is compared with it.
 		return origin.Origin{}, fmt.Errorf("credential: the host of origin %q must be in its ASCII form (xn--…)", u.Scheme+"://"+u.Host)
 	}
 	return o, nil
 }
 
-// goesTo reports whether a request goes to an origin, and says so wherever a
-// server may look: in its target, and in the header Host.
+// goesTo reports whether a request goes to an origin, according to both its URL and its Host header.
 func goesTo(req *http.Request, to origin.Origin) bool {
 	if req.Host != "" && req.Host != req.URL.Host {
 		return false

@@ -58,7 +58,7 @@ func options(t *testing.T, text string) Options {
 		case "key":
 			o.Key = Fixed(plain)
 		case "in":
-			o.In = map[string]Place{"header": Header, "query": Query, "cookie": Cookie}[value]
+			o.In = map[string]Location{"header": Header, "query": Query, "cookie": Cookie}[value]
 		case "name":
 			o.Name = plain
 		case "origin":

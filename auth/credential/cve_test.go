@@ -30,7 +30,7 @@ func chain(t testing.TB) map[string]func(next http.RoundTripper) http.RoundTripp
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass, err := NewPass(PassOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return http.Header{"X-Tenant": {canary}} }})
+	pass, err := NewPassThrough(PassThroughOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return http.Header{"X-Tenant": {canary}} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestGHSA_v2x6_wwfw_r2rq_Arguments(t *testing.T) {
 // left in place beside what is.
 func TestCVE_2025_64484_Underscores(t *testing.T) {
 	in := http.Header{"X_tenant": {"evil"}, "X-Tenant": {"acme"}}
-	wrap, err := NewPass(PassOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return in }})
+	wrap, err := NewPassThrough(PassThroughOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return in }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func notPassed(t *testing.T, names ...string) {
 	for _, name := range names {
 		for _, spelled := range []string{name, strings.ToLower(name), strings.ReplaceAll(strings.ToUpper(name), "-", "_")} {
 			want := fmt.Sprintf("credential: header %q can't be passed on", spelled)
-			_, err := NewPass(PassOptions{Headers: plain(spelled), Origin: origin0(), Inbound: inbound})
+			_, err := NewPassThrough(PassThroughOptions{Headers: plain(spelled), Origin: origin0(), Inbound: inbound})
 			_, err2 := i.For(IdentityUse{Header: spelled, Audience: "orders", Origin: origin0()})
 			if fmt.Sprint(err) != want || fmt.Sprint(err2) != want {
 				t.Errorf("%s: %v, %v", spelled, err, err2)

@@ -132,10 +132,10 @@ func TestCVE_2026_33496_Poisoned(t *testing.T) {
 		later              time.Duration
 	}{
 		{"mallory", "mallory", "error", 0}, {"mallory", "alice", "Bearer for-alice", 0},
-		{"never", "mallory", "error", 0}, {"never", "mallory", "Bearer for-mallory", coolDown},
+		{"never", "mallory", "error", 0}, {"never", "mallory", "Bearer for-mallory", retryDelay},
 		{"alice", "alice", "Bearer for-alice", 95 * time.Second}, // an early refresh that fails
 		{"alice", "alice", "error", 5 * time.Second},
-		{"never", "alice", "Bearer for-alice", coolDown},
+		{"never", "alice", "Bearer for-alice", retryDelay},
 	} {
 		now, refuse = now.Add(c.later), c.refuse
 		if got := ask(c.user); got != c.want {
@@ -354,7 +354,7 @@ func TestCVE_2025_22149_RemovedKey(t *testing.T) {
 	i, rt, seen := newIdentity(t, func() time.Time { return now }, file)
 	first := identityOf(t, rt, &auth.Principal{Subject: "alice"}, seen)
 	writePEM(t, file, ecKey(t))
-	now = now.Add(lookEvery)
+	now = now.Add(checkInterval)
 	for _, c := range []struct {
 		later time.Duration
 		good  bool

@@ -22,40 +22,40 @@ const (
 	TypeAccessToken = "urn:ietf:params:oauth:token-type:access_token"
 	// TypeIDToken is an ID token.
 	TypeIDToken = "urn:ietf:params:oauth:token-type:id_token"
-	// TypeJWT is a JWT of any meaning.
+	// TypeJWT is a JWT of any kind.
 	TypeJWT = "urn:ietf:params:oauth:token-type:jwt"
 )
 
-// Exchange describes a token exchange, RFC 8693.
+// Exchange describes a token exchange (RFC 8693).
 type Exchange struct {
-	// SubjectType is "subject_token_type". Default: TypeAccessToken.
+	// SubjectType is "subject_token_type". The default is TypeAccessToken.
 	SubjectType string
-	// Requested is "requested_token_type". Default: none is sent, and an access token or a JWT is accepted.
+	// Requested is "requested_token_type". By default none is sent, and an access token or a JWT is
+	// accepted.
 	Requested string
-	// Accept are audiences that stand for those asked for, where the
-	// authorization server writes another name into its tokens.
+	// Accept are audiences that are accepted instead of the requested ones, for an authorization
+	// server that writes other names into its tokens.
 	Accept []string
 }
 
-// maxCallers is how many callers' tokens are kept for one credential: 16 MiB,
-// with tokens of one kilobyte.
+// maxCallers is the maximum number of cached tokens per credential: 16 MiB, with tokens of one
+// kilobyte.
 const maxCallers = 10_000
 
-// exchange is what a token exchange has besides other grants: a token for each
-// caller. Two credentials share nothing, so audience and scopes are the same
-// for all tokens of one.
+// exchange is the part of a grant that is specific to token exchange: a token for each caller.
+// Credentials do not share tokens, so audience and scopes are the same for all tokens of one.
 type exchange struct {
 	subject   func(ctx context.Context) (token, key string, ok bool)
 	requested string
-	audiences []string // one of which a token must be for
-	callers   callers
+	audiences []string // of which a token must have one
+	tokens    tokenCache
 }
 
 func newExchange(o Options, form url.Values) (*exchange, error) {
 	x := o.OAuth.Exchange
 	e := &exchange{
 		subject: o.Subject, requested: x.Requested, audiences: slices.Concat(o.OAuth.Audiences, o.OAuth.Resources, x.Accept),
-		callers: callers{most: maxCallers},
+		tokens: tokenCache{maxEntries: maxCallers},
 	}
 	form.Set("subject_token_type", TypeAccessToken)
 	if x.SubjectType != "" {
@@ -69,27 +69,28 @@ func newExchange(o Options, form url.Values) (*exchange, error) {
 		err = errors.New("credential: a token exchange needs the subject")
 	}
 	if len(o.OAuth.Audiences)+len(o.OAuth.Resources) == 0 {
-		// Without one, what comes back may be good for everything that the caller's own token is good for.
+		// Without one, the issued token may be valid for everything that the caller's own token is
+		// valid for.
 		err = errors.Join(err, errors.New("credential: a token exchange needs an audience or a resource"))
 	}
 	return e, err
 }
 
-// cell returns the caller's cell and token; false: there is no caller.
-func (e *exchange) cell(ctx context.Context, now time.Time) (*cell, string, bool) {
+// source returns the caller's tokenSource and token; false if there is no caller.
+func (e *exchange) source(ctx context.Context, now time.Time) (*tokenSource, string, bool) {
 	subject, key, ok := e.subject(ctx)
 	if !ok || subject == "" || key == "" {
 		return nil, "", false
 	}
-	// The token is part of the key: one caller may hold two, and what came of the
-	// one that may do more must not be used for the other.
-	return e.callers.cell(callerKey{principal: key, token: sha256.Sum256([]byte(subject))}, now), subject, true
+	// The token is part of the key: one caller may hold two, and the result for the more powerful
+	// one must not be used for the other.
+	return e.tokens.source(tokenKey{principal: key, token: sha256.Sum256([]byte(subject))}, now), subject, true
 }
 
-// refuses says why the token of an answer is not to be used, or "".
-func (e *exchange) refuses(got *oauth2.Token, subject string) string {
+// rejectReason returns the reason that an issued token must not be used, or "".
+func (e *exchange) rejectReason(got *oauth2.Token, subject string) string {
 	if got.AccessToken == subject {
-		return "it is the caller's own token" // T1: that one goes to no service
+		return "it is the caller's own token" // which must not be sent to a service (T1)
 	}
 	issued, _ := got.Extra("issued_token_type").(string)
 	want := []string{TypeAccessToken, TypeJWT}
@@ -103,7 +104,7 @@ func (e *exchange) refuses(got *oauth2.Token, subject string) string {
 		return "its issued_token_type is not what was asked for"
 	case auth.IsBearerType(got.TokenType):
 	case strings.EqualFold(got.TokenType, "N_A") && issued != TypeAccessToken && issued == e.requested:
-		// No access token, and the operator asked for exactly that: to be sent as if it were one.
+		// Not an access token, but the configuration requests exactly that: it is sent as one.
 	default:
 		return "it is not a bearer token"
 	}
@@ -113,10 +114,10 @@ func (e *exchange) refuses(got *oauth2.Token, subject string) string {
 	return ""
 }
 
-// audienceOf reads "aud" of a token that is a JWT. Its signature does not
-// matter: it came from the authorization server itself.
+// audienceOf returns "aud" of a token that is a JWT. The signature is not verified, because the
+// token comes from the authorization server itself.
 func audienceOf(token string) (audience []string, ok bool) {
-	parts := strings.SplitN(token, ".", 4) // a token may be of dots alone
+	parts := strings.SplitN(token, ".", 4) // a token may consist of dots only
 	if len(parts) != 3 {
 		return nil, false
 	}
@@ -134,6 +135,6 @@ func audienceOf(token string) (audience []string, ok bool) {
 	if json.Unmarshal(claims.Audience, &one) == nil {
 		return []string{one}, true
 	}
-	_ = json.Unmarshal(claims.Audience, &audience) // neither: it is for nobody
+	_ = json.Unmarshal(claims.Audience, &audience) // otherwise the audience is empty
 	return audience, true
 }

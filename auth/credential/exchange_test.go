@@ -168,10 +168,10 @@ func TestExchangeAnswers(t *testing.T) {
 // However many callers come, so many are kept, those that came last.
 func TestCallersAreBounded(t *testing.T) {
 	now := time.Unix(0, 0)
-	s := callers{most: 3}
-	key := func(i int) callerKey { return callerKey{principal: fmt.Sprint(i)} }
-	use := func(i int) *cell {
-		c := s.cell(key(i), now)
+	s := tokenCache{maxEntries: 3}
+	key := func(i int) tokenKey { return tokenKey{principal: fmt.Sprint(i)} }
+	use := func(i int) *tokenSource {
+		c := s.source(key(i), now)
 		if c.current.Load() == nil {
 			c.current.Store(&token{header: seal([]string{fmt.Sprint(i)}), expiry: now.Add(time.Minute)})
 		}
@@ -182,14 +182,14 @@ func TestCallersAreBounded(t *testing.T) {
 		if use(0) != first {
 			t.Fatalf("forgotten after %d", i)
 		}
-		if use(i).current.Load().header()[0] != fmt.Sprint(i) || len(s.cells) > 3 {
-			t.Fatal(i, len(s.cells))
+		if use(i).current.Load().header()[0] != fmt.Sprint(i) || len(s.entries) > 3 {
+			t.Fatal(i, len(s.entries))
 		}
 	}
 	now = now.Add(time.Hour)
 	use(100)
-	if len(s.cells) != 2 {
-		t.Errorf("%d are kept: two that ended should go for each that comes", len(s.cells))
+	if len(s.entries) != 2 {
+		t.Errorf("%d are kept: two that ended should go for each that comes", len(s.entries))
 	}
 }
 

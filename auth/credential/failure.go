@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Failure says why there is no token. The set is closed, so it can label a metric.
+// Failure is the reason that there is no token. The set is closed, so it can label a metric.
 type Failure uint8
 
-// The failures of a [TokenError].
+// Failures of a [TokenError].
 const (
-	// Refused: the authorization server gives no token.
+	// Refused means that the authorization server refused to issue a token.
 	Refused Failure = iota + 1
-	// Unavailable: the authorization server did not answer, or asks for patience.
+	// Unavailable means that the authorization server did not respond, or asked to retry later.
 	Unavailable
-	// Unusable: what the authorization server gave is not what was asked for.
+	// Unusable means that the authorization server issued something else than requested.
 	Unusable
-	// SubjectRefused: the authorization server does not take the caller's token, so
-	// no token can be had for it: the caller has to get another one.
+	// SubjectRefused means that the authorization server does not accept the caller's token; the
+	// caller needs another one.
 	SubjectRefused
-	// NoCaller: a token exchange needs a caller's token, and the request has none.
+	// NoCaller means that a token exchange needs a caller's token, and the request has none.
 	NoCaller
 )
 
@@ -40,9 +40,9 @@ func (f Failure) String() string {
 	return "unknown"
 }
 
-// TokenError is returned when there is no token to attach; nothing was sent to
-// the service. Its text is for the log: it holds nothing that the
-// authorization server wrote, but for error codes of the standards.
+// TokenError is returned when no token is available; nothing was sent to the service. Its text is
+// for the log and contains nothing that the authorization server wrote, except for standard error
+// codes.
 type TokenError struct {
 	// Failure is the reason.
 	Failure Failure
@@ -50,16 +50,17 @@ type TokenError struct {
 	Kind Kind
 	// Endpoint is host and port of the token endpoint.
 	Endpoint string
-	// Status is that of the answer; 0: there was none.
+	// Status is the status of the response, 0 if there was none.
 	Status int
-	// Code is the error code of the answer, if it is one of RFC 6749 section
-	// 5.2, RFC 6750 section 3.1, RFC 8693 section 2.2.2, RFC 8707 section 2 or RFC 9449 section 5; else empty.
+	// Code is the error code of the response, if it is one of RFC 6749 section 5.2, RFC 6750
+	// section 3.1, RFC 8693 section 2.2.2, RFC 8707 section 2 or RFC 9449 section 5; otherwise
+	// empty.
 	Code string
-	// RetryAfter is how long the server asks to wait; 0: it does not say.
+	// RetryAfter is the delay that the server asks for, 0 if none.
 	RetryAfter time.Duration
 
-	detail string // what else may be told
-	cause  error  // nil, or one without secrets
+	detail string // further details without secrets
+	cause  error  // nil or an error without secrets
 }
 
 // Error returns the text for the log.
@@ -89,10 +90,10 @@ func (e *TokenError) Error() string {
 	return text
 }
 
-// Unwrap returns the cause, if it may be known.
+// Unwrap returns the cause, if it holds no secrets.
 func (e *TokenError) Unwrap() error { return e.cause }
 
-// ToolMessage returns the text for the model: what to do about it. It names no host (P7).
+// ToolMessage returns the text for the model, with advice. It names no host (P7).
 func (e *TokenError) ToolMessage() string {
 	const nothing = " Nothing was sent to the service."
 	switch {
@@ -113,12 +114,12 @@ func (e *TokenError) ToolMessage() string {
 		" Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 }
 
-// knownCode returns a code of the standards, and empty for any other text: a
-// server may put into it whatever it was sent.
+// knownCode returns a standard error code, and "" for any other text: a server may echo there what
+// it was sent.
 func knownCode(code string) string {
 	switch code {
 	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", // RFC 6749
-		"invalid_token",                        // RFC 6750, in use for the subject token
+		"invalid_token",                        // RFC 6750, used for the subject token
 		"invalid_target",                       // RFC 8693, RFC 8707
 		"invalid_dpop_proof", "use_dpop_nonce", // RFC 9449
 		"access_denied", "interaction_required", // in use, from RFC 6749 section 4.1.2.1 and OpenID Connect

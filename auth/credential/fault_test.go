@@ -156,7 +156,7 @@ func TestTokenEndpointFaults(t *testing.T) {
 		"500 twice":          {[]string{"500", "500"}, []call{{0, 0, "status 500, error \"invalid_client\"", 1}, {second, 0, "status 500, error \"invalid_client\"", 2}, {2 * second, 0, "t3", 3}}},
 		"patience":           {[]string{"429 7"}, []call{{0, 0, "is not available, status 429, error \"invalid_client\"", 1}, {7*second - 1, 0, "error \"invalid_client\"", 1}, {7 * second, 0, "t2", 2}}},
 		"patience to a date": {[]string{"503 " + date(9*second)}, []call{{0, 0, "status 503, error \"invalid_client\"", 1}, {9*second - 1, 0, "error \"invalid_client\"", 1}, {9 * second, 0, "t2", 2}}},
-		"no patience":        {[]string{"429 86400"}, []call{{0, 0, "error \"invalid_client\"", 1}, {0, 0, "error \"invalid_client\"", 1}, {maxCoolDown - 1, 0, "error \"invalid_client\"", 1}, {maxCoolDown, 0, "t2", 2}}},
+		"no patience":        {[]string{"429 86400"}, []call{{0, 0, "error \"invalid_client\"", 1}, {0, 0, "error \"invalid_client\"", 1}, {maxRetryDelay - 1, 0, "error \"invalid_client\"", 1}, {maxRetryDelay, 0, "t2", 2}}},
 		"nonsense":           {[]string{"429 soon"}, []call{{0, 0, "error \"invalid_client\"", 1}, {second, 0, "t2", 2}}},
 		"of the past":        {[]string{"429 " + date(-time.Hour)}, []call{{0, 0, "error \"invalid_client\"", 1}, {second, 0, "t2", 2}}},
 		"negative":           {[]string{"429 -9223372036854775808"}, []call{{0, 0, "error \"invalid_client\"", 1}, {second, 0, "t2", 2}}},
@@ -200,7 +200,7 @@ func TestTokenEndpointIsGone(t *testing.T) {
 			t.Error(err)
 		}
 		i.down.Store(false)
-		if time.Sleep(coolDown); len(next.seen) != 0 {
+		if time.Sleep(retryDelay); len(next.seen) != 0 {
 			t.Errorf("%q", next.seen)
 		}
 		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {

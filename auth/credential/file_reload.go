@@ -11,37 +11,37 @@ import (
 	"time"
 )
 
-// maxFile is the size of the largest file of keys or certificates, in bytes.
+// maxFile is the maximum size of a key or certificate file in bytes.
 const maxFile = 1 << 20
 
-// watched is a value that is made of files, and made anew when they have
-// changed. It reads them instead of asking for their times: what Kubernetes
-// swaps keeps its path, and two writes may fall into one tick of the clock.
-type watched[T any] struct {
-	paths []string
-	parse func(contents [][]byte) (T, error)
-	every time.Duration // how old a look at the files may be
-	now   func() time.Time
-	read  func(path string) ([]byte, fs.FileMode, error) // nil: readFile
+// reloader holds a value parsed from files, and parses them again when they have changed. It
+// compares contents instead of modification times: files swapped by Kubernetes keep their path, and
+// two writes may have the same time.
+type reloader[T any] struct {
+	paths    []string
+	parse    func(contents [][]byte) (T, error)
+	interval time.Duration // minimum time between two checks
+	now      func() time.Time
+	read     func(path string) ([]byte, fs.FileMode, error) // readFile if nil
 
-	mu     sync.Mutex
-	digest [sha256.Size]byte // of what was last tried
-	open   []string          // the paths that every user may read
-	looked time.Time
-	value  sealed[T] // of the newest version that could be used; nil: none could
-	err    error
+	mu            sync.Mutex
+	digest        [sha256.Size]byte // of the contents that were parsed last
+	worldReadable []string          // paths of world-readable files
+	checkedAt     time.Time
+	value         sealed[T] // of the newest usable version; nil if there is none
+	err           error
 }
 
-// get returns the value of the newest version of the files that could be
-// used. The error is that of the very first attempt; a later one leaves what
-// was there, so that a half-written file ends nothing, and stands in [watched.problem].
-func (w *watched[T]) get() (T, error) {
+// get returns the value of the newest usable version of the files. It fails only if there has been
+// none; a later error is reported by [reloader.problem] and leaves the value in place, so that a
+// half-written file does no harm.
+func (w *reloader[T]) get() (T, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	if w.looked.IsZero() || now.Sub(w.looked) >= w.every || now.Before(w.looked) {
-		w.look()
-		w.looked = now
+	if w.checkedAt.IsZero() || now.Sub(w.checkedAt) >= w.interval || now.Before(w.checkedAt) {
+		w.reload()
+		w.checkedAt = now
 	}
 	if w.value == nil {
 		var none T
@@ -50,58 +50,59 @@ func (w *watched[T]) get() (T, error) {
 	return w.value(), nil
 }
 
-// problem says why the files as they are now can't be used; nil if they can.
-func (w *watched[T]) problem() error {
+// problem returns the reason that the current files can't be used; nil if they can.
+func (w *reloader[T]) problem() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// exposed returns the paths that every user of the machine may read.
-func (w *watched[T]) exposed() []string {
+// exposed returns the paths of world-readable files.
+func (w *reloader[T]) exposed() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.open
+	return w.worldReadable
 }
 
-// mostReads is how often files are read that are others each time.
-const mostReads = 5
+// maxReads limits how often changing files are read again.
+const maxReads = 5
 
-// look reads the files. Those that have changed are read until they are the same twice: one that is written in place while it is read may come as the
-// begin of what it was and the end of what it is, which can pass for a certificate. The caller holds w.mu.
-func (w *watched[T]) look() {
-	var now, before version
-	for n := range mostReads {
+// reload reads the files. Changed files are read until two reads agree: a file written in place
+// while it is read may yield the beginning of the old and the end of the new content, which may
+// pass for a certificate. The caller holds w.mu.
+func (w *reloader[T]) reload() {
+	var current, previous fileVersion
+	for n := range maxReads {
 		var err error
-		if now, err = w.readAll(); err != nil {
+		if current, err = w.readAll(); err != nil {
 			w.err, w.digest = err, [sha256.Size]byte{}
 			return
 		}
-		if now.digest == w.digest {
-			w.open = now.open
+		if current.digest == w.digest {
+			w.worldReadable = current.worldReadable
 			return
 		}
-		if n > 0 && now.digest == before.digest {
+		if n > 0 && current.digest == previous.digest {
 			break
 		}
-		before = now
+		previous = current
 	}
-	w.open, w.digest = now.open, now.digest
-	value, err := w.parse(now.contents)
+	w.worldReadable, w.digest = current.worldReadable, current.digest
+	value, err := w.parse(current.contents)
 	if w.err = err; err == nil {
 		w.value = seal(value)
 	}
 }
 
-// version is what the files hold.
-type version struct {
-	contents [][]byte
-	open     []string // the paths that every user may read
-	digest   [sha256.Size]byte
+// fileVersion is the content of the files at one time.
+type fileVersion struct {
+	contents      [][]byte
+	worldReadable []string // paths of world-readable files
+	digest        [sha256.Size]byte
 }
 
 // readAll reads the files once.
-func (w *watched[T]) readAll() (v version, err error) {
+func (w *reloader[T]) readAll() (v fileVersion, err error) {
 	read := w.read
 	if read == nil {
 		read = readFile
@@ -110,10 +111,10 @@ func (w *watched[T]) readAll() (v version, err error) {
 	for _, path := range w.paths {
 		content, mode, err := read(path)
 		if err != nil {
-			return version{}, err
+			return fileVersion{}, err
 		}
 		if mode&0o004 != 0 {
-			v.open = append(v.open, path)
+			v.worldReadable = append(v.worldReadable, path)
 		}
 		v.contents = append(v.contents, content)
 		fmt.Fprintf(h, "%d ", len(content))
@@ -123,9 +124,9 @@ func (w *watched[T]) readAll() (v version, err error) {
 	return v, nil
 }
 
-// readFile reads a regular file of a bounded size, and returns who may read it.
+// readFile reads a regular file of limited size, and returns its permissions.
 func readFile(path string) ([]byte, fs.FileMode, error) {
-	// To open a pipe must not block: whoever signs waits for it.
+	// Opening a pipe must not block the request that needs a signature.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("credential: %w", err)

@@ -26,7 +26,7 @@ func TestTornRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := 0
-			w := &watched[string]{paths: []string{"file"}, now: time.Now,
+			w := &reloader[string]{paths: []string{"file"}, now: time.Now,
 				parse: func(contents [][]byte) (string, error) { return string(contents[0]), nil },
 				read: func(string) ([]byte, fs.FileMode, error) {
 					text := tt.reads[min(n, len(tt.reads)-1)]
@@ -54,7 +54,7 @@ func TestTornRead(t *testing.T) {
 // What is watched is the bytes of each file, and who may read it.
 func TestWatchedChanges(t *testing.T) {
 	first, second, mode := "ab", "c", fs.FileMode(0o600)
-	w := &watched[string]{paths: []string{"first", "second"}, now: time.Now,
+	w := &reloader[string]{paths: []string{"first", "second"}, now: time.Now,
 		parse: func(contents [][]byte) (string, error) { return string(contents[0]) + "|" + string(contents[1]), nil },
 		read: func(path string) ([]byte, fs.FileMode, error) {
 			if path == "first" {

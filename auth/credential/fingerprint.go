@@ -8,10 +8,9 @@ import (
 	"sync"
 )
 
-// Sent is the tokens and identities that one call has sent. No configuration
-// holds them, and some services show the request that they got: who passes an
-// answer on needs them to take them out (P7). The zero value is ready; it is
-// safe for concurrent use.
+// Sent collects the tokens and identities that one call has sent. They are in no configuration, and
+// some services echo the request in their response, so they must be redacted there (P7). The zero
+// value is ready; it is safe for concurrent use.
 type Sent struct {
 	mu     sync.Mutex
 	values []sealed[string]
@@ -19,13 +18,13 @@ type Sent struct {
 
 type sentKey struct{}
 
-// Context returns a context whose requests are noted.
+// Context returns a context whose requests are recorded.
 func (s *Sent) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, sentKey{}, s)
 }
 
-// Reveal returns what was sent, as it stands in the requests, but without the
-// scheme of Authorization. Each comes once.
+// Reveal returns the values that were sent, without the scheme of Authorization and without
+// duplicates.
 func (s *Sent) Reveal() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,17 +35,16 @@ func (s *Sent) Reveal() []string {
 	return values
 }
 
-// note notes a header's value, if ctx is of a call that wants to know.
-func note(ctx context.Context, header []string) {
+// recordSent records a header's value, if ctx has a [Sent].
+func recordSent(ctx context.Context, header []string) {
 	if s, ok := ctx.Value(sentKey{}).(*Sent); ok {
 		s.add(strings.TrimPrefix(header[0], "Bearer "))
 	}
 }
 
-// notePassed notes a credential that the caller has sent for the service. What
-// a service repeats of it may lack the scheme, and of Basic it knows the
-// password.
-func notePassed(ctx context.Context, value string) {
+// recordPassed records the caller's own credential for the service. A service may echo it without
+// the scheme, or only the password of Basic.
+func recordPassed(ctx context.Context, value string) {
 	s, ok := ctx.Value(sentKey{}).(*Sent)
 	if !ok {
 		return
@@ -67,7 +65,7 @@ func notePassed(ctx context.Context, value string) {
 	}
 }
 
-// add adds a value, if it is new.
+// add adds a value unless it is known.
 func (s *Sent) add(value string) {
 	if value == "" {
 		return

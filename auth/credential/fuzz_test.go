@@ -78,12 +78,12 @@ func FuzzTokenAnswer(f *testing.F) {
 			switch {
 			case len(header) != 1 || value == header[0] || value == "" || len(value) > maxToken || checkToken("", value) != nil:
 				t.Fatalf("%q", header)
-			case len(text) > maxAnswer:
+			case len(text) > maxResponse:
 				t.Fatalf("an answer of %d bytes", len(text))
 			case o.Kind == TokenExchange && value == own:
 				t.Fatal("the caller's own token")
-			case !got.minted.Equal(now) || got.expiry.Before(now) || got.expiry.After(now.Add(maxLife)) || got.refresh.Before(now) || got.refresh.After(got.expiry):
-				t.Fatalf("%s %s %s", got.minted, got.refresh, got.expiry)
+			case !got.requestedAt.Equal(now) || got.expiry.Before(now) || got.expiry.After(now.Add(maxLife)) || got.refreshAt.Before(now) || got.refreshAt.After(got.expiry):
+				t.Fatalf("%s %s %s", got.requestedAt, got.refreshAt, got.expiry)
 			}
 		}
 	})
@@ -99,7 +99,7 @@ func checkFailure(t *testing.T, err error, answer string) {
 	if d := failure.RetryAfter; d < 0 || d > maxLife {
 		t.Fatal(d)
 	}
-	if p := patience(err); p <= 0 || p > maxCoolDown {
+	if p := failureTTL(err); p <= 0 || p > maxRetryDelay {
 		t.Fatal(p)
 	}
 	const ours = `credential: client_credentials: credential: token_exchange: token endpoint "idp.example.com" is not available gives no token gave a token that can't be used, status 0123456789, error "it redirects, and that is not followed

@@ -21,25 +21,25 @@ import (
 type IdentityOptions struct {
 	// Issuer is "iss": the gateway's public URL.
 	Issuer string
-	// Files are PEM files with one private key on P-256 each. The first signs;
-	// the others are published only: the next key before it signs, and the last
-	// one after it did, so that all replicas and all services have time.
+	// Files are PEM files with one P-256 private key each. The first signs; the others are
+	// published only, such as the next key before it signs and the previous one afterwards, to
+	// give replicas and services time.
 	Files []string
-	// Lifetime is from "iat" to "exp". Default and at most one minute, at least ten seconds.
+	// Lifetime is the time from "iat" to "exp": at least ten seconds, at most one minute, which is
+	// the default.
 	Lifetime time.Duration
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
 
-// Identity tells services who calls them: a short JWT in a header, signed with
-// ES256, that a service verifies with the keys of [Identity.Keys]. Its claims:
-// iss, aud, iat, exp and jti; sub, client_id and scope of the caller's token;
-// and idp, who issued that, since sub is unique for one issuer only. It is safe
-// for concurrent use.
+// Identity tells services the identity of the caller in a header: a short-lived JWT, signed with
+// ES256, that a service verifies with the keys of [Identity.Keys]. Its claims are iss, aud, iat,
+// exp and jti; sub, client_id and scope of the caller's token; and idp, the issuer of that token,
+// since sub is unique per issuer only. It is safe for concurrent use.
 type Identity struct {
 	issuer string
 	life   time.Duration
-	ring   *keyring
+	keys   *keyring
 	now    func() time.Time
 }
 
@@ -59,7 +59,7 @@ func NewIdentity(o IdentityOptions) (*Identity, error) {
 		problems = append(problems, fmt.Errorf("credential: an identity can't live for %s: %s to %s are good", i.life, minIdentityLife, maxIdentityLife))
 	}
 	var err error
-	if i.ring, err = newKeyring(o.Files, i.life, i.now); err != nil {
+	if i.keys, err = newKeyring(o.Files, i.life, i.now); err != nil {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -68,14 +68,14 @@ func NewIdentity(o IdentityOptions) (*Identity, error) {
 	return i, nil
 }
 
-// Problem says why a key file as it is now can't be used, while the last good
-// key is; nil if nothing is wrong.
-func (i *Identity) Problem() error { return i.ring.files.problem() }
+// Problem returns the reason that the current key files can't be used, while the last usable keys
+// are; nil if there is none.
+func (i *Identity) Problem() error { return i.keys.files.problem() }
 
-// Exposed returns the key files that every user of the machine may read (E8).
-func (i *Identity) Exposed() []string { return i.ring.files.exposed() }
+// Exposed returns the key files that are world-readable (E8).
+func (i *Identity) Exposed() []string { return i.keys.files.exposed() }
 
-// Keys serves the public keys (RFC 7517 section 5), to GET and HEAD. It needs no token (Z9).
+// Keys serves the public keys (RFC 7517 section 5) to GET and HEAD. It requires no token (Z9).
 func (i *Identity) Keys() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body []byte
@@ -84,7 +84,7 @@ func (i *Identity) Keys() http.Handler {
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 			return
 		}
-		_, keys, err := i.ring.look()
+		_, keys, err := i.keys.refresh()
 		if err == nil {
 			body, err = json.Marshal(keys)
 		}
@@ -102,23 +102,22 @@ func (i *Identity) Keys() http.Handler {
 	})
 }
 
-// IdentityUse says how one service is told.
+// IdentityUse configures the identity header for one service.
 type IdentityUse struct {
-	// Header is the name of the header. Default: X-Drawbridge-Identity. It must
-	// not be one that other requests have a use for, as with [NewPass].
+	// Header is the name of the header, X-Drawbridge-Identity by default. It must not be a reserved
+	// one, as with [NewPassThrough].
 	Header string
 	// Audience is "aud": the API's name, or what the service expects.
 	Audience string
-	// Origin is the service; nobody else gets it.
+	// Origin is the service; the header is sent to no other.
 	Origin *url.URL
 }
 
 const defaultIdentityHeader = "X-Drawbridge-Identity"
 
-// For returns a wrapper that sends the identity of the caller, the
-// [auth.Principal] of the request's context, to one service. A request without
-// a caller has none. What a request has under the header's name already, in any
-// spelling, is removed.
+// For returns a wrapper that sends the identity of the caller, the [auth.Principal] of the
+// request's context, to one service. A request without a caller has no identity. A header with that
+// name in the request, in any spelling, is removed.
 func (i *Identity) For(u IdentityUse) (func(http.RoundTripper) http.RoundTripper, error) {
 	at, err := parseOrigin(u.Origin)
 	problems := []error{err}
@@ -130,29 +129,29 @@ func (i *Identity) For(u IdentityUse) (func(http.RoundTripper) http.RoundTripper
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	b := &badges{identity: i, audience: u.Audience, most: maxBadges}
+	b := &identityCache{identity: i, audience: u.Audience, maxEntries: maxCachedIdentities}
 	return func(next http.RoundTripper) http.RoundTripper {
-		return &introduction{next: next, origin: at, header: http.CanonicalHeaderKey(name), badges: b}
+		return &identityTransport{next: next, origin: at, header: http.CanonicalHeaderKey(name), cache: b}
 	}, nil
 }
 
-// introduction sends identities.
-type introduction struct {
+// identityTransport adds identities to requests.
+type identityTransport struct {
 	next   http.RoundTripper
 	origin origin.Origin
 	header string
-	badges *badges
+	cache  *identityCache
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
-func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
+func (n *identityTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !goesTo(req, n.origin) {
 		return n.next.RoundTrip(req)
 	}
 	own := req.WithContext(req.Context()) // a shallow copy
 	own.Header = cloneHeader(req.Header, n.header)
 	if p := auth.FromContext(req.Context()); p != nil {
-		badge, err := n.badges.of(p)
+		badge, err := n.cache.header(p)
 		if err != nil {
 			if req.Body != nil {
 				req.Body.Close() // as the interface demands
@@ -160,32 +159,31 @@ func (n *introduction) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		own.Header[n.header] = badge
-		note(req.Context(), badge)
+		recordSent(req.Context(), badge)
 	}
 	resp, err := n.next.RoundTrip(own)
-	return without(req, resp), err
+	return restoreRequest(req, resp), err
 }
 
-// badge is an identity that was made.
-type badge struct {
+// cachedIdentity is a signed identity.
+type cachedIdentity struct {
 	header sealed[[]string] // shared by all requests
 	until  time.Time
 }
 
-// maxBadges is how many identities are kept for one service.
-const maxBadges = 10_000
+// maxCachedIdentities is the maximum number of cached identities per service.
+const maxCachedIdentities = 10_000
 
-// badges keeps identities for half their life. A principal is the same value
-// for all requests with one token, and its address is the key: nothing that
-// could be equal for two callers.
-type badges struct {
-	identity *Identity
-	audience string
-	most     int
+// identityCache caches identities for half their lifetime. The key is the address of the principal,
+// which is the same for all requests with one token and never equal for two callers.
+type identityCache struct {
+	identity   *Identity
+	audience   string
+	maxEntries int
 
-	mu    sync.RWMutex
-	made  map[*auth.Principal]*badge
-	swept time.Time // when those that have ended went last
+	mu      sync.RWMutex
+	entries map[*auth.Principal]*cachedIdentity
+	swept   time.Time // time of the last eviction of expired entries
 }
 
 // identityClaims are the claims of an identity.
@@ -201,10 +199,10 @@ type identityClaims struct {
 	ID       string `json:"jti"`
 }
 
-func (b *badges) of(p *auth.Principal) ([]string, error) {
+func (b *identityCache) header(p *auth.Principal) ([]string, error) {
 	now := b.identity.now()
 	b.mu.RLock()
-	known := b.made[p]
+	known := b.entries[p]
 	b.mu.RUnlock()
 	if known != nil && now.Before(known.until) {
 		return known.header(), nil
@@ -213,42 +211,42 @@ func (b *badges) of(p *auth.Principal) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &badge{header: seal([]string{text}), until: now.Add(b.identity.life / 2)}
+	fresh := &cachedIdentity{header: seal([]string{text}), until: now.Add(b.identity.life / 2)}
 	if !p.Expiry.IsZero() && p.Expiry.Before(fresh.until) {
 		fresh.until = p.Expiry
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.made == nil {
-		b.made = make(map[*auth.Principal]*badge)
+	if b.entries == nil {
+		b.entries = make(map[*auth.Principal]*cachedIdentity)
 	}
-	if now.Sub(b.swept) >= b.identity.life/2 || len(b.made) >= b.most && b.made[p] == nil {
-		b.sweep(now)
+	if now.Sub(b.swept) >= b.identity.life/2 || len(b.entries) >= b.maxEntries && b.entries[p] == nil {
+		b.evict(now)
 	}
-	b.made[p] = fresh
+	b.entries[p] = fresh
 	return fresh.header(), nil
 }
 
-// sweep lets go of what has ended, and of the callers with it, whose claims may be large.
-// If that is little, some of the rest go too, whichever they are, since making one anew is
-// cheap. The caller holds b.mu.
-func (b *badges) sweep(now time.Time) {
+// evict removes expired entries, and with them the principals, whose claims may be large. If that
+// frees too little, it removes others at random, since signing again is cheap. The caller holds
+// b.mu.
+func (b *identityCache) evict(now time.Time) {
 	b.swept = now
-	for p, known := range b.made {
+	for p, known := range b.entries {
 		if !now.Before(known.until) {
-			delete(b.made, p)
+			delete(b.entries, p)
 		}
 	}
-	for p := range b.made {
-		if len(b.made) <= b.most*3/4 {
+	for p := range b.entries {
+		if len(b.entries) <= b.maxEntries*3/4 {
 			return
 		}
-		delete(b.made, p)
+		delete(b.entries, p)
 	}
 }
 
 func (i *Identity) mint(p *auth.Principal, audience string, now time.Time) (string, error) {
-	return i.ring.sign(identityClaims{
+	return i.keys.sign(identityClaims{
 		Issuer: i.issuer, Audience: audience, Subject: p.Subject, ClientID: p.ClientID, Scope: strings.Join(p.Scopes, " "),
 		Provider: p.Issuer, IssuedAt: now.Unix(), Expiry: now.Add(i.life).Unix(), ID: rand.Text(),
 	})

@@ -131,13 +131,13 @@ func TestIdentity(t *testing.T) {
 func TestIdentitiesAreBounded(t *testing.T) {
 	now := time.Now()
 	i, _, _ := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
-	b := &badges{identity: i, audience: "orders", most: 20}
+	b := &identityCache{identity: i, audience: "orders", maxEntries: 20}
 	var wg sync.WaitGroup
 	for user := range 100 {
 		wg.Go(func() {
 			p := &auth.Principal{Issuer: "https://idp.example.com", Subject: fmt.Sprint(user)}
 			for range 3 {
-				header, err := b.of(p)
+				header, err := b.header(p)
 				if err != nil {
 					t.Error(err)
 					return
@@ -149,8 +149,8 @@ func TestIdentitiesAreBounded(t *testing.T) {
 		})
 	}
 	timebox.Done(t, wg.Wait)
-	if len(b.made) > b.most {
-		t.Error(len(b.made))
+	if len(b.entries) > b.maxEntries {
+		t.Error(len(b.entries))
 	}
 }
 
@@ -158,23 +158,23 @@ func TestIdentitiesAreBounded(t *testing.T) {
 func TestOldIdentitiesGo(t *testing.T) {
 	now := time.Now()
 	i, _, _ := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
-	b := &badges{identity: i, audience: "orders", most: maxBadges}
+	b := &identityCache{identity: i, audience: "orders", maxEntries: maxCachedIdentities}
 	introduce := func(users int) {
 		t.Helper()
 		for user := range users {
-			if _, err := b.of(&auth.Principal{Subject: fmt.Sprint(user)}); err != nil {
+			if _, err := b.header(&auth.Principal{Subject: fmt.Sprint(user)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	introduce(1000)
-	if len(b.made) != 1000 {
-		t.Errorf("%d of 1000 are kept", len(b.made))
+	if len(b.entries) != 1000 {
+		t.Errorf("%d of 1000 are kept", len(b.entries))
 	}
 	now = now.Add(maxIdentityLife / 2)
 	introduce(1)
-	if len(b.made) != 1 {
-		t.Errorf("%d are kept when the others have ended", len(b.made))
+	if len(b.entries) != 1 {
+		t.Errorf("%d are kept when the others have ended", len(b.entries))
 	}
 }
 
@@ -302,12 +302,12 @@ func TestIdentityOfShortToken(t *testing.T) {
 func TestRoomForIdentities(t *testing.T) {
 	now := time.Now()
 	i, _, _ := newIdentity(t, func() time.Time { return now }, writePEM(t, "", ecKey(t)))
-	b := &badges{identity: i, audience: "orders", most: 8}
+	b := &identityCache{identity: i, audience: "orders", maxEntries: 8}
 	var all []*auth.Principal
 	introduce := func(p *auth.Principal, kept int) {
 		t.Helper()
-		if _, err := b.of(p); err != nil || len(b.made) != kept {
-			t.Errorf("%d are kept, want %d, %v", len(b.made), kept, err)
+		if _, err := b.header(p); err != nil || len(b.entries) != kept {
+			t.Errorf("%d are kept, want %d, %v", len(b.entries), kept, err)
 		}
 	}
 	for n := range 8 {

@@ -20,34 +20,33 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// SigningKey is a private key in a PEM file, which is read again when it has
-// changed; one that can't be used leaves the last good one in place. It is safe
-// for concurrent use.
-type SigningKey struct{ file watched[*signer] }
+// SigningKey is a private key in a PEM file that is reloaded when it changes; an unusable file
+// leaves the last usable key in place. It is safe for concurrent use.
+type SigningKey struct{ file reloader[*signer] }
 
-// KeyOptions say where a signing key is and how it signs.
+// KeyOptions configure a [SigningKey].
 type KeyOptions struct {
-	// File is a PEM file with a private key, PKCS #8, PKCS #1 or SEC 1, not
-	// encrypted: RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or
-	// Ed25519. If the certificate of the key stands in it too, its digest goes
-	// into the header "x5t#S256", which is how Entra ID finds a key.
+	// File is a PEM file with a private key, PKCS #8, PKCS #1 or SEC 1, not encrypted: RSA of 2048
+	// to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519. If the file also contains the
+	// certificate of the key, its digest is sent in the header "x5t#S256", by which Entra ID finds
+	// a key.
 	File string
-	// ID is the header "kid". Default: the key's thumbprint (RFC 7638).
+	// ID is the header "kid". The default is the key's thumbprint (RFC 7638).
 	ID string
-	// Algorithm is that of the signature. Default: RS256, ES256, ES384, ES512 or
-	// EdDSA, as the key is; an RSA key may also sign RS384, RS512, PS256, PS384 and PS512.
+	// Algorithm is the signature algorithm. The default is RS256, ES256, ES384, ES512 or EdDSA,
+	// depending on the key; an RSA key may also sign with RS384, RS512, PS256, PS384 and PS512.
 	Algorithm string
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
 
-// lookEvery is how old a look at a file may be where signing is frequent.
-const lookEvery = time.Second
+// checkInterval is the minimum time between two checks of a file.
+const checkInterval = time.Second
 
-// NewSigningKey reads the key. Its errors name the file and never what it holds.
+// NewSigningKey reads the key. Its errors name the file and never contain its content.
 func NewSigningKey(o KeyOptions) (*SigningKey, error) {
-	k := &SigningKey{file: watched[*signer]{
-		paths: []string{o.File}, every: lookEvery, now: clock(o.Now),
+	k := &SigningKey{file: reloader[*signer]{
+		paths: []string{o.File}, interval: checkInterval, now: clock(o.Now),
 		parse: func(contents [][]byte) (*signer, error) {
 			s, err := parseSigner(contents[0], o.ID, o.Algorithm)
 			if err != nil {
@@ -62,14 +61,14 @@ func NewSigningKey(o KeyOptions) (*SigningKey, error) {
 	return k, nil
 }
 
-// Problem says why the file as it is now can't be used, while the last good key
-// signs on; nil if nothing is wrong.
+// Problem returns the reason that the current file can't be used, while the last usable key still
+// signs; nil if there is none.
 func (k *SigningKey) Problem() error { return k.file.problem() }
 
-// Exposed returns the file if every user of the machine may read it (E8).
+// Exposed returns the file if it is world-readable (E8).
 func (k *SigningKey) Exposed() []string { return k.file.exposed() }
 
-// sign makes a JWT.
+// sign returns a signed JWT.
 func (k *SigningKey) sign(claims any) (string, error) {
 	s, err := k.file.get()
 	if err != nil {
@@ -82,7 +81,7 @@ func (k *SigningKey) sign(claims any) (string, error) {
 type signer struct {
 	key       jose.JSONWebKey // private
 	algorithm jose.SignatureAlgorithm
-	digest    string // of the certificate; empty: there is none
+	digest    string // of the certificate; empty if there is none
 }
 
 func (s *signer) sign(claims any) (string, error) {
@@ -105,7 +104,7 @@ func (s *signer) sign(claims any) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// parseSigner reads a PEM file. Its errors go behind the name of the file.
+// parseSigner parses a PEM file. Its errors are appended to the name of the file.
 func parseSigner(content []byte, id, algorithm string) (*signer, error) {
 	private, certificates, err := parsePEM(content)
 	if err != nil {
@@ -137,7 +136,7 @@ func parseSigner(content []byte, id, algorithm string) (*signer, error) {
 	return s, nil
 }
 
-// parsePEM returns the one private key of a file, and its certificates.
+// parsePEM returns the single private key of a file, and its certificates.
 func parsePEM(content []byte) (crypto.Signer, []*x509.Certificate, error) {
 	var private crypto.Signer
 	var certificates []*x509.Certificate
@@ -169,7 +168,7 @@ func parsePEM(content []byte) (crypto.Signer, []*x509.Certificate, error) {
 		default: // such as EC PARAMETERS
 			continue
 		}
-		if err != nil { // not in the text: it is about what is secret
+		if err != nil { // the error is omitted, as it may be about secrets
 			return nil, nil, errors.New("holds a private key that can't be read")
 		}
 		s, ok := key.(crypto.Signer)

@@ -10,20 +10,19 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// graceTime is how long after the last token that a key signed has ended the
-// key is still published: for clocks that are slow.
+// graceTime is the time for which a key is still published after the last token that it signed has
+// expired, for clocks that are slow.
 const graceTime = time.Minute
 
-// keyring is the keys of an [Identity]: one that signs, others that are
-// published, and those that were replaced, until nothing that they signed can
-// be in use.
+// keyring holds the keys of an [Identity]: one that signs, others that are published, and replaced
+// ones until all tokens that they signed have expired.
 type keyring struct {
-	files watched[[]*signer]
+	files reloader[[]*signer]
 	life  time.Duration
 	now   func() time.Time
 
 	mu      sync.Mutex
-	present []jose.JSONWebKey // public; the last of files that was looked at
+	current []jose.JSONWebKey // public keys of the files at the last refresh
 	retired []retired
 }
 
@@ -32,7 +31,7 @@ type retired struct {
 	until time.Time
 }
 
-// maxKeys is how many files there may be.
+// maxKeys is the maximum number of key files.
 const maxKeys = 8
 
 func newKeyring(files []string, life time.Duration, now func() time.Time) (*keyring, error) {
@@ -40,7 +39,7 @@ func newKeyring(files []string, life time.Duration, now func() time.Time) (*keyr
 		return nil, fmt.Errorf("credential: %d key files for identities: 1 to %d are good", len(files), maxKeys)
 	}
 	r := &keyring{life: life, now: now}
-	r.files = watched[[]*signer]{paths: files, every: lookEvery, now: now, parse: func(contents [][]byte) ([]*signer, error) {
+	r.files = reloader[[]*signer]{paths: files, interval: checkInterval, now: now, parse: func(contents [][]byte) ([]*signer, error) {
 		var signers []*signer
 		seen := make(map[string]bool)
 		for i, content := range contents {
@@ -58,31 +57,31 @@ func newKeyring(files []string, life time.Duration, now func() time.Time) (*keyr
 		}
 		return signers, nil
 	}}
-	_, _, err := r.look()
+	_, _, err := r.refresh()
 	return r, err
 }
 
-// look returns the key that signs now and the public keys, those of the files
-// first, and retires those that have gone from there.
-func (r *keyring) look() (*signer, jose.JSONWebKeySet, error) {
+// refresh returns the current signing key and the public keys, those of the files first. It retires
+// keys that are no longer in the files.
+func (r *keyring) refresh() (*signer, jose.JSONWebKeySet, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	signers, err := r.files.get()
 	if err != nil {
 		return nil, jose.JSONWebKeySet{}, err
 	}
-	now := r.now()
-	for _, old := range r.present {
-		r.retired = append(r.retired, retired{key: old, until: now.Add(r.life + graceTime)})
+	current := r.now()
+	for _, old := range r.current {
+		r.retired = append(r.retired, retired{key: old, until: current.Add(r.life + graceTime)})
 	}
-	r.present = make([]jose.JSONWebKey, len(signers))
+	r.current = make([]jose.JSONWebKey, len(signers))
 	for i, s := range signers {
-		r.present[i] = s.key.Public()
+		r.current[i] = s.key.Public()
 	}
 	r.retired = slices.DeleteFunc(r.retired, func(old retired) bool {
-		return !now.Before(old.until) || slices.ContainsFunc(r.present, func(k jose.JSONWebKey) bool { return k.KeyID == old.key.KeyID })
+		return !current.Before(old.until) || slices.ContainsFunc(r.current, func(k jose.JSONWebKey) bool { return k.KeyID == old.key.KeyID })
 	})
-	public := jose.JSONWebKeySet{Keys: slices.Clone(r.present)}
+	public := jose.JSONWebKeySet{Keys: slices.Clone(r.current)}
 	for _, old := range r.retired {
 		public.Keys = append(public.Keys, old.key)
 	}
@@ -90,7 +89,7 @@ func (r *keyring) look() (*signer, jose.JSONWebKeySet, error) {
 }
 
 func (r *keyring) sign(claims any) (string, error) {
-	s, _, err := r.look()
+	s, _, err := r.refresh()
 	if err != nil {
 		return "", err
 	}

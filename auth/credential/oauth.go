@@ -21,10 +21,10 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// ClientAuth is how the gateway proves to a token endpoint who it is.
+// ClientAuth is the method by which the gateway authenticates to a token endpoint.
 type ClientAuth uint8
 
-// The ways of client authentication.
+// Client authentication methods.
 const (
 	// SecretBasic sends client ID and secret as Basic (RFC 6749 section 2.3.1). It is the default.
 	SecretBasic ClientAuth = iota
@@ -32,53 +32,52 @@ const (
 	SecretPost
 	// PrivateKeyJWT sends a JWT signed with the key (RFC 7523 section 2.2).
 	PrivateKeyJWT
-	// ClientTLS sends the client ID alone: the client that OAuth.Client is has a
-	// certificate (RFC 8705 section 2).
+	// ClientTLS sends the client ID alone: OAuth.Client has a client certificate (RFC 8705 section
+	// 2).
 	ClientTLS
-	// NoClientAuth sends the client ID if there is one. It is for JWTAssertion,
-	// where the assertion itself says who asks.
+	// NoClientAuth sends the client ID if there is one. It is for JWTAssertion, where the assertion
+	// itself authenticates.
 	NoClientAuth
 )
 
-// OAuth describes where tokens come from. Only ClientSecret and the key are
-// secret: whoever prints the rest shows it.
+// OAuth configures token requests. Only ClientSecret and the key are secret; the rest may be
+// printed.
 type OAuth struct {
 	// TokenURL is the token endpoint: https, or http on loopback.
 	TokenURL string
-	// Client sends the token requests. Its transport is the guard: it decides
-	// which addresses are called. Redirects are never followed. An answer may
-	// have 64 KiB and take 5 seconds.
+	// Client sends the token requests. Its transport enforces the address policy (SSRF protection).
+	// Redirects are never followed. A response may have 64 KiB and take 5 seconds.
 	Client *http.Client
-	// ClientID names the gateway to the authorization server.
+	// ClientID identifies the gateway to the authorization server.
 	ClientID string
-	// ClientAuth says how the gateway proves that.
+	// ClientAuth is the client authentication method.
 	ClientAuth ClientAuth
 	// ClientSecret is for SecretBasic and SecretPost.
 	ClientSecret Secret
 	// SigningKey signs the assertions of PrivateKeyJWT and JWTAssertion.
 	SigningKey *SigningKey
-	// AssertionAudience is "aud" in the assertion of PrivateKeyJWT. Default:
-	// TokenURL. The authorization server's issuer identifier is better where it is accepted.
+	// AssertionAudience is "aud" in the assertion of PrivateKeyJWT. The default is TokenURL; the
+	// authorization server's issuer identifier is preferable where it is accepted.
 	AssertionAudience string
-	// Scopes are asked for, if there are any.
+	// Scopes are requested, if not empty.
 	Scopes []string
 	// Resources are sent as "resource" (RFC 8707), Audiences as "audience"
 	// (RFC 8693 section 2.1).
 	Resources, Audiences []string
-	// Parameters are sent beside the others. None may have the name of one that the standards define here.
+	// Parameters are additional parameters. They can't have the name of a standard one.
 	Parameters map[string]string
-	// Assertion is for JWTAssertion.
+	// Assertion configures JWTAssertion.
 	Assertion Assertion
-	// Exchange is for TokenExchange.
+	// Exchange configures TokenExchange.
 	Exchange Exchange
 }
 
-// Bounds of what a token endpoint gives.
+// Limits on token responses.
 const (
-	maxAnswer   = 64 << 10
+	maxResponse = 64 << 10
 	maxToken    = 16 << 10
 	maxLife     = 24 * time.Hour
-	defaultLife = 5 * time.Minute // where the answer says nothing
+	defaultLife = 5 * time.Minute // without "expires_in"
 )
 
 // Grant types.
@@ -88,17 +87,17 @@ const (
 	assertionType  = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 )
 
-// grant gets tokens for one credential and keeps them.
+// grant requests and caches the tokens of one credential.
 type grant struct {
-	kind                  Kind
-	endpoint              string // host and port, for errors
-	client                http.Client
-	config                *clientcredentials.Config // without the secret
-	secret                Secret                    // nil: none is sent
-	client7523, grant7523 *assertion                // nil: none is sent
-	exchange              *exchange                 // nil: one token for all callers
-	now                   func() time.Time
-	own                   cell // the token for all callers
+	kind                            Kind
+	endpoint                        string // host and port, for errors
+	client                          http.Client
+	config                          *clientcredentials.Config // without the secret
+	secret                          Secret                    // nil if none is sent
+	clientAssertion, grantAssertion *assertion                // nil if none is sent
+	exchange                        *exchange                 // nil if all callers share one token
+	now                             func() time.Time
+	shared                          tokenSource // the token for all callers
 }
 
 func newGrant(o Options) (*grant, error) {
@@ -114,7 +113,7 @@ func newGrant(o Options) (*grant, error) {
 	u, err := url.Parse(c.TokenURL)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		problem("the token URL must be an absolute https URL without user and fragment") // not in the text: it may hold a key
+		problem("the token URL must be an absolute https URL restoreRequest user and fragment") // the URL is omitted, as it may contain a key
 	case u.Scheme == "http" && !origin.Loopback(u.Hostname()):
 		problem("the token URL must be https: secrets are sent to it")
 	default:
@@ -125,7 +124,7 @@ func newGrant(o Options) (*grant, error) {
 	} else {
 		g.client = *c.Client
 		g.client.Jar = nil
-		// A redirect would take the secrets elsewhere (RFC 6749 has none here).
+		// A redirect would send the secrets elsewhere (RFC 6749 has none here).
 		g.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	for _, scope := range c.Scopes {
@@ -153,13 +152,13 @@ func newGrant(o Options) (*grant, error) {
 		form["audience"] = slices.Clone(c.Audiences)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
-		if name == "" || isProtocol(name) {
+		if name == "" || isStandardParameter(name) {
 			problem("parameter %q of a token request is set by the gateway", name)
 		}
 		form.Set(name, c.Parameters[name])
 	}
 	problems = append(problems, g.authenticate(&c))
-	switch o.Kind { //nolint:exhaustive // client credentials need no more than what is above; the others have no grant
+	switch o.Kind { //nolint:exhaustive // client credentials need nothing else; the others have no grant
 	case TokenExchange:
 		form.Set("grant_type", grantExchange)
 		g.exchange, err = newExchange(o, form)
@@ -168,16 +167,16 @@ func newGrant(o Options) (*grant, error) {
 		form.Set("grant_type", grantAssertion)
 		a := c.Assertion
 		issuer := cmp.Or(a.Issuer, c.ClientID)
-		g.grant7523 = &assertion{
+		g.grantAssertion = &assertion{
 			key: c.SigningKey, issuer: issuer, subject: cmp.Or(a.Subject, issuer), audience: cmp.Or(a.Audience, c.TokenURL),
 			life: cmp.Or(a.Lifetime, defaultAssertionLife), claims: maps.Clone(a.Claims), now: g.now,
 		}
-		problems = append(problems, g.grant7523.check())
+		problems = append(problems, g.grantAssertion.check())
 	}
 	return g, errors.Join(problems...)
 }
 
-// authenticate prepares client authentication.
+// authenticate configures client authentication.
 func (g *grant) authenticate(c *OAuth) error {
 	needsID := true
 	var err error
@@ -189,7 +188,7 @@ func (g *grant) authenticate(c *OAuth) error {
 			err = readErr
 		}
 	case PrivateKeyJWT:
-		g.client7523 = &assertion{
+		g.clientAssertion = &assertion{
 			key: c.SigningKey, issuer: c.ClientID, subject: c.ClientID, audience: cmp.Or(c.AssertionAudience, c.TokenURL),
 			life: defaultAssertionLife, now: g.now,
 		}
@@ -224,7 +223,7 @@ func (g *grant) readSecret() (string, error) {
 	return v, nil
 }
 
-// fetch asks for a token; subject is that of an exchange.
+// fetch requests a token; subject is the subject token of an exchange.
 func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) (*token, error) {
 	config := clientcredentials.Config{
 		ClientID: g.config.ClientID, TokenURL: g.config.TokenURL, Scopes: g.config.Scopes, AuthStyle: g.config.AuthStyle,
@@ -234,7 +233,7 @@ func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) 
 	if config.ClientSecret, err = g.readSecret(); err != nil {
 		return nil, err
 	}
-	for name, a := range map[string]*assertion{"client_assertion": g.client7523, "assertion": g.grant7523} {
+	for name, a := range map[string]*assertion{"client_assertion": g.clientAssertion, "assertion": g.grantAssertion} {
 		if a == nil {
 			continue
 		}
@@ -244,7 +243,7 @@ func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) 
 		}
 		config.EndpointParams.Set(name, signed)
 	}
-	if g.client7523 != nil {
+	if g.clientAssertion != nil {
 		config.EndpointParams.Set("client_assertion_type", assertionType)
 	}
 	if g.exchange != nil {
@@ -253,18 +252,18 @@ func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	start := g.now()
-	trip := &trip{next: g.client.Transport, now: g.now}
+	trip := &tokenTransport{next: g.client.Transport, now: g.now}
 	client := g.client
 	client.Transport = trip
 	got, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, &client))
 	if err != nil {
-		return nil, g.explain(ctx, trip, err)
+		return nil, g.tokenError(ctx, trip, err)
 	}
-	return g.accept(got, subject, start, trip.status)
+	return g.newToken(got, subject, start, trip.status)
 }
 
-// accept makes a token of an answer.
-func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, status int) (*token, error) {
+// newToken converts a token response to a token.
+func (g *grant) newToken(got *oauth2.Token, subject string, start time.Time, status int) (*token, error) {
 	unusable := func(format string, args ...any) error {
 		return &TokenError{Failure: Unusable, Kind: g.kind, Endpoint: g.endpoint, Status: status, detail: fmt.Sprintf(format, args...)}
 	}
@@ -275,29 +274,29 @@ func (g *grant) accept(got *oauth2.Token, subject string, start time.Time, statu
 		return nil, unusable("it holds a space or a character that can't stand in a header")
 	}
 	if g.exchange != nil {
-		if reason := g.exchange.refuses(got, subject); reason != "" {
+		if reason := g.exchange.rejectReason(got, subject); reason != "" {
 			return nil, unusable("%s", reason)
 		}
 	} else if got.TokenType != "" && !auth.IsBearerType(got.TokenType) {
 		return nil, unusable("it is not a bearer token") // such as DPoP: RFC 9449 section 5
 	}
-	life := lifeOf(got)
-	// The refresh is spread over a while, lest all replicas ask at once.
+	life := lifetime(got)
+	// The refresh time is randomized so that replicas do not refresh at once.
 	refresh := life*4/5 + time.Duration(rand.Int64N(int64(life/10)+1))
 	return &token{
-		header: seal(slices.Clip([]string{"Bearer " + got.AccessToken})),
-		minted: start, refresh: start.Add(refresh), expiry: start.Add(life),
+		header:      seal(slices.Clip([]string{"Bearer " + got.AccessToken})),
+		requestedAt: start, refreshAt: start.Add(refresh), expiry: start.Add(life),
 	}, nil
 }
 
-// lifeOf returns how long a token is good, by its "expires_in". It is not
-// looked for in the token itself, which is for the service to read (RFC 9068 section 6).
-func lifeOf(t *oauth2.Token) time.Duration {
+// lifetime returns the lifetime of a token by its "expires_in". The token itself is not read, as
+// its content is for the service only (RFC 9068 section 6).
+func lifetime(t *oauth2.Token) time.Duration {
 	var seconds float64
 	switch v := t.Extra("expires_in").(type) {
 	case float64:
 		seconds = v
-	case int64: // of an answer in form encoding
+	case int64: // of a form-encoded response
 		seconds = float64(v)
 	case string:
 		n, err := strconv.ParseFloat(v, 64)
@@ -311,20 +310,20 @@ func lifeOf(t *oauth2.Token) time.Duration {
 	return time.Duration(max(0, min(seconds, maxLife.Seconds())) * float64(time.Second))
 }
 
-// lease returns the cell that has the token for a request, and the subject.
-func (g *grant) lease(ctx context.Context) (*cell, string, error) {
+// source returns the tokenSource for a request, and the subject token.
+func (g *grant) source(ctx context.Context) (*tokenSource, string, error) {
 	if g.exchange == nil {
-		return &g.own, "", nil
+		return &g.shared, "", nil
 	}
-	c, subject, ok := g.exchange.cell(ctx, g.now())
+	c, subject, ok := g.exchange.source(ctx, g.now())
 	if !ok {
 		return nil, "", &TokenError{Failure: NoCaller, Kind: g.kind, Endpoint: g.endpoint}
 	}
 	return c, subject, nil
 }
 
-// isProtocol reports whether a parameter of a token request has a meaning in the standards.
-func isProtocol(name string) bool {
+// isStandardParameter reports whether a parameter of a token request is defined by a standard.
+func isStandardParameter(name string) bool {
 	return slices.Contains([]string{
 		"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
 		"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",

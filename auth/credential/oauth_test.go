@@ -205,7 +205,7 @@ func TestAssertion(t *testing.T) {
 		if err := os.WriteFile(file, []byte("half a fi"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		now = now.Add(lookEvery)
+		now = now.Add(checkInterval)
 		if verifies() || fmt.Sprint(key.Problem()) != fmt.Sprintf("credential: key file %q holds no private key in PEM form", file) {
 			t.Error(key.Problem())
 		}
@@ -213,7 +213,7 @@ func TestAssertion(t *testing.T) {
 			continue
 		}
 		writePEM(t, file, other)
-		now = now.Add(lookEvery)
+		now = now.Add(checkInterval)
 		if !verifies() || key.Problem() != nil {
 			t.Error("the new key does not sign", key.Problem())
 		}
@@ -319,7 +319,7 @@ func TestLifetimes(t *testing.T) {
 				t.Errorf("%s: %s", c.answer, life)
 				break
 			}
-			refresh := got.refresh.Sub(now)
+			refresh := got.refreshAt.Sub(now)
 			first, last = min(first, refresh), max(last, refresh)
 		}
 		if first < c.want*4/5 || last > c.want*9/10 || c.want > 0 && first == last {
@@ -352,7 +352,7 @@ func TestTokenAnswers(t *testing.T) {
 		{"json", 200, "application/json", `{"access_token":"tok","token_type":"bearer","expires_in":"60"}`, "", 0},
 		{"form", 200, "application/x-www-form-urlencoded", `access_token=tok&token_type=bearer&expires_in=60`, "", 0},
 		{"no token type", 200, "application/json", `{"access_token":"tok"}`, "", 0},
-		{"as long as can be", 200, "application/json", `{"access_token":"tok"}` + strings.Repeat(" ", maxAnswer-len(`{"access_token":"tok"}`)), "", 0},
+		{"as long as can be", 200, "application/json", `{"access_token":"tok"}` + strings.Repeat(" ", maxResponse-len(`{"access_token":"tok"}`)), "", 0},
 		{"ends at once", 200, "application/json", `{"access_token":"tok","expires_in":-1}`, "", 0},
 		{"BearerToken", 200, "application/json", `{"access_token":"tok","token_type":"BearerToken"}`, "", 0},
 		{"space behind Bearer", 200, "application/json", `{"access_token":"tok","token_type":"Bearer "}`, "", 0},
@@ -366,7 +366,7 @@ func TestTokenAnswers(t *testing.T) {
 		{"bound", 200, "application/json", `{"access_token":"tok","token_type":"DPoP"}`, "gave a token that can't be used, status 200: it is not a bearer token", Unusable},
 		{"line", 200, "application/json", `{"access_token":"to\r\nk"}`, "gave a token that can't be used, status 200: it holds a space or a character that can't stand in a header", Unusable},
 		{"huge token", 200, "application/json", `{"access_token":"` + strings.Repeat("t", maxToken+1) + `"}`, "gave a token that can't be used, status 200: it has more than 16384 bytes", Unusable},
-		{"huge answer", 200, "application/json", `{"x":"` + strings.Repeat("t", maxAnswer) + `"}`, "gave a token that can't be used, status 200: the answer is longer than 64 KiB", Unusable},
+		{"huge answer", 200, "application/json", `{"x":"` + strings.Repeat("t", maxResponse) + `"}`, "gave a token that can't be used, status 200: the answer is longer than 64 KiB", Unusable},
 		{"page", 200, "text/html", `<html>`, "gave a token that can't be used, status 200: the answer is not that of RFC 6749 section 5.1", Unusable},
 		{"empty", 200, "application/json", `{}`, "gave a token that can't be used, status 200: the answer is not that of RFC 6749 section 5.1", Unusable},
 		{"refused", 401, "application/json", `{"error":"invalid_client","error_description":"s3cret is wrong"}`, `gives no token, status 401, error "invalid_client"`, Refused},
@@ -505,7 +505,7 @@ func TestTokenRequestOnClosedConnection(t *testing.T) {
 func TestBoundedAnswers(t *testing.T) {
 	for length, good := range map[int]bool{0: true, 3: true, 4: true, 5: false, 100: false} {
 		for size := 1; size <= 8; size++ {
-			b := &bounded{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("a", length))), left: 4}
+			b := &limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("a", length))), left: 4}
 			total, buffer := 0, make([]byte, size)
 			var err error
 			for err == nil {

@@ -11,48 +11,47 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// Passed is a header of the caller's request that goes on to a service.
-type Passed struct {
-	// From is the header that the caller sends, To the one that the service gets.
-	// To is From, but for a credential.
+// PassedHeader is a header of the caller's request that is passed through to a service.
+type PassedHeader struct {
+	// From is the header that the caller sends, To the one that the service gets. They are equal
+	// unless Credential is set.
 	From, To string
-	// Credential says that the value is the caller's own credential for the
-	// service. Then To may be Authorization, the value is noted in [Sent], and one
-	// that [PassOptions.Refuse] knows is not sent.
+	// Credential reports that the value is the caller's own credential for the service. To may then
+	// be Authorization, the value is recorded in [Sent], and a value that
+	// [PassThroughOptions.IsGatewayToken] recognizes is not sent.
 	Credential bool
 }
 
-// PassOptions say which headers of the caller's request go on to a service.
-type PassOptions struct {
-	// Headers are what goes on. None may be one that decides who is who, where the
-	// request goes or how it is framed: see [CheckPassed].
-	Headers []Passed
-	// Refuse reports whether a credential is one for the gateway, which no service
-	// may get. It is needed where a header is a credential.
-	Refuse func(ctx context.Context, value string) bool
-	// Inbound returns the headers of the caller's request, to which ctx belongs;
-	// nil if there are none. They are not written to.
+// PassThroughOptions configure the headers that are passed through to a service.
+type PassThroughOptions struct {
+	// Headers are passed through. None may be one that determines identity, destination or framing
+	// of the request: see [CheckPassedHeader].
+	Headers []PassedHeader
+	// IsGatewayToken reports whether a credential is one for the gateway, which must not be sent to
+	// a service. It is required if a header is a credential.
+	IsGatewayToken func(ctx context.Context, value string) bool
+	// Inbound returns the headers of the caller's request, to which ctx belongs; nil if there are
+	// none. They are not modified.
 	Inbound func(ctx context.Context) http.Header
-	// Origin is the service; nobody else gets them.
+	// Origin is the service; the headers are sent to no other.
 	Origin *url.URL
 }
 
-// maxPassed is the length of the longest value that is passed, in bytes.
+// maxPassed is the maximum length of a passed value in bytes.
 const maxPassed = 8 << 10
 
-// maxPassedNames is how many headers may be passed.
+// maxPassedNames is the maximum number of passed headers.
 const maxPassedNames = 32
 
-// NewPass returns a wrapper that adds headers of the caller's request to those
-// for the service. What a request has under these names already, in any
-// spelling, is removed: a header that is passed comes from the caller, and no
-// argument can set it. The wrapper fails, and sends nothing, if the caller's
-// header is there twice, is longer than 8 KiB, or holds a control character: a
-// service that relies on it must not be called without it.
+// NewPassThrough returns a wrapper that adds headers of the caller's request to requests for the
+// service. Headers with these names in the request, in any spelling, are removed: a passed header
+// comes from the caller, and no argument can set it. The wrapper fails, and sends nothing, if the
+// caller's header is duplicated, is longer than 8 KiB, or contains a control character: a service
+// that relies on it must not be called without it.
 //
-// The error lists all names that can't be passed, by [CheckPassed].
-func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
-	p := &pass{inbound: o.Inbound, refuse: o.Refuse}
+// The error lists all names that can't be passed, according to [CheckPassedHeader].
+func NewPassThrough(o PassThroughOptions) (func(http.RoundTripper) http.RoundTripper, error) {
+	p := &passThrough{inbound: o.Inbound, isGatewayToken: o.IsGatewayToken}
 	var problems []error
 	var err error
 	if p.origin, err = parseOrigin(o.Origin); err != nil {
@@ -65,12 +64,12 @@ func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
 		problems = append(problems, fmt.Errorf("credential: %d headers to pass, more than %d", len(o.Headers), maxPassedNames))
 	}
 	for _, h := range o.Headers {
-		from, to := CheckPassed(h)
+		from, to := CheckPassedHeader(h)
 		if from != nil || to != nil {
 			problems = append(problems, from, to)
 			continue
 		}
-		if h.Credential && o.Refuse == nil {
+		if h.Credential && o.IsGatewayToken == nil {
 			problems = append(problems, errors.New("credential: nobody tells which credentials are those for the gateway"))
 		}
 		h.From, h.To = http.CanonicalHeaderKey(h.From), http.CanonicalHeaderKey(h.To)
@@ -86,17 +85,17 @@ func NewPass(o PassOptions) (func(http.RoundTripper) http.RoundTripper, error) {
 	}, nil
 }
 
-// pass adds headers of the caller's request.
-type pass struct {
-	next    http.RoundTripper
-	origin  origin.Origin
-	headers []Passed // with canonical names
-	inbound func(ctx context.Context) http.Header
-	refuse  func(ctx context.Context, value string) bool
+// passThrough adds headers of the caller's request.
+type passThrough struct {
+	next           http.RoundTripper
+	origin         origin.Origin
+	headers        []PassedHeader // with canonical names
+	inbound        func(ctx context.Context) http.Header
+	isGatewayToken func(ctx context.Context, value string) bool
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
-func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *passThrough) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(p.headers) == 0 || !goesTo(req, p.origin) {
 		return p.next.RoundTrip(req)
 	}
@@ -104,10 +103,10 @@ func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
 	in := p.inbound(ctx)
 	own := req.WithContext(ctx) // a shallow copy
 	for i, h := range p.headers {
-		if i == 0 || holdsField(own.Header, h.To) {
+		if i == 0 || hasField(own.Header, h.To) {
 			own.Header = cloneHeader(own.Header, h.To)
 		}
-		values := in[h.From] // net/http has made the name canonical, and left "_" as it was
+		values := in[h.From] // net/http has canonicalized the name, except for "_"
 		if len(values) == 0 {
 			continue
 		}
@@ -124,19 +123,19 @@ func (p *pass) RoundTrip(req *http.Request) (*http.Response, error) {
 		own.Header[h.To] = values
 	}
 	resp, err := p.next.RoundTrip(own)
-	return without(req, resp), err
+	return restoreRequest(req, resp), err
 }
 
-// HeaderError says that a header of the caller can't be passed on; nothing was
-// sent to the service.
+// HeaderError reports that a header of the caller can't be passed through; nothing was sent to the
+// service.
 type HeaderError struct {
-	// Name is that of the header.
+	// Name is the name of the header.
 	Name string
 
 	reason string
 }
 
-// Error returns the text for the log. The header's value is not in it.
+// Error returns the text for the log. It does not contain the header's value.
 func (e *HeaderError) Error() string {
 	return fmt.Sprintf("credential: the caller's header %q %s", e.Name, e.reason)
 }
@@ -147,20 +146,20 @@ func (e *HeaderError) ToolMessage() string {
 		" Other arguments do not help: tell the user that the MCP client must send that header otherwise, or not at all.", e.Name, e.reason)
 }
 
-// checkCredential notes the caller's own credential for the service, and refuses
-// one for the gateway (T1).
-func (p *pass) checkCredential(ctx context.Context, name, value string) error {
-	if p.refuse(ctx, value) {
+// checkCredential records the caller's own credential for the service, and rejects one for the
+// gateway (T1).
+func (p *passThrough) checkCredential(ctx context.Context, name, value string) error {
+	if p.isGatewayToken(ctx, value) {
 		return &HeaderError{name, "holds a token for the gateway, which no service may get"}
 	}
-	notePassed(ctx, value)
+	recordPassed(ctx, value)
 	return nil
 }
 
-// checkPassedValue checks what a caller sent.
+// checkPassedValue checks the values of a caller's header.
 func checkPassedValue(name string, values []string) error {
 	switch {
-	case len(values) > 1: // which one counts, each server decides for itself (H4)
+	case len(values) > 1: // servers disagree on which of them counts (H4)
 		return &HeaderError{name, fmt.Sprintf("is there %d times", len(values))}
 	case len(values[0]) > maxPassed:
 		return &HeaderError{name, fmt.Sprintf("is longer than %d bytes", maxPassed)}
@@ -173,12 +172,11 @@ func checkPassedValue(name string, values []string) error {
 	return nil
 }
 
-// CheckPassed checks the names of a header to pass. None of these can be:
-// credentials (Authorization, Proxy-*, Cookie, DPoP), what says where a request
-// came from (Forwarded, X-Forwarded-*, X-Real-IP, …) or goes to (Host,
-// X-Original-*, …), framing and hop-by-hop headers, content headers, trace
-// context, and Mcp-*. A credential may go on as Authorization.
-func CheckPassed(h Passed) (from, to error) {
+// CheckPassedHeader checks the names of a header to pass. Not allowed are credentials
+// (Authorization, Proxy-*, Cookie, DPoP), headers with the source of a request (Forwarded,
+// X-Forwarded-*, X-Real-IP, …) or its destination (Host, X-Original-*, …), framing and hop-by-hop
+// headers, content headers, trace context, and Mcp-*. A credential may be passed as Authorization.
+func CheckPassedHeader(h PassedHeader) (from, to error) {
 	from = checkPassedName(h.From)
 	if h.Credential && sameField(h.To, "Authorization") || h.To == h.From {
 		return from, nil
@@ -195,15 +193,15 @@ func checkPassedName(name string) error {
 			return fmt.Errorf("credential: %q is not a name for a header", name)
 		}
 	}
-	if isFixed(name) {
+	if isReserved(name) {
 		return fmt.Errorf("credential: header %q can't be passed on", name)
 	}
 	return nil
 }
 
-// isFixed reports whether a header is not the caller's to set, in any spelling
-// that some server takes for it (R6).
-func isFixed(name string) bool {
+// isReserved reports whether a caller may not set a header, in any spelling that some server
+// accepts for it (R6).
+func isReserved(name string) bool {
 	name = strings.Map(func(r rune) rune { return rune(fold(byte(r))) }, name)
 	for _, prefix := range []string{"proxy-", "x-forwarded-", "x-original-", "x-rewrite-", "x-accel-", "x-envoy-", "mcp-", "content-", "sec-", "access-control-", "if-"} {
 		if strings.HasPrefix(name, prefix) {
@@ -212,12 +210,12 @@ func isFixed(name string) bool {
 	}
 	switch name {
 	case "proxy", // HTTP_PROXY to a CGI program (httpoxy)
-		"authorization", "cookie", "cookie2", "set-cookie", "dpop", "www-authenticate", // who is who
-		"host", "origin", "referer", "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", // from where to where
+		"authorization", "cookie", "cookie2", "set-cookie", "dpop", "www-authenticate", // identity
+		"host", "origin", "referer", "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", // source and destination
 		"cf-connecting-ip", "fastly-client-ip", "x-host", "x-http-host-override", "x-http-method", "x-http-method-override", "x-method-override", "x-forwarded", "x-url-scheme", "x-scheme", "front-end-https",
 		"x-remote-ip", "x-remote-addr", "remote-addr", "x-originating-ip", "wl-proxy-client-ip", "remote-user", "x-remote-user", "remote-groups", "x-remote-group", "x-sendfile-type", "x-middleware-subrequest",
-		"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings", "expect", "max-forwards", // this hop
-		"accept", "accept-encoding", "accept-charset", "range", "user-agent", "date", "pragma", "cache-control", "idempotency-key", // made by the gateway
+		"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings", "expect", "max-forwards", // hop-by-hop
+		"accept", "accept-encoding", "accept-charset", "range", "user-agent", "date", "pragma", "cache-control", "idempotency-key", // set by the gateway
 		"traceparent", "tracestate", "baggage", "last-event-id":
 		return true
 	}

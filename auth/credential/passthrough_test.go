@@ -18,16 +18,16 @@ func inbound(ctx context.Context) http.Header {
 }
 
 // plain are headers that go on under their own names.
-func plain(names ...string) []Passed {
-	var all []Passed
+func plain(names ...string) []PassedHeader {
+	var all []PassedHeader
 	for _, name := range names {
-		all = append(all, Passed{From: name, To: name})
+		all = append(all, PassedHeader{From: name, To: name})
 	}
 	return all
 }
 
 func TestPass(t *testing.T) {
-	wrap, err := NewPass(PassOptions{Headers: plain("x-tenant", "Accept-Language"), Inbound: inbound, Origin: origin0()})
+	wrap, err := NewPassThrough(PassThroughOptions{Headers: plain("x-tenant", "Accept-Language"), Inbound: inbound, Origin: origin0()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestPass(t *testing.T) {
 // of answers, and is not sent where it is one for the gateway.
 func TestPassCredential(t *testing.T) {
 	refuse := func(_ context.Context, value string) bool { return strings.Contains(value, "for-the-gateway") }
-	wrap, err := NewPass(PassOptions{Headers: []Passed{{From: "x-orders-token", To: "authorization", Credential: true}, {From: "X-Tenant", To: "X-Tenant"}}, Inbound: inbound, Refuse: refuse, Origin: origin0()})
+	wrap, err := NewPassThrough(PassThroughOptions{Headers: []PassedHeader{{From: "x-orders-token", To: "authorization", Credential: true}, {From: "X-Tenant", To: "X-Tenant"}}, Inbound: inbound, IsGatewayToken: refuse, Origin: origin0()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +117,13 @@ func TestPassCredential(t *testing.T) {
 			t.Errorf("%s: noted: %s", name, diff)
 		}
 	}
-	for _, h := range []Passed{{From: "Authorization", To: "X-A"}, {From: "DPoP", To: "X-A"}, {From: "cookie", To: "X-A"}, {From: "X-A", To: "Cookie"}, {From: "X-A", To: "Host"}, {From: "X-A", To: "Proxy-Authorization"}, {From: "X-A", To: ""}} {
+	for _, h := range []PassedHeader{{From: "Authorization", To: "X-A"}, {From: "DPoP", To: "X-A"}, {From: "cookie", To: "X-A"}, {From: "X-A", To: "Cookie"}, {From: "X-A", To: "Host"}, {From: "X-A", To: "Proxy-Authorization"}, {From: "X-A", To: ""}} {
 		h.Credential = true
-		if _, err := NewPass(PassOptions{Headers: []Passed{h}, Inbound: inbound, Refuse: refuse, Origin: origin0()}); err == nil {
+		if _, err := NewPassThrough(PassThroughOptions{Headers: []PassedHeader{h}, Inbound: inbound, IsGatewayToken: refuse, Origin: origin0()}); err == nil {
 			t.Errorf("%+v was accepted", h)
 		}
 	}
-	if _, err := NewPass(PassOptions{Headers: []Passed{{From: "X-A", To: "Authorization", Credential: true}}, Inbound: inbound, Origin: origin0()}); err == nil {
+	if _, err := NewPassThrough(PassThroughOptions{Headers: []PassedHeader{{From: "X-A", To: "Authorization", Credential: true}}, Inbound: inbound, Origin: origin0()}); err == nil {
 		t.Error("nobody tells what is for the gateway, and that was accepted")
 	}
 }
@@ -137,7 +137,7 @@ func TestPassNames(t *testing.T) {
 		X-HTTP-Method-Override Connection Keep-Alive TE Trailer Transfer-Encoding transfer_encoding Upgrade Expect
 		Content-Type Content-Length Content_Encoding Accept Accept-Encoding Mcp-Session-Id mcp_name MCP-Protocol-Version traceparent tracestate baggage
 		Origin Referer Sec-Fetch-Site User-Agent Idempotency-Key Last-Event-ID If-Match Range`) {
-		_, err := NewPass(PassOptions{Headers: plain(name), Inbound: inbound, Origin: origin0()})
+		_, err := NewPassThrough(PassThroughOptions{Headers: plain(name), Inbound: inbound, Origin: origin0()})
 		if want := fmt.Sprintf("credential: header %q can't be passed on", name); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -147,11 +147,11 @@ func TestPassNames(t *testing.T) {
 		for i := range n {
 			names = append(names, fmt.Sprintf("X-%d", i))
 		}
-		if _, err := NewPass(PassOptions{Headers: plain(names...), Inbound: inbound, Origin: origin0()}); (err == nil) != good {
+		if _, err := NewPassThrough(PassThroughOptions{Headers: plain(names...), Inbound: inbound, Origin: origin0()}); (err == nil) != good {
 			t.Errorf("%d names: %v", n, err)
 		}
 	}
-	_, err := NewPass(PassOptions{Headers: plain("", "X Tenant", "X-T\r\nEvil: 1", "Cookie")})
+	_, err := NewPassThrough(PassThroughOptions{Headers: plain("", "X Tenant", "X-T\r\nEvil: 1", "Cookie")})
 	want := `credential: origin must be an absolute http or https URL
 credential: inbound headers are missing
 credential: a header to pass has no name

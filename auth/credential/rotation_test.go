@@ -135,14 +135,14 @@ func TestIdentityRotationUnderLoad(t *testing.T) {
 	}
 	var ticks atomic.Int64
 	start := time.Now()
-	now := func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * lookEvery / 50) } // 4 readers, several looks each: a key is published for longer than they take
+	now := func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * checkInterval / 50) } // 4 readers, several looks each: a key is published for longer than they take
 	i, err := NewIdentity(IdentityOptions{Issuer: "https://mcp.example.com", Files: []string{file}, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &badges{identity: i, audience: "orders", most: maxBadges}
+	b := &identityCache{identity: i, audience: "orders", maxEntries: maxCachedIdentities}
 	churn(t, file, contents, 4, func() error {
-		header, err := b.of(&auth.Principal{Subject: "alice"})
+		header, err := b.header(&auth.Principal{Subject: "alice"})
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func TestKeyFileKinds(t *testing.T) {
 	if writePEM(t, file, other); id() != first {
 		t.Error("the file is read for each signature")
 	}
-	if now = now.Add(lookEvery); id() == first {
+	if now = now.Add(checkInterval); id() == first {
 		t.Error("the file is not read again")
 	}
 	for name, turn := range map[string]func() error{
@@ -221,7 +221,7 @@ func TestKeyFileKinds(t *testing.T) {
 		if err := turn(); err != nil {
 			t.Fatal(err)
 		}
-		now = now.Add(lookEvery)
+		now = now.Add(checkInterval)
 		if _, err := key.sign(1); err != nil {
 			t.Errorf("%s: the last good key does not sign: %v", name, err)
 		}

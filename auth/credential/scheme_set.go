@@ -13,46 +13,46 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// SetOptions describe the credentials of one API.
+// SetOptions configure the credentials of one API.
 type SetOptions struct {
-	// Schemes are credentials by the name of the security scheme that they are for.
+	// Schemes are the credentials by name of the security scheme.
 	Schemes map[string]Options
-	// Default is for operations none of whose alternatives is configured by
-	// name, and for those that ask for nothing. Nil: they get none.
+	// Default is the credential of operations that require no security scheme or only unconfigured
+	// ones. If nil, they get none.
 	Default *Options
-	// Origin is that of all of them; it stands over the one in each Options (E4).
+	// Origin is the origin of all credentials; it overrides that of each Options (E4).
 	Origin *url.URL
 }
 
-// Set holds the credentials of one API. It is immutable but for the tokens in
-// it, and safe for concurrent use.
+// Set holds the credentials of one API. It is immutable except for cached tokens, and safe for
+// concurrent use.
 type Set struct {
 	origin   origin.Origin
-	schemes  map[string]*part
+	schemes  map[string]*credential
 	fallback *Choice
 }
 
 // NewSet checks all credentials as [New] does, and returns all problems.
 func NewSet(o SetOptions) (*Set, error) {
-	s := &Set{schemes: make(map[string]*part, len(o.Schemes))}
+	s := &Set{schemes: make(map[string]*credential, len(o.Schemes))}
 	var problems []error
 	var err error
 	if s.origin, err = parseOrigin(o.Origin); err != nil {
 		problems = append(problems, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Schemes)) {
-		p, err := newPart(o.Schemes[name])
+		c, err := newCredential(o.Schemes[name])
 		if err != nil {
 			problems = append(problems, fmt.Errorf("security scheme %q: %w", name, err))
 		}
-		s.schemes[name] = p
+		s.schemes[name] = c
 	}
 	if o.Default != nil {
-		p, err := newPart(*o.Default)
+		c, err := newCredential(*o.Default)
 		if err != nil {
 			problems = append(problems, err)
 		}
-		s.fallback = &Choice{set: s, bundle: bundle{parts: []*part{p}}}
+		s.fallback = &Choice{set: s, credentials: credentials{list: []*credential{c}}}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -62,36 +62,35 @@ func NewSet(o SetOptions) (*Set, error) {
 
 // Choice is the credentials of one operation. It is immutable.
 type Choice struct {
-	set     *Set
-	schemes []string
-	bundle  bundle
+	set         *Set
+	schemes     []string
+	credentials credentials
 }
 
-// Schemes returns the names of the security schemes whose credentials are sent;
-// none for the default, and where nothing is sent.
+// Schemes returns the names of the security schemes whose credentials are sent; none for the
+// default, or if nothing is sent.
 func (c *Choice) Schemes() []string { return slices.Clone(c.schemes) }
 
 // Empty reports whether nothing is sent.
-func (c *Choice) Empty() bool { return len(c.bundle.parts) == 0 }
+func (c *Choice) Empty() bool { return len(c.credentials.list) == 0 }
 
 type choiceKey struct{}
 
-// Context returns a context whose requests are sent with the choice by the
-// transports of its set.
+// Context returns a context whose requests are sent with the choice by the transports of its set.
 func (c *Choice) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, choiceKey{}, c)
 }
 
-// MissingError says that no alternative of an operation is configured.
+// MissingError reports that no alternative of an operation is configured.
 type MissingError struct {
 	// Schemes are, for each alternative, the schemes without a credential.
 	Schemes [][]string
-	// Clash names the place where two credentials of one alternative stand, if
-	// an alternative was left out because of that.
-	Clash string
+	// Conflict is the location shared by two credentials of one alternative, if an alternative was
+	// skipped because of that.
+	Conflict string
 }
 
-// Error lists what would have to be configured.
+// Error lists the schemes that would have to be configured.
 func (e *MissingError) Error() string {
 	var all []string
 	for _, names := range e.Schemes {
@@ -101,32 +100,31 @@ func (e *MissingError) Error() string {
 		}
 		all = append(all, strings.Join(quoted, " and "))
 	}
-	text := "credential: two credentials of one alternative stand in " + e.Clash
+	text := "credential: two credentials of one alternative stand in " + e.Conflict
 	if len(all) > 0 {
 		text = "credential: no credential for security scheme " + strings.Join(all, ", or ")
 	}
 	return text
 }
 
-// Choose returns the credentials for an operation with these alternatives, each
-// a list of security schemes of which all are needed: the first alternative all
-// of whose schemes have a credential. One that is empty counts only if no other
-// does, since who configures a credential wants it used. What is left is the
-// default. The error is a [*MissingError]: the operation asks for credentials
-// and there are none. It is meant to be called once for each operation, when it
-// is compiled.
+// Choose returns the credentials for an operation with these alternatives, each a list of security
+// schemes that are required together: the first alternative all of whose schemes have a credential.
+// An empty alternative is used only if no other matches, since a configured credential is meant to
+// be used. Otherwise the default is returned. The error is a [*MissingError]: the operation
+// requires credentials and there are none. Choose is called once for each operation, when it is
+// compiled.
 func (s *Set) Choose(alternatives [][]string) (*Choice, error) {
 	missing := &MissingError{}
-	open := len(alternatives) == 0
+	optional := len(alternatives) == 0
 	for _, names := range alternatives {
-		if open = open || len(names) == 0; len(names) == 0 {
+		if optional = optional || len(names) == 0; len(names) == 0 {
 			continue
 		}
 		c := &Choice{set: s, schemes: slices.Clone(names)}
 		var absent []string
 		for _, name := range names {
 			if p := s.schemes[name]; p != nil {
-				c.bundle.parts = append(c.bundle.parts, p)
+				c.credentials.list = append(c.credentials.list, p)
 			} else {
 				absent = append(absent, name)
 			}
@@ -135,24 +133,24 @@ func (s *Set) Choose(alternatives [][]string) (*Choice, error) {
 			missing.Schemes = append(missing.Schemes, absent)
 			continue
 		}
-		if missing.Clash = clash(c.bundle.parts); missing.Clash == "" {
+		if missing.Conflict = conflict(c.credentials.list); missing.Conflict == "" {
 			return c, nil
 		}
 	}
 	switch {
 	case s.fallback != nil:
 		return s.fallback, nil
-	case open:
+	case optional:
 		return &Choice{set: s}, nil
 	}
 	return nil, missing
 }
 
-// clash returns a place in which two of the credentials stand, or "".
-func clash(parts []*part) string {
+// conflict returns a location shared by two of the credentials, or "".
+func conflict(parts []*credential) string {
 	seen := make(map[string]bool, len(parts))
 	for _, p := range parts {
-		place := p.place()
+		place := p.location()
 		if place != "" && seen[strings.ToLower(place)] {
 			return place
 		}
@@ -161,13 +159,12 @@ func clash(parts []*part) string {
 	return ""
 }
 
-// Wrap puts the credentials around a transport. A request gets those of the
-// [Choice] in its context, and without one of this set those of the default:
-// what is chosen for one API is nothing to another (E4).
+// Wrap wraps a transport. A request gets the credentials of the [Choice] in its context, or the
+// default if there is none of this set: a choice for one API has no effect on another (E4).
 func (s *Set) Wrap(next http.RoundTripper) http.RoundTripper {
 	t := &transport{next: next, origin: s.origin, set: s}
 	if s.fallback != nil {
-		t.bundle = &s.fallback.bundle
+		t.credentials = &s.fallback.credentials
 	}
 	return t
 }

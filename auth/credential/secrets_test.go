@@ -194,7 +194,7 @@ func TestCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	see(c)
-	wrap, err := NewPass(PassOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return http.Header{"X-Tenant": {secret + "\n"}} }})
+	wrap, err := NewPassThrough(PassThroughOptions{Headers: plain("X-Tenant"), Origin: origin0(), Inbound: func(context.Context) http.Header { return http.Header{"X-Tenant": {secret + "\n"}} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,13 +16,14 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// AWS describes the credentials of AWSSigV4.
+// AWS holds the credentials of AWSSigV4.
 type AWS struct {
-	// AccessKeyID names the key; it stands in requests.
+	// AccessKeyID identifies the key; it is sent in requests.
 	AccessKeyID Secret
 	// SecretAccessKey is the key. It is never sent.
 	SecretAccessKey Secret
-	// SessionToken is that of temporary credentials, and is sent. Nil: they are not temporary.
+	// SessionToken is the token of temporary credentials, and is sent; nil if they are not
+	// temporary.
 	SessionToken Secret
 	// Region and Service are those of the service's endpoint, such as eu-west-1 and execute-api.
 	Region, Service string
@@ -39,10 +40,10 @@ const (
 // awsName matches the name of a region or a service, which are parts of the scope of a signature.
 var awsName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// sigV4 signs requests with AWS Signature Version 4. It must be the last of the
-// credentials of a request, as what comes after it is not signed.
+// sigV4 signs requests with AWS Signature Version 4. It must be the last credential to be applied,
+// as later changes are not signed.
 type sigV4 struct {
-	access, secret, session attacher // one secret each, for its checks
+	access, secret, session staticCredential // one secret each, for its checks
 	temporary               bool
 	region, service         string
 	now                     func() time.Time
@@ -72,16 +73,16 @@ func newSigV4(o Options) (*sigV4, error) {
 		problems = append(problems, err)
 	}
 	s.v4 = v4.NewSigner(func(o *v4.SignerOptions) {
-		// To S3 a path is what it is; all others expect it escaped once more.
+		// S3 uses the path as it is; all others expect it escaped once more.
 		o.DisableURIPathEscaping = s.service == "s3" || strings.HasPrefix(s.service, "s3-") || s.service == "s3express"
 	})
 	return s, errors.Join(problems...)
 }
 
-// credentials returns the present secrets.
+// credentials returns the current secrets.
 func (s *sigV4) credentials() (c aws.Credentials, err error) {
 	parts := []struct {
-		from *attacher
+		from *staticCredential
 		to   *string
 	}{{&s.access, &c.AccessKeyID}, {&s.secret, &c.SecretAccessKey}, {&s.session, &c.SessionToken}}
 	if !s.temporary {
@@ -94,17 +95,16 @@ func (s *sigV4) credentials() (c aws.Credentials, err error) {
 		}
 		*p.to = r.text
 	}
-	if strings.Contains(c.AccessKeyID, "/") { // it begins the scope
+	if strings.Contains(c.AccessKeyID, "/") { // it is the first part of the scope
 		return aws.Credentials{}, errors.New("credential: access key id holds a slash")
 	}
 	return c, nil
 }
 
-// attach returns a signed copy of req. Signed are method, path, query and body,
-// and of the header what AWS demands: Host, Content-Type, Content-Length and
-// X-Amz-*. Others may be changed on their way by what is allowed to. Each
-// attempt at a request is signed by itself, since a signature is good for minutes.
-func (s *sigV4) attach(req *http.Request) (*http.Request, error) {
+// apply returns a signed copy of req. The signature covers method, path, query and body, and the
+// headers that AWS requires: Host, Content-Type, Content-Length and X-Amz-*. Proxies may change
+// others. Each attempt at a request is signed anew, since a signature is valid for minutes only.
+func (s *sigV4) apply(req *http.Request) (*http.Request, error) {
 	c, err := s.credentials()
 	if err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (s *sigV4) attach(req *http.Request) (*http.Request, error) {
 	own := req.WithContext(req.Context()) // a shallow copy
 	own.Header = cloneHeader(req.Header, "Authorization")
 	for _, name := range []string{headerAmzDate, headerAmzToken, headerAmzContent} {
-		if holdsField(own.Header, name) {
+		if hasField(own.Header, name) {
 			own.Header = cloneHeader(own.Header, name)
 		}
 	}
 	own.Header[headerAmzContent] = []string{sum}
 	u := *req.URL
-	u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%20") // a plus is a space to us, and to some services itself
+	u.RawQuery = strings.ReplaceAll(u.RawQuery, "+", "%20") // some services take a plus literally
 	own.URL = &u
 
 	signed := own.WithContext(req.Context())
@@ -132,7 +132,7 @@ func (s *sigV4) attach(req *http.Request) (*http.Request, error) {
 			signed.Header[name] = values
 		}
 	}
-	v := u // the signer sorts the query in place, which may mean something else
+	v := u // the signer sorts the query in place, which may change its meaning
 	signed.URL = &v
 	if err := s.v4.SignHTTP(req.Context(), c, signed, sum, s.service, s.region, s.now()); err != nil {
 		return nil, errors.New("credential: the request can't be signed") // the error may hold more than a log should
@@ -142,13 +142,13 @@ func (s *sigV4) attach(req *http.Request) (*http.Request, error) {
 			own.Header[name] = values
 		}
 	}
-	own.Host = signed.Host // without the usual port, as it was signed
+	own.Host = signed.Host // without the default port, as it was signed
 	_, signature, _ := strings.Cut(signed.Header.Get("Authorization"), "Signature=")
-	note(req.Context(), []string{signature}) // good for minutes
+	recordSent(req.Context(), []string{signature}) // valid for minutes
 	return own, nil
 }
 
-// hashBody returns the digest of the body that is sent, which is read from a copy.
+// hashBody returns the digest of the request body, which it reads from a copy.
 func hashBody(req *http.Request) (string, error) {
 	h := sha256.New()
 	if req.Body != nil && req.Body != http.NoBody {
@@ -160,21 +160,21 @@ func hashBody(req *http.Request) (string, error) {
 			return "", fmt.Errorf("credential: read the body to sign it: %w", err)
 		}
 		defer body.Close()
-		if _, err := io.Copy(h, untilDone{req.Context(), body}); err != nil {
+		if _, err := io.Copy(h, contextReader{req.Context(), body}); err != nil {
 			return "", fmt.Errorf("credential: read the body to sign it: %w", err)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// untilDone reads while ctx lasts.
-type untilDone struct {
+// contextReader reads until ctx ends.
+type contextReader struct {
 	ctx context.Context //nolint:containedctx // that of the one request whose body it reads
 	io.Reader
 }
 
 // Read implements [io.Reader].
-func (r untilDone) Read(p []byte) (int, error) {
+func (r contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -66,10 +66,10 @@ func TestPanicInTokenRequest(t *testing.T) {
 				t.Errorf("%v", p)
 			}
 		}
-		if _, err := send(t.Context(), t, rt, "GET", resource, nil); !errors.Is(err, errEnded) {
+		if _, err := send(t.Context(), t, rt, "GET", resource, nil); !errors.Is(err, errUnfinished) {
 			t.Error(err)
 		}
-		time.Sleep(coolDown)
+		time.Sleep(retryDelay)
 		if _, err := send(t.Context(), t, rt, "GET", resource, nil); err != nil {
 			t.Error(err)
 		}
@@ -123,7 +123,7 @@ type stub struct {
 
 func (s *stub) fetch(context.Context, string, time.Duration) (*token, error) {
 	header := []string{"Bearer " + strings.Repeat("t", s.bytes)}
-	return &token{header: seal(header), minted: s.now, refresh: s.now.Add(time.Hour), expiry: s.now.Add(time.Hour)}, nil
+	return &token{header: seal(header), requestedAt: s.now, refreshAt: s.now.Add(time.Hour), expiry: s.now.Add(time.Hour)}, nil
 }
 
 // A hundred thousand callers come, and what is kept is ten thousand tokens and
@@ -134,15 +134,15 @@ func TestMemoryOfCallers(t *testing.T) {
 	for size, callersInAll := range map[int]int{1 << 10: race.Fewer(100_000, 12_000), maxToken: race.Fewer(20_000, 12_000)} {
 		now := time.Now()
 		clock := func() time.Time { return now }
-		s := &callers{most: maxCallers}
+		s := &tokenCache{maxEntries: maxCallers}
 		f := &stub{bytes: size, now: now}
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for n := range callersInAll {
-			key := callerKey{principal: fmt.Sprintf("https://idp.example.com|user-%d", n)}
+			key := tokenKey{principal: fmt.Sprintf("https://idp.example.com|user-%d", n)}
 			key.token[0], key.token[1], key.token[2] = byte(n), byte(n>>8), byte(n>>16)
-			if _, _, err := s.cell(key, now).get(t.Context(), f, clock, "", nil); err != nil {
+			if _, _, err := s.source(key, now).get(t.Context(), f, clock, "", nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -150,8 +150,8 @@ func TestMemoryOfCallers(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 		t.Logf("tokens of %d bytes: %d KiB, %d bytes beside each token", size, grown>>10, grown/maxCallers-int64(size))
-		if len(s.cells) != maxCallers || grown > maxCallers*int64(size+size/8+beside) {
-			t.Errorf("%d callers, %d bytes", len(s.cells), grown)
+		if len(s.entries) != maxCallers || grown > maxCallers*int64(size+size/8+beside) {
+			t.Errorf("%d callers, %d bytes", len(s.entries), grown)
 		}
 		runtime.KeepAlive(s)
 	}

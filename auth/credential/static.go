@@ -18,26 +18,26 @@ type secret struct {
 	read Secret
 }
 
-// attacher writes one credential into requests.
-type attacher struct {
-	place   Place
-	name    string // of the header, parameter or cookie
-	secrets []secret
-	format  func(values []string) (string, error)
+// staticCredential adds one credential to requests.
+type staticCredential struct {
+	location Location
+	name     string // of the header, parameter or cookie
+	secrets  []secret
+	format   func(values []string) (string, error)
 
-	last atomic.Pointer[rendered] // the present secrets as they stand in a request
+	last atomic.Pointer[rendered] // the current secrets, rendered
 }
 
-// rendered is a credential as it stands in a request.
+// rendered is a credential as sent in a request.
 type rendered struct {
-	from   []string // the secrets that it was made from
+	from   []string // the secrets that it was rendered from
 	text   string
 	header []string // text as the values of a header field, shared by all requests
 }
 
-// render returns the credential made of the present secrets. It is made anew
-// only when they have changed.
-func (a *attacher) render() (*rendered, error) {
+// render returns the credential for the current secrets. It is rendered again only when they have
+// changed.
+func (a *staticCredential) render() (*rendered, error) {
 	last := a.last.Load()
 	same := last != nil
 	var values [2]string
@@ -65,15 +65,15 @@ func (a *attacher) render() (*rendered, error) {
 	return r, nil
 }
 
-// attach returns a copy of req that holds the credential once. Whatever else
-// in it has the credential's name is removed: arguments can't add a second one (R5 to R7).
-func (a *attacher) attach(req *http.Request) (*http.Request, error) {
+// apply returns a copy of req with the credential. Anything else with the credential's name is
+// removed, so that arguments can't add a second one (R5 to R7).
+func (a *staticCredential) apply(req *http.Request) (*http.Request, error) {
 	r, err := a.render()
 	if err != nil {
 		return nil, err
 	}
 	own := req.WithContext(req.Context()) // a shallow copy
-	switch a.place {
+	switch a.location {
 	case Header:
 		own.Header = cloneHeader(req.Header, a.name)
 		own.Header[a.name] = r.header
@@ -88,10 +88,10 @@ func (a *attacher) attach(req *http.Request) (*http.Request, error) {
 	return own, nil
 }
 
-// cloneHeader copies h without the field name, in any spelling that some
-// server takes for it: CGI and WSGI turn "-" into "_" (R6).
+// cloneHeader copies h without the named field, in any spelling that some server accepts for it:
+// CGI and WSGI turn "-" into "_" (R6).
 func cloneHeader(h http.Header, name string) http.Header {
-	if !holdsField(h, name) {
+	if !hasField(h, name) {
 		return maps.Clone(nonNil(h))
 	}
 	clone := make(http.Header, len(h)+1)
@@ -110,8 +110,8 @@ func nonNil(h http.Header) http.Header {
 	return h
 }
 
-// holdsField reports whether the field is there, in any spelling.
-func holdsField(h http.Header, name string) bool {
+// hasField reports whether the field is present, in any spelling.
+func hasField(h http.Header, name string) bool {
 	for k := range h {
 		if sameField(k, name) {
 			return true
@@ -165,8 +165,8 @@ func setQuery(query, name, value string) string {
 	return b.String()
 }
 
-// sameParameter reports whether a pair of a query, taken apart at ";" too as
-// some servers do, sets the parameter.
+// sameParameter reports whether a query pair sets the parameter, also if split at ";" as some
+// servers do.
 func sameParameter(pair, name string) bool {
 	for part := range strings.SplitSeq(pair, ";") {
 		key, _, _ := strings.Cut(part, "=")
@@ -208,9 +208,9 @@ func formatBasic(v []string) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(v[0]+":"+v[1])), nil
 }
 
-// keyFormat returns the check of an API key for its place. Errors do not name
-// the character: it is part of a secret.
-func keyFormat(in Place) (func([]string) (string, error), error) {
+// keyFormat returns the check of an API key for its location. Errors do not name the character,
+// which is part of a secret.
+func keyFormat(in Location) (func([]string) (string, error), error) {
 	switch in {
 	case Header: // a field value of visible characters and spaces (RFC 9110 section 5.5)
 		return func(v []string) (string, error) {
@@ -236,8 +236,8 @@ func keyFormat(in Place) (func([]string) (string, error), error) {
 	return nil, fmt.Errorf("credential: unknown place %d of an API key", in)
 }
 
-// checkName checks the name of an API key for its place.
-func checkName(in Place, name string) error {
+// checkName checks the name of an API key for its location.
+func checkName(in Location, name string) error {
 	if name == "" {
 		return errors.New("credential: the API key needs a name")
 	}
@@ -259,8 +259,7 @@ func checkName(in Place, name string) error {
 	return nil
 }
 
-// checkToken checks b64token, RFC 6750 section 2.1, a little more generously:
-// all visible characters.
+// checkToken checks a b64token (RFC 6750 section 2.1), but allows all visible characters.
 func checkToken(what, v string) error {
 	for i := range len(v) {
 		if v[i] <= ' ' || v[i] > '~' {
@@ -274,7 +273,7 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// isTokenByte reports whether c may stand in a token, RFC 9110 section 5.6.2.
+// isTokenByte reports whether c is allowed in a token (RFC 9110 section 5.6.2).
 func isTokenByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }

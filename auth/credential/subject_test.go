@@ -45,7 +45,7 @@ func TestSubjectRefused(t *testing.T) {
 		if err := call("fresh"); err != nil || len(next.seen) != 1 || next.seen[0] != "Bearer for-fresh" {
 			t.Errorf("%v, the service got %q", err, next.seen)
 		}
-		time.Sleep(maxCoolDown + time.Second)
+		time.Sleep(maxRetryDelay + time.Second)
 		if err := call("old"); !isSubject(err) || e.requests.Load() != 3 {
 			t.Errorf("after a while: %v, %d token requests", err, e.requests.Load())
 		}

@@ -6,61 +6,61 @@ import (
 	"time"
 )
 
-// callerKey names a caller with one token.
-type callerKey struct {
+// tokenKey identifies a caller with one token.
+type tokenKey struct {
 	principal string
 	token     [sha256.Size]byte
 }
 
-// callers has a cell for each caller. When there are too many, the one that was
-// used least recently is forgotten. The zero value but for most is ready.
-type callers struct {
-	most int
+// tokenCache has a tokenSource for each caller, and evicts the least recently used. maxEntries must
+// be set.
+type tokenCache struct {
+	maxEntries int
 
-	mu    sync.Mutex
-	cells map[callerKey]*caller
-	ring  caller // its next was used last, its previous is the next to go
+	mu      sync.Mutex
+	entries map[tokenKey]*tokenEntry
+	lru     tokenEntry // sentinel of the list: next is the most recently used entry, previous the least
 }
 
-// caller is a cell in the order of use.
-type caller struct {
-	key            callerKey
-	cell           cell
-	next, previous *caller
+// tokenEntry is an entry of the LRU list.
+type tokenEntry struct {
+	key            tokenKey
+	source         tokenSource
+	next, previous *tokenEntry
 }
 
-// sweep is how many at the end of the order are looked at for each new one.
-const sweep = 2
+// evictionScan is the number of least recently used entries that are checked for each new one.
+const evictionScan = 2
 
-func (s *callers) cell(key callerKey, now time.Time) *cell {
+func (s *tokenCache) source(key tokenKey, now time.Time) *tokenSource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cells == nil {
-		s.cells = make(map[callerKey]*caller)
-		s.ring.next, s.ring.previous = &s.ring, &s.ring
+	if s.entries == nil {
+		s.entries = make(map[tokenKey]*tokenEntry)
+		s.lru.next, s.lru.previous = &s.lru, &s.lru
 	}
-	c := s.cells[key]
+	c := s.entries[key]
 	if c == nil {
-		for range sweep {
-			if last := s.ring.previous; last != &s.ring && last.cell.idle(now) {
-				s.forget(last)
+		for range evictionScan {
+			if last := s.lru.previous; last != &s.lru && last.source.idle(now) {
+				s.evict(last)
 			}
 		}
-		if len(s.cells) >= s.most {
-			s.forget(s.ring.previous)
+		if len(s.entries) >= s.maxEntries {
+			s.evict(s.lru.previous)
 		}
-		c = &caller{key: key}
-		s.cells[key] = c
+		c = &tokenEntry{key: key}
+		s.entries[key] = c
 	} else {
 		c.previous.next, c.next.previous = c.next, c.previous
 	}
-	c.next, c.previous = s.ring.next, &s.ring
-	c.next.previous, s.ring.next = c, c
-	return &c.cell
+	c.next, c.previous = s.lru.next, &s.lru
+	c.next.previous, s.lru.next = c, c
+	return &c.source
 }
 
-// forget drops a caller; who holds its cell can go on with it.
-func (s *callers) forget(c *caller) {
+// evict removes an entry; current users of its source are not affected.
+func (s *tokenCache) evict(c *tokenEntry) {
 	c.previous.next, c.next.previous = c.next, c.previous
-	delete(s.cells, c.key)
+	delete(s.entries, c.key)
 }

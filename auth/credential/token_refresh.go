@@ -8,107 +8,106 @@ import (
 	"time"
 )
 
-// token is an access token for a service. Its fields are not written to.
+// token is an access token for a service. It is immutable.
 type token struct {
-	header  sealed[[]string] // the values of Authorization, shared by all requests
-	minted  time.Time        // when it was asked for
-	refresh time.Time        // when it is time for the next one
-	expiry  time.Time
+	header      sealed[[]string] // the values of Authorization, shared by all requests
+	requestedAt time.Time        // time of the token request
+	refreshAt   time.Time        // time at which to refresh it
+	expiry      time.Time
 }
 
-// good reports whether a service can be expected to take the token. One that is
-// of the future was made before the clock went back.
-func (t *token) good(now time.Time) bool { return now.Before(t.expiry) && !now.Before(t.minted) }
+// valid reports whether a service should accept the token. A token from the future was requested
+// before the clock was set back.
+func (t *token) valid(now time.Time) bool { return now.Before(t.expiry) && !now.Before(t.requestedAt) }
 
-// Times of a cell.
+// Times of a tokenSource.
 const (
-	// fetchTime is how long a token request may take.
+	// fetchTime is the timeout of a token request.
 	fetchTime = 5 * time.Second
-	// earlyFetchTime is the same while there still is a good token.
+	// earlyFetchTime is the timeout while the current token is still valid.
 	earlyFetchTime = 2 * time.Second
-	// coolDown is how long a failure is the answer to all who ask, if the server does not say it.
-	coolDown = time.Second
-	// maxCoolDown is the longest time that the server can say.
-	maxCoolDown = 30 * time.Second
-	// renewAfter is how old a token must be for a 401 to be blamed on it. A
-	// service that refuses all tokens costs one token request in that time.
+	// retryDelay is the time for which a failure is cached, unless the server sends Retry-After.
+	retryDelay = time.Second
+	// maxRetryDelay limits the server's Retry-After.
+	maxRetryDelay = 30 * time.Second
+	// renewAfter is the minimum age of a token that is replaced after a 401. A service that rejects
+	// all tokens costs one token request in that time.
 	renewAfter = 10 * time.Second
 )
 
-// cell holds the token for one key. However many ask for it, there is one
-// token request at a time (E7). It runs in a goroutine, so that the call that
-// happens to come first can end without those that wait; it ends by itself in
-// [fetchTime], and who leaves last ends it and waits until it has.
+// tokenSource holds the token for one key and refreshes it. It makes one token request at a time
+// (E7), in a goroutine of its own, so that the call that started it can end without the others that
+// wait. The request ends by itself after [fetchTime]; the last waiter to leave cancels it and waits
+// for its end.
 //
-// Why not oauth2.ReuseTokenSource: it holds its lock during the request, so
-// that no waiter can leave; it has one context for all; with an early expiry a
-// failed refresh is an error although the old token is still good; it can't be
-// told that a token was refused; and it repeats failures as fast as they are asked for.
-type cell struct {
+// oauth2.ReuseTokenSource does not fit: it holds its lock during the request, so that no waiter can
+// leave; it has one context for all; with an early expiry a failed refresh is an error although the
+// old token is still valid; it can't be told that a token was rejected; and it repeats failed
+// requests without delay.
+type tokenSource struct {
 	current atomic.Pointer[token]
 
-	mu      sync.Mutex
-	flight  *flight   // nil: no request is under way
-	failure error     // of the last request; nil: it went well
-	again   time.Time // before that, failure is the answer
-	retry   time.Time // before that, a token that is still good serves
+	mu        sync.Mutex
+	request   *tokenRequest // the request in flight, or nil
+	failure   error         // of the last request; nil if it succeeded
+	retryAt   time.Time     // failure is returned until then
+	refreshAt time.Time     // a valid token is not refreshed until then
 }
 
-// flight is a token request under way.
-type flight struct {
+// tokenRequest is a token request in flight.
+type tokenRequest struct {
 	cancel  context.CancelFunc
-	waiting int           // guarded by the cell's mu
-	done    chan struct{} // what follows is read after it
+	waiting int           // guarded by tokenSource.mu
+	done    chan struct{} // closed when the fields below are set
 
 	token    *token
 	err      error
 	panicked any
 }
 
-// fetcher gets a token; limit is the time that it has.
+// fetcher requests a token within a time limit.
 type fetcher interface {
 	fetch(ctx context.Context, subject string, limit time.Duration) (*token, error)
 }
 
-// get returns a token that is good and is not refused, a token that a service
-// did not take. fresh: it was fetched for this call. The error is that of the
-// request, or that of ctx.
-func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) (t *token, fresh bool, err error) {
+// get returns a valid token other than rejected, a token that a service did not accept. fresh
+// reports whether it was requested for this call. The error is that of the request, or that of ctx.
+func (c *tokenSource) get(ctx context.Context, f fetcher, now func() time.Time, subject string, rejected *token) (t *token, fresh bool, err error) {
 	for {
 		at := now()
 		t := c.current.Load()
-		usable := t != nil && t != refused && t.good(at)
-		if usable && at.Before(t.refresh) {
+		usable := t != nil && t != rejected && t.valid(at)
+		if usable && at.Before(t.refreshAt) {
 			return t, false, nil
 		}
 		c.mu.Lock()
 		switch {
-		case c.current.Load() != t: // somebody was faster
+		case c.current.Load() != t: // replaced in the meantime
 			c.mu.Unlock()
 			continue
-		case usable && (c.flight != nil || c.cooling(at) || at.Before(c.retry)):
+		case usable && (c.request != nil || c.backingOff(at) || at.Before(c.refreshAt)):
 			c.mu.Unlock()
 			return t, false, nil
-		case c.flight == nil && c.cooling(at):
+		case c.request == nil && c.backingOff(at):
 			err := c.failure
 			c.mu.Unlock()
 			return nil, false, err
-		case c.flight == nil:
+		case c.request == nil:
 			limit := fetchTime
 			if usable {
 				limit = earlyFetchTime
 			}
-			c.launch(ctx, f, now, subject, limit)
+			c.startRequest(ctx, f, now, subject, limit)
 		}
-		fl := c.flight
-		fl.waiting++
+		request := c.request
+		request.waiting++
 		c.mu.Unlock()
 		if deadline, ok := ctx.Deadline(); usable && ok { // the call itself needs time, too
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 			defer cancel()
 		}
-		got, err := c.wait(ctx, fl)
+		got, err := c.wait(ctx, request)
 		if err != nil && usable {
 			return t, false, nil
 		}
@@ -116,94 +115,94 @@ func (c *cell) get(ctx context.Context, f fetcher, now func() time.Time, subject
 	}
 }
 
-// launch starts a token request. It has what ctx knows, such as the trace that
-// it is part of, but does not end with it. The caller holds c.mu.
-func (c *cell) launch(ctx context.Context, f fetcher, now func() time.Time, subject string, limit time.Duration) {
+// startRequest starts a token request. Its context has the values of ctx, such as the trace, but
+// not its cancellation. The caller holds c.mu.
+func (c *tokenSource) startRequest(ctx context.Context, f fetcher, now func() time.Time, subject string, limit time.Duration) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	fl := &flight{cancel: cancel, done: make(chan struct{}), err: errEnded}
-	c.flight = fl
+	request := &tokenRequest{cancel: cancel, done: make(chan struct{}), err: errUnfinished}
+	c.request = request
 	go func() {
 		defer func() {
-			fl.panicked = recover()
+			request.panicked = recover()
 			cancel()
 			c.mu.Lock()
-			if c.flight == fl { // else all have left, and how it ended says nothing
-				c.flight, c.failure, c.again, c.retry = nil, fl.err, time.Time{}, time.Time{}
-				if fl.err == nil {
-					c.current.Store(fl.token)
+			if c.request == request { // otherwise all waiters have left, and the outcome does not count
+				c.request, c.failure, c.retryAt, c.refreshAt = nil, request.err, time.Time{}, time.Time{}
+				if request.err == nil {
+					c.current.Store(request.token)
 				} else {
 					at := now()
-					c.again = at.Add(patience(fl.err))
+					c.retryAt = at.Add(failureTTL(request.err))
 					if t := c.current.Load(); t != nil {
-						// A fifth of a life may be hours, and a server that hangs costs the call that asks it two seconds each time.
-						c.retry = at.Add(t.expiry.Sub(at) / 10)
+						// A fifth of the lifetime may be hours, and a server that hangs delays each
+						// call that triggers a refresh by two seconds.
+						c.refreshAt = at.Add(t.expiry.Sub(at) / 10)
 					}
 				}
 			}
 			c.mu.Unlock()
-			close(fl.done)
+			close(request.done)
 		}()
-		fl.token, fl.err = f.fetch(ctx, subject, limit)
+		request.token, request.err = f.fetch(ctx, subject, limit)
 	}()
 }
 
-// errEnded is the error of a token request that panicked.
-var errEnded = errors.New("credential: the token request did not come to an end")
+// errUnfinished is the error of a token request that panicked.
+var errUnfinished = errors.New("credential: the token request did not come to an end")
 
-// wait returns what comes of a flight, or leaves it when ctx ends. A panic goes
-// on here, where there is somebody to catch it.
-func (c *cell) wait(ctx context.Context, fl *flight) (*token, error) {
+// wait waits for a request until ctx ends. It propagates a panic to the caller, which recovers it.
+func (c *tokenSource) wait(ctx context.Context, request *tokenRequest) (*token, error) {
 	select {
-	case <-fl.done:
-		if fl.panicked != nil {
-			panic(fl.panicked)
+	case <-request.done:
+		if request.panicked != nil {
+			panic(request.panicked)
 		}
-		return fl.token, fl.err
+		return request.token, request.err
 	case <-ctx.Done():
 	}
 	c.mu.Lock()
-	fl.waiting--
-	last := fl.waiting == 0
-	if last && c.flight == fl {
-		c.flight = nil
+	request.waiting--
+	last := request.waiting == 0
+	if last && c.request == request {
+		c.request = nil
 	}
 	c.mu.Unlock()
 	if last {
-		fl.cancel()
-		<-fl.done
+		request.cancel()
+		<-request.done
 	}
 	return nil, ctx.Err()
 }
 
-// cooling reports whether the last failure still is the answer. The caller holds c.mu.
-func (c *cell) cooling(now time.Time) bool {
-	left := c.again.Sub(now)
-	return 0 < left && left <= maxCoolDown // more is left only if the clock went back
+// backingOff reports whether the last failure is still returned. The caller holds c.mu.
+func (c *tokenSource) backingOff(now time.Time) bool {
+	left := c.retryAt.Sub(now)
+	return 0 < left && left <= maxRetryDelay // more is left only if the clock was set back
 }
 
-// renew returns a token other than one that a service has refused, or nil. The
-// error tells that the caller's own token is no good any more.
-func (c *cell) renew(ctx context.Context, f fetcher, now func() time.Time, subject string, refused *token) (*token, error) {
-	if age := now().Sub(refused.minted); 0 <= age && age < renewAfter {
-		return nil, nil //nolint:nilnil // there is none, and that is no fault
+// renew returns a token other than the one that a service has rejected, or nil. It returns an error
+// if the caller's own token is no longer valid.
+func (c *tokenSource) renew(ctx context.Context, f fetcher, now func() time.Time, subject string, rejected *token) (*token, error) {
+	if age := now().Sub(rejected.requestedAt); 0 <= age && age < renewAfter {
+		return nil, nil //nolint:nilnil // no other token, which is not an error
 	}
-	t, _, err := c.get(ctx, f, now, subject, refused)
+	t, _, err := c.get(ctx, f, now, subject, rejected)
 	var known *TokenError
 	switch {
 	case errors.As(err, &known) && known.Failure == SubjectRefused:
 		return nil, known
-	case err != nil || t.header()[0] == refused.header()[0]: // some servers give the same one until it expires
-		return nil, nil //nolint:nilnil // the same
+	case err != nil || t.header()[0] == rejected.header()[0]: // some servers return the same token until it expires
+		return nil, nil //nolint:nilnil // no other token
 	}
 	return t, nil
 }
 
-// idle reports whether the cell holds nothing that could be of use.
-func (c *cell) idle(now time.Time) bool {
-	if t := c.current.Load(); t != nil && t.good(now) {
+// idle reports whether the source holds no valid token, request or failure.
+func (c *tokenSource) idle(now time.Time) bool {
+	if t := c.current.Load(); t != nil && t.valid(now) {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.flight == nil && !c.cooling(now)
+	return c.request == nil && !c.backingOff(now)
 }

@@ -13,28 +13,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// trip is one token request. It bounds the answer and remembers what is told of
-// a failure: the errors of x/oauth2 hold whatever the server wrote.
-type trip struct {
+// tokenTransport is the transport of one token request. It limits the size of the response and
+// records why the request failed, because errors of x/oauth2 contain what the server wrote.
+type tokenTransport struct {
 	next       http.RoundTripper
 	now        func() time.Time
-	connected  atomic.Bool // from here on an error may hold what the server wrote
+	connected  atomic.Bool // from here on an error may contain what the server wrote
 	err        error
 	status     int
 	retryAfter time.Duration
-	body       *bounded
+	body       *limitedBody
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { t.connected.Store(true) },
 	})
 	req = req.WithContext(ctx) // a shallow copy
 	req.Header = req.Header.Clone()
 	req.Header.Set("Accept", "application/json")
-	// Not sent, but net/http then tries again if the server has closed the
-	// connection that was kept. To ask twice for a token does no harm.
+	// Not sent, but lets net/http retry if the server has closed a kept-alive connection. A second
+	// token request does no harm.
 	req.Header["Idempotency-Key"] = []string{}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
@@ -43,13 +43,13 @@ func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	t.status = resp.StatusCode
 	t.retryAfter = retryAfter(resp.Header.Get("Retry-After"), t.now())
-	t.body = &bounded{ReadCloser: resp.Body, left: maxAnswer}
+	t.body = &limitedBody{ReadCloser: resp.Body, left: maxResponse}
 	resp.Body = t.body
-	readAnswer(resp)
+	normalizeBody(resp)
 	return resp, nil
 }
 
-// retryAfter reads that header (RFC 9110 section 10.2.3); 0 for what can't be read.
+// retryAfter parses Retry-After (RFC 9110 section 10.2.3); it returns 0 for an invalid value.
 func retryAfter(text string, now time.Time) time.Duration {
 	var d time.Duration
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -62,15 +62,15 @@ func retryAfter(text string, now time.Time) time.Duration {
 
 var errTooLong = errors.New("credential: the answer is too long")
 
-// bounded is a body of a bounded size.
-type bounded struct {
+// limitedBody limits the size of a body.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 	err  error
 }
 
-// Read implements [io.Reader]; it fails where the body goes on after the bound.
-func (b *bounded) Read(p []byte) (int, error) {
+// Read implements [io.Reader]; it fails if the body exceeds the limit.
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -85,11 +85,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const late = "no answer in time"
+const timeoutDetail = "no answer in time"
 
-// explain makes an error of a failed request that holds no secret and nothing
-// that the server wrote.
-func (g *grant) explain(ctx context.Context, t *trip, err error) error {
+// tokenError converts the error of a failed request to one without secrets and without text from
+// the server.
+func (g *grant) tokenError(ctx context.Context, t *tokenTransport, err error) error {
 	e := &TokenError{Failure: Unavailable, Kind: g.kind, Endpoint: g.endpoint, Status: t.status, RetryAfter: t.retryAfter}
 	var refused *oauth2.RetrieveError
 	switch {
@@ -102,7 +102,7 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 			e.Code != "temporarily_unavailable" && e.Code != "server_error":
 			e.Failure = Refused
 			if g.exchange != nil && (e.Code == "invalid_grant" || e.Code == "invalid_token") {
-				e.Failure = SubjectRefused // of all that was sent, the subject token alone is a grant
+				e.Failure = SubjectRefused // the subject token is the only grant that was sent
 			}
 		}
 		if refused.ErrorCode != "" && e.Code == "" {
@@ -111,7 +111,7 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 	case t.body != nil && errors.Is(t.body.err, errTooLong):
 		e.Failure, e.detail = Unusable, "the answer is longer than 64 KiB"
 	case ctx.Err() != nil:
-		e.cause, e.detail = ctx.Err(), late
+		e.cause, e.detail = ctx.Err(), timeoutDetail
 	case t.err != nil && !t.connected.Load():
 		e.cause, e.detail = t.err, t.err.Error()
 	case t.err != nil || t.body != nil && t.body.err != nil:
@@ -122,25 +122,25 @@ func (g *grant) explain(ctx context.Context, t *trip, err error) error {
 	return e
 }
 
-// told makes an error of a call that had no more time to wait for a token; one
-// that was canceled stays what it is.
-func (g *grant) told(err error) error {
+// timeoutError converts the error of a call whose deadline ended while it waited for a token. A
+// cancellation is returned unchanged.
+func (g *grant) timeoutError(err error) error {
 	var known *TokenError
 	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &known) {
-		return &TokenError{Failure: Unavailable, Kind: g.kind, Endpoint: g.endpoint, cause: err, detail: late}
+		return &TokenError{Failure: Unavailable, Kind: g.kind, Endpoint: g.endpoint, cause: err, detail: timeoutDetail}
 	}
 	return err
 }
 
-// patience is how long an error stands before the server is asked again.
-func patience(err error) time.Duration {
+// failureTTL returns how long an error is returned before the server is asked again.
+func failureTTL(err error) time.Duration {
 	var e *TokenError
 	switch {
 	case !errors.As(err, &e):
-	case e.Failure == SubjectRefused: // the same token gets no better
-		return maxCoolDown
+	case e.Failure == SubjectRefused: // the same token would be rejected again
+		return maxRetryDelay
 	case e.RetryAfter > 0:
-		return min(e.RetryAfter, maxCoolDown)
+		return min(e.RetryAfter, maxRetryDelay)
 	}
-	return coolDown
+	return retryDelay
 }

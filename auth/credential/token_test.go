@@ -302,7 +302,7 @@ func TestTokenEndpointDown(t *testing.T) {
 		if _, again := send(t.Context(), t, rt, "GET", resource, nil); !errors.Is(again, err) || e.requests.Load() != 1 {
 			t.Errorf("%v, %d token requests", again, e.requests.Load())
 		}
-		time.Sleep(coolDown)
+		time.Sleep(retryDelay)
 		e.latency = 0
 		s.Fail(authtest.TokenEndpoint, &authtest.Failure{Times: 1, Status: 429, Header: http.Header{"Retry-After": {"20"}}})
 		_, err = send(t.Context(), t, rt, "GET", resource, nil)

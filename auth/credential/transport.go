@@ -8,38 +8,38 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// bundle is the credentials of a request, all of which are attached. At most
-// one of them has a grant, since all tokens stand in one header.
-type bundle struct{ parts []*part }
+// credentials are the credentials of a request, all of which are added. At most one of them has a
+// grant, since all tokens use the same header.
+type credentials struct{ list []*credential }
 
-// transport attaches credentials.
+// transport adds credentials to requests.
 type transport struct {
-	next   http.RoundTripper
-	origin origin.Origin
-	bundle *bundle // nil: none
-	set    *Set    // whose [Choice] in a request's context stands over bundle; nil: none does
+	next        http.RoundTripper
+	origin      origin.Origin
+	credentials *credentials // nil if there are none by default
+	set         *Set         // the set whose [Choice] in a request's context overrides credentials; nil if there is none
 }
 
-// held is the token that a request was sent with.
-type held struct {
+// sentToken is the token that a request was sent with.
+type sentToken struct {
 	grant   *grant
-	cell    *cell
+	source  *tokenSource
 	subject string
 	token   *token
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	b := t.bundle
+	b := t.credentials
 	if t.set != nil {
 		if c, ok := req.Context().Value(choiceKey{}).(*Choice); ok && c.set == t.set {
-			b = &c.bundle
+			b = &c.credentials
 		}
 	}
-	if b == nil || len(b.parts) == 0 || !goesTo(req, t.origin) {
+	if b == nil || len(b.list) == 0 || !goesTo(req, t.origin) {
 		return t.next.RoundTrip(req)
 	}
-	own, h, err := b.attach(req)
+	own, sent, err := b.apply(req)
 	if err != nil {
 		if req.Body != nil {
 			req.Body.Close() // as the interface demands
@@ -47,16 +47,16 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := t.next.RoundTrip(own)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized && h.token != nil && replayable(req) && blamesToken(resp.Header) {
-		resp, err = t.again(own, h, without(req, resp))
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && sent.token != nil && replayable(req) && blamesToken(resp.Header) {
+		resp, err = t.retry(own, sent, restoreRequest(req, resp))
 	}
-	return without(req, resp), err
+	return restoreRequest(req, resp), err
 }
 
-// without takes out of an answer the request with the credential: who logs the
-// URL of that, or follows it elsewhere, has the one that came in. Whether it was
-// made again stays (see again).
-func without(req *http.Request, resp *http.Response) *http.Response {
+// restoreRequest replaces the request with the credential in a response by the original, so that
+// code that logs its URL or follows it elsewhere never sees the credential. The link to a first
+// response is kept (see retry).
+func restoreRequest(req *http.Request, resp *http.Response) *http.Response {
 	if resp == nil {
 		return nil
 	}
@@ -69,37 +69,37 @@ func without(req *http.Request, resp *http.Response) *http.Response {
 	return resp
 }
 
-// attach returns a copy of req with the credentials. held is empty if the token
-// was made for this request: another would be no better.
-func (b *bundle) attach(req *http.Request) (own *http.Request, h held, err error) {
+// apply returns a copy of req with the credentials. The sentToken is empty if the token was
+// requested for this request: another would not be better.
+func (b *credentials) apply(req *http.Request) (own *http.Request, h sentToken, err error) {
 	own = req
 	var last *sigV4
-	for _, p := range b.parts {
+	for _, p := range b.list {
 		switch {
-		case p.attacher != nil:
-			if own, err = p.attacher.attach(own); err != nil {
-				return nil, held{}, err
+		case p.static != nil:
+			if own, err = p.static.apply(own); err != nil {
+				return nil, sentToken{}, err
 			}
 		case p.sigV4 != nil:
 			last = p.sigV4
 		case p.grant != nil:
 			ctx := req.Context()
-			c, subject, err := p.grant.lease(ctx)
+			c, subject, err := p.grant.source(ctx)
 			if err != nil {
-				return nil, held{}, err
+				return nil, sentToken{}, err
 			}
 			tok, fresh, err := c.get(ctx, p.grant, p.grant.now, subject, nil)
 			if err != nil {
-				return nil, held{}, p.grant.told(err)
+				return nil, sentToken{}, p.grant.timeoutError(err)
 			}
 			if own = withToken(own, tok); !fresh {
-				h = held{grant: p.grant, cell: c, subject: subject, token: tok}
+				h = sentToken{grant: p.grant, source: c, subject: subject, token: tok}
 			}
 		}
 	}
-	if last != nil { // what the others have added is signed
-		if own, err = last.attach(own); err != nil {
-			return nil, held{}, err
+	if last != nil { // last, because everything that the others added is signed
+		if own, err = last.apply(own); err != nil {
+			return nil, sentToken{}, err
 		}
 	}
 	return own, h, nil
@@ -109,17 +109,17 @@ func withToken(req *http.Request, t *token) *http.Request {
 	own := req.WithContext(req.Context()) // a shallow copy
 	own.Header = cloneHeader(req.Header, "Authorization")
 	own.Header["Authorization"] = t.header()
-	note(req.Context(), t.header())
+	recordSent(req.Context(), t.header())
 	return own
 }
 
-// again sends a request once more after a 401, if there is another token. A
-// service that answers 401 has not acted on the request, whatever its method
-// (RFC 9110 section 15.5.2). The second request has the first answer, as one of
-// [http.Client] after a redirect has: by that it is known that two were sent.
-func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http.Response, error) {
-	other, err := h.cell.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
-	if err != nil { // the service's 401 is what it comes to, and the caller can do something about it
+// retry sends a request again after a 401, if another token is available. A service that answers
+// 401 has not acted on the request, whatever its method (RFC 9110 section 15.5.2). The second
+// request refers to the first response, like a request of [http.Client] after a redirect, so that
+// callers know that two were sent.
+func (t *transport) retry(own *http.Request, h sentToken, resp *http.Response) (*http.Response, error) {
+	other, err := h.source.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
+	if err != nil { // the caller can act on this error, unlike on the service's 401
 		discard(resp)
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (t *transport) again(own *http.Request, h held, resp *http.Response) (*http
 	if own.GetBody != nil {
 		body, err := own.GetBody()
 		if err != nil {
-			return resp, nil // the first answer is still one
+			return resp, nil // the first response stands
 		}
 		second.Body = body
 	}
@@ -148,7 +148,8 @@ func replayable(req *http.Request) bool {
 	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
 }
 
-// maxDiscarded is how much of an answer is read to keep its connection, in bytes, and drainTime for how long: the call goes on after that.
+// maxDiscarded is the number of bytes read from a response to reuse its connection, drainTime the
+// time limit for that.
 const (
 	maxDiscarded = 4 << 10
 	drainTime    = 50 * time.Millisecond
@@ -157,7 +158,7 @@ const (
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= maxDiscarded {
 		timer := time.AfterFunc(drainTime, func() { resp.Body.Close() })
-		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded) // else the connection is not used again
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDiscarded) // otherwise the connection is not reused
 		timer.Stop()
 	}
 	resp.Body.Close()
