@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// issued is an access token as introspection knows it.
+// issued is an issued access token.
 type issued struct {
 	claims  map[string]any
-	grant   *grant // nil: made by Issue
+	grant   *grant // nil if made by Issue
 	until   time.Time
 	revoked bool
 }
 
-// active reports whether a token is good. The caller holds s.mu.
+// active reports whether a token is valid. The caller holds s.mu.
 func (i *issued) active(now time.Time) bool {
-	return i != nil && !i.revoked && !i.grant.dead() && now.Before(i.until)
+	return i != nil && !i.revoked && !i.grant.isRevoked() && now.Before(i.until)
 }
 
-// mint makes an access token (RFC 9068 section 2.2) and remembers it. extra claims stand over the others. The caller
-// holds s.mu.
+// mint creates and stores an access token (RFC 9068 section 2.2). extra claims override the others.
+// The caller holds s.mu.
 func (s *Server) mint(g *grant, scopes []string, now time.Time, life time.Duration, extra map[string]any) (string, error) {
 	claims := map[string]any{
 		"iss": s.issuer.String(), "aud": g.resource, "sub": g.subject, "client_id": g.client.ID, "jti": rand.Text(),
@@ -52,8 +52,8 @@ func (s *Server) mint(g *grant, scopes []string, now time.Time, life time.Durati
 	return token, nil
 }
 
-// identity makes an ID token (OpenID Connect Core section 2).
-func (s *Server) identity(g *grant, now time.Time) (string, error) {
+// idToken creates an ID token (OpenID Connect Core section 2).
+func (s *Server) idToken(g *grant, now time.Time) (string, error) {
 	claims := map[string]any{
 		"iss": s.issuer.String(), "aud": g.client.ID, "sub": g.subject, "iat": now.Unix(), "exp": now.Add(s.accessLife).Unix(),
 		"auth_time": g.since.Unix(),
@@ -64,27 +64,29 @@ func (s *Server) identity(g *grant, now time.Time) (string, error) {
 	return s.sign("JWT", claims)
 }
 
-// Token is an access token for [Server.Issue]: good, unless its fields say otherwise.
+// Token describes an access token for [Server.Issue]. It is valid unless its fields say otherwise.
 type Token struct {
-	// Subject is "sub". Default: Options.Subject.
+	// Subject is "sub"; Options.Subject by default.
 	Subject string
-	// ClientID is "client_id". Default: "authtest".
+	// ClientID is "client_id"; "authtest" by default.
 	ClientID string
-	// Audience is "aud", a string if there is one. Default: Options.DefaultResource, else the first of Options.Resources.
+	// Audience is "aud", a string if it has one element. The default is Options.DefaultResource,
+	// else the first of Options.Resources.
 	Audience []string
 	// Scopes are joined to "scope".
 	Scopes []string
-	// Life is how long the token is good; a negative one has ended already. Default: Options.AccessLife.
+	// Life is the lifetime of the token; a negative one means that it has expired already. The
+	// default is Options.AccessLife.
 	Life time.Duration
-	// Type is the header "typ". Default: at+jwt.
+	// Type is the header "typ"; at+jwt by default.
 	Type string
-	// Opaque makes a random string instead of a JWT.
+	// Opaque creates a random string instead of a JWT.
 	Opaque bool
-	// Claims stand over all others; one that is nil removes.
+	// Claims override all others; a nil value removes the claim.
 	Claims map[string]any
 }
 
-// Issue makes an access token without asking anybody. Introspection knows it, [Server.Revoke] ends it.
+// Issue creates an access token without any request. Introspection and [Server.Revoke] know it.
 func (s *Server) Issue(t Token) (string, error) {
 	now := s.now()
 	life := cmp.Or(t.Life, s.accessLife)
@@ -128,8 +130,8 @@ func (s *Server) Issue(t Token) (string, error) {
 	return token, nil
 }
 
-// Revoke ends an access token or a refresh token and, with a token that was granted to a client, the whole grant. A JWT
-// still looks good to those who do not ask.
+// Revoke revokes an access token or a refresh token and, if it was granted to a client, the whole
+// grant. A JWT still looks valid without introspection.
 func (s *Server) Revoke(token string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

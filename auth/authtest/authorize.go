@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// authorization is a request that was checked and waits for consent.
+// authorization is a checked authorization request that waits for consent.
 type authorization struct {
 	client    *client
-	redirect  string // where the answer goes
-	sent      bool   // the request said where
+	redirect  string // the redirect URI
+	sent      bool   // the request named the redirect URI
 	state     string
 	challenge string // PKCE, S256
 	scopes    []string
@@ -35,8 +35,8 @@ var (
 	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`) // section 4.1
 )
 
-// serveAuthorize is the authorization endpoint (OAuth 2.1 section 4.1.1). What is wrong with the client or the redirect
-// URI is told to the user; everything else to the client, by way of the redirect.
+// serveAuthorize is the authorization endpoint (OAuth 2.1 section 4.1.1). Errors about the client
+// or the redirect URI are shown to the user, all others are sent to the client by the redirect.
 func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RawQuery) > maxQuery {
 		s.writeError(w, newProblem(invalidRequest, "the query has more than %d bytes", maxQuery))
@@ -59,16 +59,17 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
-	case s.auto && !a.client.stranger:
+	case s.auto && !a.client.unknown:
 		s.approve(w, r, http.StatusFound, a, a.scopes)
 	case query.get("prompt") == "none":
 		s.redirect(w, http.StatusFound, a, url.Values{"error": {"consent_required"}, "error_description": {"somebody has to look at the consent page"}})
 	default:
-		s.ask(w, r, a)
+		s.showConsent(w, r, a)
 	}
 }
 
-// findClient settles who asks and where the answer goes. Until both are good, nothing is redirected anywhere.
+// findClient determines the client and the redirect URI. Nothing is redirected until both are
+// valid.
 func (s *Server) findClient(r *http.Request, query parameters) (*authorization, *problem) {
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if n := len(query[name]); n > 1 {
@@ -89,7 +90,7 @@ func (s *Server) findClient(r *http.Request, query parameters) (*authorization, 
 		}
 	}
 	if c == nil && s.strangers && len(id) <= maxRedirect {
-		c = stranger(id)
+		c = unknownClient(id)
 	}
 	if c == nil {
 		return nil, newProblem(invalidClient, "client '%s' is unknown; it may have registered before a restart", id)
@@ -108,7 +109,7 @@ func (s *Server) findClient(r *http.Request, query parameters) (*authorization, 
 	return a, nil
 }
 
-// readAuthorization checks the rest.
+// readAuthorization checks the remaining parameters.
 func (s *Server) readAuthorization(a *authorization, query parameters) (p *problem) {
 	if len(query["state"]) == 1 {
 		a.state = query.get("state")
@@ -146,21 +147,22 @@ func (s *Server) readAuthorization(a *authorization, query parameters) (p *probl
 	return p
 }
 
-// approve hands out a code for some of the scopes that were asked for.
+// approve issues a code for some of the requested scopes.
 func (s *Server) approve(w http.ResponseWriter, r *http.Request, status int, a *authorization, scopes []string) {
 	now := s.now()
 	g := &grant{client: a.client, subject: s.subject, resource: a.resource, scopes: scopes, proofKey: a.proofKey, nonce: a.nonce, since: now}
 	secret := rand.Text()
 	s.mu.Lock()
 	s.codes.put(secret, &code{authorization: a, grant: g}, now.Add(s.codeLife), now)
-	s.remember(a, scopes, now)
+	s.rememberConsent(a, scopes, now)
 	s.mu.Unlock()
 	s.log.DebugContext(r.Context(), "authorized", "client", a.client.ID, "scopes", scopes, "resource", a.resource)
 	s.redirect(w, status, a, url.Values{"code": {secret}})
 }
 
-// remember notes what the user has allowed, so that the next page can say what is new. The caller holds s.mu.
-func (s *Server) remember(a *authorization, scopes []string, now time.Time) {
+// rememberConsent records the scopes that the user has allowed, so that the next page can mark new
+// ones. The caller holds s.mu.
+func (s *Server) rememberConsent(a *authorization, scopes []string, now time.Time) {
 	name := a.client.ID + " " + a.resource
 	allowed, ok := s.consented.get(name, now)
 	if !ok {
@@ -174,7 +176,7 @@ func (s *Server) remember(a *authorization, scopes []string, now time.Time) {
 	}
 }
 
-// redirect answers the client, with state and issuer (RFC 9207).
+// redirect responds to the client, with state and issuer (RFC 9207).
 func (s *Server) redirect(w http.ResponseWriter, status int, a *authorization, answer url.Values) {
 	if a.state != "" {
 		answer.Set("state", a.state)

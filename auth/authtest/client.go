@@ -17,23 +17,23 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// Client is an application that may ask for tokens.
+// Client is an application that may request tokens.
 type Client struct {
 	// ID is the client_id.
 	ID string
-	// Secret authenticates a confidential client, sent as client_secret_basic or client_secret_post. Empty: the client
-	// is public.
+	// Secret authenticates a confidential client, sent as client_secret_basic or
+	// client_secret_post. If empty, the client is public.
 	Secret string
-	// Name is shown on the consent page. Default: ID.
+	// Name is shown on the consent page; ID by default.
 	Name string
-	// RedirectURIs are where answers may go. They are compared whole, but for the port of a loopback address
-	// (RFC 8252 section 7.3).
+	// RedirectURIs are the allowed redirect URIs. They are compared as a whole, except for the port
+	// of a loopback address (RFC 8252 section 7.3).
 	RedirectURIs []string
-	// Grants are the grant types that it may use. Default: authorization_code and refresh_token; a client with a secret
-	// may also use client_credentials and token exchange.
+	// Grants are the allowed grant types. The default is authorization_code and refresh_token, for
+	// a client with a secret also client_credentials and token exchange.
 	Grants []string
-	// Scopes are those that a token for the client itself may have, and that a token exchange may add. Empty: any for
-	// itself, none added.
+	// Scopes are those that a token for the client itself may have, and that a token exchange may
+	// add. If empty, a token for itself may have any, and an exchange adds none.
 	Scopes []string
 }
 
@@ -45,19 +45,19 @@ const (
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 )
 
-// Limits on what a client says of itself.
+// Limits on client metadata.
 const (
 	maxRedirects = 16
 	maxRedirect  = 2 << 10
 	maxName      = 100 // runes that are shown
 )
 
-// client is a Client with good values.
+// client is a validated Client.
 type client struct {
 	Client
 	since    time.Time
-	document string // the host where its metadata document stands; empty: it registered, or was known
-	stranger bool   // nothing is known of it
+	document string // the host of its metadata document; empty if it registered or was configured
+	unknown  bool   // nothing is known of it
 }
 
 func newClient(config Client) (*client, error) {
@@ -88,14 +88,14 @@ func newClient(config Client) (*client, error) {
 	return c, nil
 }
 
-// title is what the consent page calls the client.
+// title is the client's name on the consent page.
 func (c *client) title() string {
-	return truncate.Runes(cmp.Or(shown(c.Name), shown(c.ID)), maxName)
+	return truncate.Runes(cmp.Or(printable(c.Name), printable(c.ID)), maxName)
 }
 
-// shown is a text that somebody else wrote, for the user to read: without control and format characters, with which a
-// name can pretend to be another.
-func shown(text string) string {
+// printable removes control and format characters from an untrusted text, with which a name could
+// imitate another.
+func printable(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r)) {
 			return -1
@@ -104,10 +104,10 @@ func shown(text string) string {
 	}, text))
 }
 
-var plainHost = regexp.MustCompile(`^([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?$`)
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?$`)
 
-// checkRedirect says what is wrong with a redirect URI, or "": https, http on loopback (RFC 8252 section 7.3), or an
-// application's own scheme (section 7.1).
+// checkRedirect returns the defect of a redirect URI, or "" if it is valid: https, http on loopback
+// (RFC 8252 section 7.3), or a private-use scheme (section 7.1).
 func checkRedirect(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -117,8 +117,8 @@ func checkRedirect(text string) string {
 		return "has a fragment or a character that URIs do not have" // RFC 6749 section 3.1.2
 	case u.User != nil:
 		return "has a user"
-	case !plainHost.MatchString(u.Host):
-		return "has a host with other characters than those of names and addresses" // it stands in the consent page's policy
+	case !hostPattern.MatchString(u.Host):
+		return "has a host with other characters than those of names and addresses" // it is used in the page's content security policy
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "https":
@@ -139,9 +139,9 @@ func checkRedirect(text string) string {
 	return ""
 }
 
-// allows reports whether an answer may go to a redirect URI.
+// allows reports whether a redirect URI is allowed.
 func (c *client) allows(redirect string) bool {
-	if c.stranger {
+	if c.unknown {
 		u, err := url.Parse(redirect)
 		return err == nil && checkRedirect(redirect) == "" && u.Scheme == "http" // loopback, then
 	}
@@ -151,8 +151,8 @@ func (c *client) allows(redirect string) bool {
 	})
 }
 
-// withoutPort returns an http URI of a loopback host without its port, or "" if it is none. An application on the
-// machine takes the port that it gets.
+// withoutPort returns an http URI of a loopback host without its port, or "" for other URIs. A
+// native application listens on any free port.
 func withoutPort(text string) string {
 	rest, ok := strings.CutPrefix(text, "http://")
 	u, err := url.Parse(text)
@@ -162,25 +162,26 @@ func withoutPort(text string) string {
 	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + strings.TrimPrefix(rest, u.Host)
 }
 
-// stranger is a public client of which only the name is known.
-func stranger(id string) *client {
-	return &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}, stranger: true}
+// unknownClient returns a public client of which only the client_id is known.
+func unknownClient(id string) *client {
+	return &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}, unknown: true}
 }
 
 // mayUse reports whether the client may use a grant type.
 func (c *client) mayUse(grant string) bool { return slices.Contains(c.Grants, grant) }
 
-// lookup returns a client that is known or registered. The caller holds s.mu.
+// lookup returns a configured or registered client. The caller holds s.mu.
 func (s *Server) lookup(id string, now time.Time) *client {
-	if c := s.known[id]; c != nil {
+	if c := s.configured[id]; c != nil {
 		return c
 	}
 	c, _ := s.registered.get(id, now)
 	return c
 }
 
-// authenticate finds out which client sends a form (RFC 6749 section 2.3). A client that is a metadata document, and one
-// that is not known, is public and has only what was granted to it before.
+// authenticate determines the client that sent a form (RFC 6749 section 2.3). A client with a
+// metadata document and an unknown client are public, and can only use what was granted to them
+// before.
 func (s *Server) authenticate(r *http.Request, form parameters) (*client, *problem) {
 	fail := func(format string, args ...any) *problem {
 		p := newProblem(invalidClient, format, args...)
@@ -212,7 +213,7 @@ func (s *Server) authenticate(r *http.Request, form parameters) (*client, *probl
 	c := s.lookup(id, s.now())
 	s.mu.Unlock()
 	if c == nil && (isDocument(id) || s.strangers) {
-		c = stranger(id)
+		c = unknownClient(id)
 	}
 	switch {
 	case c == nil:

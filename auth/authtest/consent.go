@@ -23,10 +23,11 @@ var consentPage string
 //go:embed consent.css
 var consentStyle string
 
-// consentLife is how long a page waits for its answer.
+// consentLife is the lifetime of a consent page.
 const consentLife = 10 * time.Minute
 
-// browserCookie ties a page to the browser that got it. It can't have the prefix __Host-, since loopback is http.
+// browserCookie binds a page to the browser that loaded it. It can't have the prefix __Host-, since
+// loopback is http.
 const browserCookie = "authtest_browser"
 
 // pending is a consent page that was shown.
@@ -35,17 +36,17 @@ type pending struct {
 	browser string // the cookie's value
 }
 
-// consentView is what the page shows.
+// consentView is the data of the consent page.
 type consentView struct {
 	Style    template.CSS
-	Problem  *problem // instead of everything else
+	Problem  *problem // shown instead of everything else
 	Action   string
 	Handle   string
 	Client   string
 	ID       string
 	Document string
 	Stranger bool
-	Target   string // where the answer goes
+	Target   string // the destination of the redirect
 	Resource string
 	Subject  string
 	Scopes   []scopeView
@@ -62,16 +63,16 @@ func newPages() (*template.Template, string) {
 	return template.Must(template.New("page").Parse(consentPage)), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// ask shows the consent page.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, a *authorization) {
+// showConsent shows the consent page.
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, a *authorization) {
 	browser := rand.Text()
 	if c, err := r.Cookie(browserCookie); err == nil && len(c.Value) == len(browser) {
-		browser = c.Value // other pages of this browser stay good
+		browser = c.Value // so that other pages of this browser stay valid
 	}
 	handle, now := rand.Text(), s.now()
 	view := consentView{
-		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: shown(a.client.ID), Document: a.client.document,
-		Stranger: a.client.stranger, Target: target(a.redirect), Resource: a.resource, Subject: s.subject,
+		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: printable(a.client.ID), Document: a.client.document,
+		Stranger: a.client.unknown, Target: target(a.redirect), Resource: a.resource, Subject: s.subject,
 	}
 	s.mu.Lock()
 	s.pending.put(handle, &pending{a, browser}, now.Add(consentLife), now)
@@ -82,7 +83,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, a *authorization) {
 	s.mu.Unlock()
 	http.SetCookie(w, &http.Cookie{
 		Name: browserCookie, Value: browser, Path: cmp.Or(s.issuer.EscapedPath(), "/"), HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, // also sent when a client leads here, so that its pages stay good; never with a foreign POST
+		SameSite: http.SameSiteLaxMode, // also sent when a client links here, so that its pages stay valid; never with a cross-site POST
 		Secure:   s.issuer.Scheme == "https", MaxAge: int(consentLife / time.Second),
 	})
 	s.writePage(w, http.StatusOK, view, "'self' "+source(a.redirect))
@@ -97,7 +98,8 @@ func (s *Server) describe(name string) Scope {
 	return Scope{Name: name, Description: map[string]string{scopeOpenID: "who you are", scopeOffline: "go on while you are away"}[name]}
 }
 
-// serveConsent takes the answer. It comes from the page and from the browser that was shown it, once.
+// serveConsent handles the form of the consent page. It accepts each page once, and from the same
+// browser only.
 func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 	refuse := func(format string, args ...any) {
 		p := newProblem(accessDenied, format, args...)
@@ -109,7 +111,7 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form, p := readForm(w, r)
-	if p != nil && len(form["scope"]) < 2 { // one box for each scope
+	if p != nil && len(form["scope"]) < 2 { // one checkbox per scope
 		s.writeError(w, p)
 		return
 	}
@@ -136,23 +138,24 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 	s.approve(w, r, http.StatusSeeOther, page.authorization, granted)
 }
 
-// writeError tells the user what is wrong. Nothing on the page leads anywhere.
+// writeError shows an error to the user, on a page without links.
 func (s *Server) writeError(w http.ResponseWriter, p *problem) {
 	status := p.status
 	if status == http.StatusUnauthorized {
-		status = http.StatusBadRequest // there is nothing to authenticate with
+		status = http.StatusBadRequest // no authentication is possible here
 	}
 	s.writePage(w, status, consentView{Problem: p}, "'none'")
 }
 
-// writePage writes a page that runs no script, loads nothing, sends its form nowhere else and can't be framed.
+// writePage writes a page that runs no script, loads nothing, submits its form nowhere else and
+// can't be framed.
 func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, formAction string) {
 	view.Style = template.CSS(consentStyle)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+s.style+"; form-action "+formAction+"; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide from us that the form is our own
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide that the form is same-origin
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	w.WriteHeader(status)
 	if err := s.page.Execute(w, view); err != nil {
@@ -160,7 +163,7 @@ func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, 
 	}
 }
 
-// target is what the page says about where the answer goes.
+// target describes the destination of the redirect on the page.
 func target(redirect string) string {
 	u, err := url.Parse(redirect)
 	switch {
@@ -174,8 +177,8 @@ func target(redirect string) string {
 	return u.Host
 }
 
-// source is the CSP source expression of a redirect URI: browsers hold redirects after a form against form-action. The
-// grammar has no IPv6 addresses.
+// source is the CSP source expression of a redirect URI: browsers apply form-action to redirects
+// after a form. The grammar has no IPv6 addresses.
 func source(redirect string) string {
 	u, err := url.Parse(redirect)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Host, "[") {

@@ -26,9 +26,9 @@ const (
 	documentTime = 2 * time.Second
 )
 
-// isDocument reports whether a client_id is the address of a metadata document
-// (draft-ietf-oauth-client-id-metadata-document section 2): https with a path, without dot segments, user and fragment.
-// Here it may also be http on loopback.
+// isDocument reports whether a client_id is the URL of a metadata document
+// (draft-ietf-oauth-client-id-metadata-document section 2): https with a path, without dot
+// segments, user and fragment. Here it may also be http on loopback.
 func isDocument(id string) bool {
 	u, err := url.Parse(id)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(id, "# \"\\") || len(id) > maxRedirect {
@@ -41,7 +41,8 @@ func isDocument(id string) bool {
 	return len(u.Path) > 1 && !slices.Contains(segments, ".") && !slices.Contains(segments, "..")
 }
 
-// newDocumentClient returns a client that reaches this machine only, through no proxy, and follows no redirects.
+// newDocumentClient returns a client that reaches this machine only, uses no proxy, and follows no
+// redirects.
 func newDocumentClient(dial func(context.Context, string, string) (net.Conn, error), roots *x509.CertPool) *http.Client {
 	if dial == nil {
 		d := &net.Dialer{Timeout: documentTime, Control: loopbackOnly}
@@ -57,7 +58,8 @@ func newDocumentClient(dial func(context.Context, string, string) (net.Conn, err
 	}
 }
 
-// loopbackOnly is asked by the dialer after a name was resolved and before anything is sent.
+// loopbackOnly is a [net.Dialer.ControlContext] hook that rejects all addresses but loopback, after
+// name resolution.
 func loopbackOnly(_, address string, _ syscall.RawConn) error {
 	if a, err := netip.ParseAddrPort(address); err != nil || !a.Addr().Unmap().IsLoopback() {
 		return errors.New("not a loopback address")
@@ -65,7 +67,7 @@ func loopbackOnly(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// fetchClient reads the metadata document that a client_id points to.
+// fetchClient fetches the metadata document at a client_id.
 func (s *Server) fetchClient(ctx context.Context, id string) (*client, *problem) {
 	u, err := url.Parse(id)
 	if err != nil {
@@ -73,7 +75,7 @@ func (s *Server) fetchClient(ctx context.Context, id string) (*client, *problem)
 	}
 	if !origin.Loopback(u.Hostname()) {
 		if s.strangers {
-			c := stranger(id)
+			c := unknownClient(id)
 			c.document = u.Host
 			return c, nil
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// proofSkew is how far a proof's clock may be off.
+// proofSkew is the tolerated clock skew of a proof.
 const proofSkew = time.Minute
 
 func proofAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.PS256, jose.EdDSA}
 }
 
-// checkProof checks the DPoP proof of a request (RFC 9449 section 4.3) and returns the thumbprint of its key; without
-// a proof, "". The caller holds s.mu.
+// checkProof verifies the DPoP proof of a request (RFC 9449 section 4.3) and returns the thumbprint
+// of its key, or "" without a proof. The caller holds s.mu.
 func (s *Server) checkProof(r *http.Request, address string, now time.Time) (string, *problem) {
 	values := r.Header["Dpop"]
 	if len(values) == 0 {

@@ -12,9 +12,10 @@ const (
 	typeJWT    = "urn:ietf:params:oauth:token-type:jwt"
 )
 
-// exchange is RFC 8693 section 2: a client that holds a user's access token gets one for another audience, in which it
-// stands as the actor. It has no more scopes than the first one and the client's own together, and no longer life.
-func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
+// exchange is RFC 8693 section 2: a client exchanges a user's access token for one with another
+// audience, in which it is the actor. The new token has no more scopes than the old one and the
+// client have together, and no longer lifetime.
+func (s *Server) exchange(q *tokenRequest) (*response, *problem) {
 	subject, kind, wanted := q.form.get("subject_token"), q.form.get("subject_token_type"), q.form.get("requested_token_type")
 	switch {
 	case subject == "":
@@ -38,7 +39,7 @@ func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	had, _ := readScopes(claim(t.claims, "scope")) // which this server has written
+	had, _ := readScopes(claim(t.claims, "scope")) // written by this server
 	scopes, p := readScopes(q.form.get("scope"))
 	if p != nil {
 		return nil, p
@@ -62,7 +63,7 @@ func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
 	if err != nil {
 		return nil, newProblem("server_error", "the token can't be made")
 	}
-	a := &answer{AccessToken: access, IssuedType: typeAccess, TokenType: "Bearer", ExpiresIn: int64(life / time.Second), Scope: strings.Join(scopes, " ")}
+	a := &response{AccessToken: access, IssuedType: typeAccess, TokenType: "Bearer", ExpiresIn: int64(life / time.Second), Scope: strings.Join(scopes, " ")}
 	if wanted == typeJWT {
 		a.IssuedType = typeJWT
 	}
@@ -72,7 +73,8 @@ func (s *Server) exchange(q *tokenRequest) (*answer, *problem) {
 	return a, nil
 }
 
-// exchangeTarget returns whom the new token is for: a resource, or an audience by its logical name.
+// exchangeTarget returns the audience of the new token: a resource, or an audience by its logical
+// name.
 func (s *Server) exchangeTarget(q *tokenRequest) (string, *problem) {
 	audiences, resources := q.form.all("audience"), q.form.all("resource")
 	switch {
@@ -86,7 +88,7 @@ func (s *Server) exchangeTarget(q *tokenRequest) (string, *problem) {
 	return s.checkResource(resources)
 }
 
-// claim returns a claim that is a string.
+// claim returns a string claim, or "".
 func claim(claims map[string]any, name string) string {
 	text, _ := claims[name].(string)
 	return text

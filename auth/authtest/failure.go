@@ -4,30 +4,31 @@ import (
 	"net/http"
 )
 
-// Endpoint names a part of the server that can be watched and made to fail.
+// Endpoint names a part of the server whose requests are counted and can be made to fail.
 type Endpoint string
 
-// The endpoints.
+// Endpoints.
 const (
 	Metadata      Endpoint = "metadata" // all three discovery documents
 	KeySet        Endpoint = "jwks"
-	Authorization Endpoint = "authorize" // and the consent page
+	Authorization Endpoint = "authorize" // with the consent page
 	TokenEndpoint Endpoint = "token"
 	Registration  Endpoint = "register"
 	Introspection Endpoint = "introspect"
 	Revocation    Endpoint = "revoke"
 )
 
-// Failure is what an endpoint does instead of its work.
+// Failure is a simulated failure of an endpoint.
 type Failure struct {
-	// Status and Body are the answer, as JSON. Status 0: 503.
+	// Status and Body are the response, as JSON. Status is 503 if 0.
 	Status int
 	Body   string
-	// Header is added to the answer.
+	// Header is added to the response.
 	Header http.Header
-	// Hang makes the endpoint wait until the client has gone, and not answer.
+	// Hang makes the endpoint block without a response until the client has disconnected.
 	Hang bool
-	// Times is how often it fails before it works again. 0: until told otherwise.
+	// Times is the number of failures before the endpoint works again; 0 means until Fail is called
+	// with nil.
 	Times int
 }
 
@@ -43,15 +44,15 @@ func (s *Server) Fail(e Endpoint, f *Failure) {
 	s.failures[e] = &copied
 }
 
-// Requests returns how many requests an endpoint has had, failures included.
+// Requests returns the number of requests to an endpoint, failures included.
 func (s *Server) Requests(e Endpoint) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[e]
 }
 
-// arrive counts a request, and returns the failure that awaits it, if any.
-func (s *Server) arrive(e Endpoint) *Failure {
+// count counts a request, and returns the failure to simulate, if any.
+func (s *Server) count(e Endpoint) *Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests[e]++
@@ -70,7 +71,7 @@ func (s *Server) arrive(e Endpoint) *Failure {
 func (f *Failure) write(w http.ResponseWriter, r *http.Request) {
 	if f.Hang {
 		<-r.Context().Done()
-		panic(http.ErrAbortHandler) // no answer at all
+		panic(http.ErrAbortHandler) // no response at all
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

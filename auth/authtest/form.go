@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// Limits on what is read.
+// Limits on requests.
 const (
 	maxForm  = 64 << 10
 	maxQuery = 16 << 10
 )
 
-// parameters are those of a request. Each has one value at most (RFC 6749 sections 3.1 and 3.2), but for those that
-// may be repeated: resource (RFC 8707 section 2) and audience (RFC 8693 section 2.1). An empty one counts as absent.
+// parameters are the parameters of a request. Each has at most one value (RFC 6749 sections 3.1 and
+// 3.2), except for resource (RFC 8707 section 2) and audience (RFC 8693 section 2.1). An empty one
+// counts as absent.
 type parameters url.Values
 
 func (p parameters) get(name string) string { return url.Values(p).Get(name) }
 
-// all returns the values of a parameter that may be repeated.
+// all returns the values of a repeatable parameter.
 func (p parameters) all(name string) []string { return p[name] }
 
-// check finds a parameter that stands there twice.
+// check returns a problem if a parameter is duplicated.
 func (p parameters) check() *problem {
 	for _, name := range sortedKeys(p) {
 		if len(p[name]) > 1 && name != "resource" && name != "audience" {
@@ -50,7 +51,8 @@ func clean(v url.Values) parameters {
 	return parameters(v)
 }
 
-// readForm reads the parameters of a POST. Those in the query are no parameters: they would end up in logs.
+// readForm reads the parameters of a POST. Parameters in the query are rejected, as they would end
+// up in logs.
 func readForm(w http.ResponseWriter, r *http.Request) (parameters, *problem) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -64,7 +66,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (parameters, *problem) {
 	return form, form.check()
 }
 
-// readScopes takes a scope parameter apart (RFC 6749 section 3.3), each once.
+// readScopes splits a scope parameter (RFC 6749 section 3.3) and removes duplicates.
 func readScopes(list string) ([]string, *problem) {
 	var scopes []string
 	seen := make(map[string]bool)

@@ -20,7 +20,7 @@ func FuzzRedirect(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	unknown := stranger("x")
+	unknown := unknownClient("x")
 	f.Fuzz(func(t *testing.T, redirect string) {
 		if c.allows(redirect) {
 			u, err := url.Parse(redirect)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// serveIntrospect is RFC 7662. Any client with a secret may ask about any access token. Refresh tokens are not active
-// here: a resource server that asks about one was sent the wrong kind.
+// serveIntrospect is RFC 7662. Any client with a secret may introspect any access token. Refresh
+// tokens are inactive here: a resource server that asks about one was sent the wrong kind.
 func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) {
 	form, p := readForm(w, r)
 	if p != nil {
@@ -15,7 +15,7 @@ func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) {
 	}
 	c, p := s.authenticate(r, form)
 	if p == nil && c.Secret == "" {
-		p = newProblem(invalidClient, "introspection is for clients with a secret") // section 2.1: no token scanning
+		p = newProblem(invalidClient, "introspection is for clients with a secret") // section 2.1: prevents token scanning
 		p.status = http.StatusUnauthorized
 		p.challenge = `Basic realm="authtest"`
 	}
@@ -35,7 +35,7 @@ func (s *Server) introspect(token string) map[string]any {
 	now := s.now()
 	t, ok := s.issued.get(token, now)
 	if !ok || !t.active(now) {
-		return map[string]any{"active": false} // and nothing more, section 2.2
+		return map[string]any{"active": false} // nothing else, section 2.2
 	}
 	answer := maps.Clone(t.claims)
 	answer["active"] = true
@@ -46,13 +46,14 @@ func (s *Server) introspect(token string) map[string]any {
 	return answer
 }
 
-// serveRevoke is RFC 7009. A refresh token takes its grant with it; an access token goes alone.
+// serveRevoke is RFC 7009. Revoking a refresh token revokes its grant; revoking an access token
+// does not.
 func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) {
 	if p := s.revoke(w, r); p != nil {
 		p.write(w)
 		return
 	}
-	w.WriteHeader(http.StatusOK) // also when there is no such token, section 2.2
+	w.WriteHeader(http.StatusOK) // also for an unknown token, section 2.2
 }
 
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) *problem {

@@ -19,7 +19,7 @@ const (
 	RS256 = string(jose.RS256)
 )
 
-// newKey makes a signing key, named by its thumbprint (RFC 7638).
+// newKey creates a signing key, whose id is its thumbprint (RFC 7638).
 func newKey(algorithm string) (jose.JSONWebKey, error) {
 	k := jose.JSONWebKey{Algorithm: algorithm, Use: "sig"}
 	var err error
@@ -40,7 +40,7 @@ func newKey(algorithm string) (jose.JSONWebKey, error) {
 	return k, nil
 }
 
-// thumbprint is the name of a key by RFC 7638, as in "kid" here and "jkt" of RFC 9449.
+// thumbprint is the RFC 7638 thumbprint of a key, used as "kid" and as "jkt" of RFC 9449.
 func thumbprint(k *jose.JSONWebKey) (string, error) {
 	sum, err := k.Thumbprint(crypto.SHA256)
 	return base64.RawURLEncoding.EncodeToString(sum), err
@@ -66,8 +66,8 @@ func (s *Server) sign(kind string, claims map[string]any) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// RotateKeys makes a new key, with which everything is signed from now on, and publishes it. The old ones stay
-// published until [Server.DropOldKeys].
+// RotateKeys creates a new signing key and publishes it. Old keys stay published until
+// [Server.DropOldKeys].
 func (s *Server) RotateKeys() error {
 	k, err := newKey(s.algorithm)
 	if err != nil {
@@ -79,14 +79,15 @@ func (s *Server) RotateKeys() error {
 	return nil
 }
 
-// DropOldKeys publishes the newest key only, so that tokens signed with others can't be verified any more.
+// DropOldKeys publishes the newest key only, so that tokens signed with others can't be verified
+// any more.
 func (s *Server) DropOldKeys() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keys = s.keys[len(s.keys)-1:]
 }
 
-// keySet is what stands at jwks_uri.
+// keySet is the document at jwks_uri.
 func (s *Server) keySet() jose.JSONWebKeySet {
 	s.mu.Lock()
 	defer s.mu.Unlock()

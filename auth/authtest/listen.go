@@ -12,7 +12,7 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// running is what [Start] started.
+// running holds the resources of [Start].
 type running struct {
 	server *http.Server
 	ended  chan error
@@ -28,7 +28,7 @@ func Start(o Options) (*Server, error) {
 	if !origin.Loopback(host) {
 		return nil, fmt.Errorf("authtest: address %q is not loopback: this server is for development on one machine", address)
 	}
-	l, err := net.Listen("tcp", address) //nolint:noctx // a listener on loopback opens at once or not at all
+	l, err := net.Listen("tcp", address) //nolint:noctx // listening on loopback does not block
 	if err != nil {
 		return nil, fmt.Errorf("authtest: %w", err)
 	}
@@ -40,14 +40,15 @@ func Start(o Options) (*Server, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	s.running = &running{server: s.httpServer(), ended: make(chan error, 1)}
-	if err := checkListener(l); err != nil { // what localhost resolved to
+	if err := checkListener(l); err != nil { // localhost may have resolved to something else
 		return nil, errors.Join(err, l.Close())
 	}
 	go func() { s.running.ended <- s.running.server.Serve(l) }()
 	return s, nil
 }
 
-// Close ends what [Start] started: it closes the listener and all connections, and waits. It is called once.
+// Close closes the listener and all connections of a server started with [Start], and waits. It is
+// called once.
 func (s *Server) Close() error {
 	if s.running == nil {
 		return nil
@@ -59,8 +60,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Serve serves on a loopback listener until that is closed; it always returns an error, as [http.Server.Serve] does.
-// Any other listener it closes and refuses.
+// Serve serves on a loopback listener until that is closed; it always returns an error, as
+// [http.Server.Serve] does. It closes any other listener and returns an error.
 func (s *Server) Serve(l net.Listener) error {
 	if err := checkListener(l); err != nil {
 		return errors.Join(err, l.Close())

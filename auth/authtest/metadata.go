@@ -7,7 +7,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Where the endpoints stand, below the issuer identifier.
+// Paths of the endpoints, below the issuer identifier.
 const (
 	pathAuthorize  = "/authorize"
 	pathConsent    = "/consent"
@@ -18,8 +18,9 @@ const (
 	pathKeys       = "/jwks"
 )
 
-// discoveryPaths are the places where clients look for the metadata of an issuer with that path: RFC 8414 section 3.1,
-// the same with the name of OpenID Connect (section 5), and OpenID Connect Discovery section 4.
+// discoveryPaths are the well-known paths for the metadata of an issuer with that path: RFC 8414
+// section 3.1, the same with the name of OpenID Connect (section 5), and OpenID Connect Discovery
+// section 4.
 func discoveryPaths(base string) []string {
 	paths := []string{
 		"/.well-known/oauth-authorization-server" + base,

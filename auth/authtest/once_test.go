@@ -51,7 +51,7 @@ func refreshForm(token string) url.Values {
 	return url.Values{"grant_type": {grantRefresh}, "client_id": {"app"}, "refresh_token": {token}}
 }
 
-func decode(t *testing.T, w *httptest.ResponseRecorder) (a answer) {
+func decode(t *testing.T, w *httptest.ResponseRecorder) (a response) {
 	t.Helper()
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
 		t.Fatalf("%d %s: %v", w.Code, w.Body, err)

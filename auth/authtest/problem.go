@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// problem is an error in the form of RFC 6749 sections 4.1.2.1 and 5.2 and those that took it over (RFC 7009, 7591,
-// 7662, 8693, 8707, 9449).
+// problem is an OAuth error response (RFC 6749 sections 4.1.2.1 and 5.2, and RFC 7009, 7591, 7662,
+// 8693, 8707, 9449).
 type problem struct {
 	status      int
 	Code        string `json:"error"`
@@ -31,8 +31,9 @@ const (
 
 const maxDescription = 300
 
-// newProblem makes a problem with status 400. The description may contain what the client sent: it is made fit for
-// RFC 6749, which allows printable ASCII without quotation mark and backslash.
+// newProblem returns a problem with status 400. The description may contain text from the client:
+// it is reduced to the characters of RFC 6749, printable ASCII without quotation mark and
+// backslash.
 func newProblem(code, format string, args ...any) *problem {
 	text := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
@@ -46,7 +47,7 @@ func newProblem(code, format string, args ...any) *problem {
 	return &problem{status: http.StatusBadRequest, Code: code, Description: text}
 }
 
-// write answers with the problem as JSON.
+// write writes the problem as JSON.
 func (p *problem) write(w http.ResponseWriter) {
 	if p.challenge != "" {
 		w.Header().Set("WWW-Authenticate", p.challenge)

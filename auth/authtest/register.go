@@ -13,11 +13,11 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxRegistration bounds a client's metadata in bytes.
+// maxRegistration limits client metadata in bytes.
 const maxRegistration = 64 << 10
 
-// registration is client metadata (RFC 7591 section 2), in requests, answers and client ID metadata documents. What is
-// not here is ignored, as section 2 says.
+// registration is client metadata (RFC 7591 section 2), in requests, responses and client ID
+// metadata documents. Other members are ignored, as section 2 says.
 type registration struct {
 	ID            string   `json:"client_id,omitempty"`
 	IssuedAt      int64    `json:"client_id_issued_at,omitempty"`
@@ -29,7 +29,7 @@ type registration struct {
 	Scope         string   `json:"scope,omitempty"`
 }
 
-// readRegistration reads client metadata.
+// readRegistration parses client metadata.
 func readRegistration(text []byte) (*registration, *problem) {
 	info, err := jsonscan.Scan(text, jsonscan.Options{MaxDepth: 32, Unique: true})
 	if err != nil || info.Kind != jsonscan.Object {
@@ -71,8 +71,9 @@ func (m *registration) client() *client {
 	return &client{Client: Client{ID: m.ID, Name: m.Name, RedirectURIs: m.RedirectURIs, Grants: m.Grants}}
 }
 
-// serveRegister registers a public client (RFC 7591 section 3). What it asks for beyond that is replaced, as section
-// 3.2.1 allows: it gets no secret. Its scope is noted and does not bind it: a step-up asks for more.
+// serveRegister registers a public client (RFC 7591 section 3). Unsupported metadata is replaced,
+// as section 3.2.1 allows: the client gets no secret. Its scope is recorded but not enforced,
+// because a step-up asks for more.
 func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request) {
 	m, p := s.register(w, r)
 	if p != nil {

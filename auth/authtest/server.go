@@ -27,58 +27,63 @@ import (
 
 // Options configure a [Server].
 type Options struct {
-	// Issuer is the issuer identifier: an http or https URL of a loopback host, with a path if one is wanted, without a
-	// slash at its end. [Start] fills it in when it is empty.
+	// Issuer is the issuer identifier: an http or https URL of a loopback host, with an optional
+	// path, without a trailing slash. If empty, [Start] sets it.
 	Issuer string
-	// Address is where [Start] listens, a loopback host and a port. Default: a free port of 127.0.0.1.
+	// Address is the address on which [Start] listens, a loopback host and a port. The default is a
+	// free port of 127.0.0.1.
 	Address string
-	// Algorithm signs tokens: ES256 (default) or RS256.
+	// Algorithm is the signature algorithm of tokens: ES256 (default) or RS256.
 	Algorithm string
-	// Subject is the one user. Default: "developer".
+	// Subject is the only user; "developer" by default.
 	Subject string
-	// Scopes are those that can be granted, besides openid and offline_access. Empty: any.
+	// Scopes are the scopes that can be granted, besides openid and offline_access. If empty, any
+	// can.
 	Scopes []Scope
-	// DefaultScopes are granted to who asks for none.
+	// DefaultScopes are granted if none are requested.
 	DefaultScopes []string
-	// Resources are the resource identifiers for which tokens are given (RFC 8707). Empty: any.
+	// Resources are the resource identifiers for which tokens are issued (RFC 8707). If empty, any
+	// is accepted.
 	Resources []string
-	// DefaultResource is the audience of a token for which no resource was named. Empty: naming none is an error.
+	// DefaultResource is the audience of a token requested without a resource. If empty, such a
+	// request is an error.
 	DefaultResource string
-	// Clients are known from the start. Others register themselves.
+	// Clients are the configured clients. Others can register.
 	Clients []Client
-	// AutoConsent answers authorization requests without asking anybody, for tests.
+	// AutoConsent approves authorization requests without a consent page, for tests.
 	AutoConsent bool
-	// OpaqueTokens makes access tokens random strings, which only introspection understands.
+	// OpaqueTokens makes access tokens random strings, for use with introspection.
 	OpaqueTokens bool
-	// NoRefreshTokens gives none to anybody. A client of the TypeScript SDK v1 that has one never asks for more scopes: it
-	// refreshes and gives up.
+	// NoRefreshTokens disables refresh tokens. A client of the TypeScript SDK v1 that has one never
+	// requests more scopes: it refreshes and gives up.
 	NoRefreshTokens bool
-	// UnknownClients accepts public clients of which this server knows nothing: those that registered before a restart,
-	// and those whose metadata document stands on another machine, where this server does not look. Answers to them go
-	// to loopback only, and never without the consent page, which says so.
+	// UnknownClients accepts unknown public clients: those that registered before a restart, and
+	// those whose metadata document is on another machine, where this server does not look. Their
+	// redirects go to loopback only, and always need the consent page, which warns of them.
 	UnknownClients bool
-	// CodeLife, AccessLife and RefreshLife are how long codes, access tokens and refresh tokens are good. Defaults: one
-	// minute, ten minutes, a day. Refresh tokens that replace one another end together.
+	// CodeLife, AccessLife and RefreshLife are the lifetimes of codes, access tokens and refresh
+	// tokens: one minute, ten minutes and a day by default. Rotated refresh tokens keep the expiry
+	// of the first.
 	CodeLife, AccessLife, RefreshLife time.Duration
-	// Dial connects to loopback addresses to fetch client metadata documents. Nil: over TCP.
+	// Dial connects to loopback addresses to fetch client metadata documents; over TCP if nil.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// RootCAs verify the hosts of client metadata documents. Nil: those of the system.
+	// RootCAs verify the hosts of client metadata documents; the system's if nil.
 	RootCAs *x509.CertPool
-	// Now is the clock. Nil: time.Now.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	// Logger receives what is granted and refused (debug), without secrets. Nil: none.
+	// Logger receives granted and rejected requests (debug), without secrets. It may be nil.
 	Logger *slog.Logger
 }
 
 // Scope is a scope that can be granted.
 type Scope struct {
-	// Name stands in requests and tokens.
+	// Name is the scope in requests and tokens.
 	Name string
 	// Description is shown on the consent page.
 	Description string
 }
 
-// Bounds of what is kept.
+// Limits on stored data.
 const (
 	maxClients = 1000
 	maxPending = 1000
@@ -88,8 +93,9 @@ const (
 	maxRemembered = 200 // scopes of one consent
 )
 
-// Server is an authorization server. As an [http.Handler] it answers requests for its issuer's host that came in over
-// loopback. It is safe for concurrent use and starts no goroutine but in [Start].
+// Server is an authorization server. As an [http.Handler] it serves requests for its issuer's host
+// that arrived over loopback. It is safe for concurrent use and starts no goroutine except in
+// [Start].
 type Server struct {
 	issuer      *url.URL
 	algorithm   string
@@ -112,7 +118,7 @@ type Server struct {
 	page        *template.Template
 	style       string // the source expression of the page's style sheet
 	crossOrigin *http.CrossOriginProtection
-	known       map[string]*client // from the options
+	configured  map[string]*client // configured clients
 
 	mu         sync.Mutex
 	keys       []jose.JSONWebKey // the last one signs
@@ -148,7 +154,7 @@ func NewServer(o Options) (*Server, error) {
 		documents:   newDocumentClient(o.Dial, o.RootCAs),
 		now:         o.Now, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		crossOrigin: http.NewCrossOriginProtection(),
-		known:       make(map[string]*client),
+		configured:  make(map[string]*client),
 		registered:  newVault[*client](maxClients),
 		consented:   newVault[map[string]bool](maxClients),
 		pending:     newVault[*pending](maxPending),
@@ -197,10 +203,10 @@ func NewServer(o Options) (*Server, error) {
 			problem("client %q: %w", config.ID, err)
 			continue
 		}
-		if s.known[config.ID] != nil {
+		if s.configured[config.ID] != nil {
 			problem("client %q is listed twice", config.ID)
 		}
-		s.known[config.ID] = c
+		s.configured[config.ID] = c
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
@@ -214,7 +220,7 @@ func NewServer(o Options) (*Server, error) {
 	return s, nil
 }
 
-// parseIssuer checks an issuer identifier.
+// parseIssuer parses an issuer identifier.
 func parseIssuer(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
@@ -230,14 +236,14 @@ func parseIssuer(text string) (*url.URL, error) {
 // Issuer returns the issuer identifier.
 func (s *Server) Issuer() string { return s.issuer.String() }
 
-// url returns the address of an endpoint.
+// url returns the URL of an endpoint.
 func (s *Server) url(endpoint string) string { return s.issuer.String() + endpoint }
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	route := func(path string, e Endpoint, methods string, open bool, h http.HandlerFunc) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if open { // read by clients in browsers
+			if open { // may be read by browser clients
 				w.Header().Set("Access-Control-Allow-Origin", "*")
 				w.Header().Set("Access-Control-Expose-Headers", "WWW-Authenticate")
 				if r.Method == http.MethodOptions {
@@ -252,7 +258,7 @@ func (s *Server) routes() *http.ServeMux {
 				http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 				return
 			}
-			if f := s.arrive(e); f != nil {
+			if f := s.count(e); f != nil {
 				f.write(w, r)
 				return
 			}
@@ -279,7 +285,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	if reason := s.foreign(r); reason != "" {
+	if reason := s.rejectForeign(r); reason != "" {
 		s.log.WarnContext(r.Context(), "request refused", "reason", reason)
 		http.Error(w, "this is an authorization server for development, for use on its own machine: "+reason, http.StatusForbidden)
 		return
@@ -287,9 +293,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// foreign says why a request did not come from this machine, or "". The host is looked at because a page from anywhere
-// can make a browser here send a request (DNS rebinding).
-func (s *Server) foreign(r *http.Request) string {
+// rejectForeign returns the reason that a request did not come from this machine, or "". The host
+// is checked because a page from anywhere can make a local browser send a request (DNS rebinding).
+func (s *Server) rejectForeign(r *http.Request) string {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		return "the request came in by an address that is not loopback"
 	}
@@ -310,7 +316,7 @@ func (s *Server) knowsScope(name string) bool {
 		slices.ContainsFunc(s.scopes, func(scope Scope) bool { return scope.Name == name })
 }
 
-// checkScopes reads what was asked for, or returns the default.
+// checkScopes parses the requested scopes, or returns the default.
 func (s *Server) checkScopes(list string) ([]string, *problem) {
 	scopes, p := readScopes(list)
 	if p != nil {
@@ -327,7 +333,7 @@ func (s *Server) checkScopes(list string) ([]string, *problem) {
 	return scopes, nil
 }
 
-// checkResource returns the one resource that is asked for (RFC 8707 section 2), or the default.
+// checkResource returns the single requested resource (RFC 8707 section 2), or the default.
 func (s *Server) checkResource(values []string) (string, *problem) {
 	switch {
 	case len(values) > 1:

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// grant is what a client was allowed. All tokens that come of it end with it.
+// grant is the authorization of a client. Revoking it revokes all tokens issued for it.
 type grant struct {
 	client   *client
 	subject  string
 	resource string // the audience
 	scopes   []string
-	proofKey string    // DPoP; empty: bearer tokens
+	proofKey string    // DPoP key thumbprint; empty for bearer tokens
 	nonce    string    // for the ID token
-	since    time.Time // when the user allowed it; zero: there was no user
+	since    time.Time // time of the user's consent; zero if there was no user
 	parent   *grant    // of a token exchange
 	revoked  bool
 }
 
-// dead reports whether a grant, or the one that it came of, was revoked. The caller holds s.mu.
-func (g *grant) dead() bool { return g != nil && (g.revoked || g.parent.dead()) }
+// isRevoked reports whether a grant, or its parent, was revoked. The caller holds s.mu.
+func (g *grant) isRevoked() bool { return g != nil && (g.revoked || g.parent.isRevoked()) }
 
 // refresh is a refresh token.
 type refresh struct {
@@ -35,7 +35,7 @@ type refresh struct {
 	spent bool
 }
 
-// neverEnds is the expiry of what is kept for good.
+// neverEnds is the expiry of entries that do not expire.
 var neverEnds time.Time
 
 // Scopes of OpenID Connect.
@@ -44,8 +44,8 @@ const (
 	scopeOffline = "offline_access"
 )
 
-// answer is what the token endpoint gives (RFC 6749 section 5.1, RFC 8693 section 2.2.1).
-type answer struct {
+// response is the response of the token endpoint (RFC 6749 section 5.1, RFC 8693 section 2.2.1).
+type response struct {
 	AccessToken  string `json:"access_token"`
 	IssuedType   string `json:"issued_token_type,omitempty"`
 	TokenType    string `json:"token_type"`
@@ -55,7 +55,7 @@ type answer struct {
 	Scope        string `json:"scope,omitempty"`
 }
 
-// tokenRequest is a request of a client that is who it says.
+// tokenRequest is a request of an authenticated client.
 type tokenRequest struct {
 	client   *client
 	form     parameters
@@ -73,7 +73,7 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, a)
 }
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *answer, p *problem) {
+func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *problem) {
 	form, p := readForm(w, r)
 	if p != nil {
 		return nil, p
@@ -82,7 +82,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *answer, p *pr
 	if q.client, p = s.authenticate(r, form); p != nil {
 		return nil, p
 	}
-	grants := map[string]func(*tokenRequest) (*answer, *problem){
+	grants := map[string]func(*tokenRequest) (*response, *problem){
 		grantCode: s.redeemCode, grantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
 	}
 	kind := form.get("grant_type")
@@ -113,9 +113,9 @@ func (s *Server) logToken(ctx context.Context, client, kind string, p *problem) 
 	s.log.DebugContext(ctx, "token issued", "client", client, "grant", kind)
 }
 
-// redeemCode is OAuth 2.1 section 4.1.3. A code is spent by whoever presents it for its client, right or wrong; one that
-// comes again takes all that came of it with it (RFC 6749 section 4.1.2).
-func (s *Server) redeemCode(q *tokenRequest) (*answer, *problem) {
+// redeemCode is OAuth 2.1 section 4.1.3. A code can be presented once, whether the request is valid
+// or not; a second use revokes all tokens issued for it (RFC 6749 section 4.1.2).
+func (s *Server) redeemCode(q *tokenRequest) (*response, *problem) {
 	secret, verifier := q.form.get("code"), q.form.get("code_verifier")
 	switch {
 	case secret == "":
@@ -148,10 +148,10 @@ func (s *Server) redeemCode(q *tokenRequest) (*answer, *problem) {
 	if p := c.grant.bind(q); p != nil {
 		return nil, p
 	}
-	return s.answer(q, c.grant, c.grant.scopes, q.now.Add(s.refreshLife))
+	return s.issue(q, c.grant, c.grant.scopes, q.now.Add(s.refreshLife))
 }
 
-// bind checks a request for tokens against what was granted: the resource (RFC 8707 section 2.2) and the key.
+// bind checks a token request against the grant: the resource (RFC 8707 section 2.2) and the key.
 func (g *grant) bind(q *tokenRequest) *problem {
 	if list := q.form.all("resource"); len(list) > 1 || len(list) == 1 && list[0] != g.resource {
 		return newProblem(invalidTarget, "resource is not that of the authorization request")
@@ -163,15 +163,15 @@ func (g *grant) bind(q *tokenRequest) *problem {
 	return nil
 }
 
-// redeemRefresh is RFC 6749 section 6 with rotation: each refresh token is good once. One that comes again was stolen
-// from the client or by it, and ends the grant (OAuth 2.1 section 4.3.1).
-func (s *Server) redeemRefresh(q *tokenRequest) (*answer, *problem) {
+// redeemRefresh is RFC 6749 section 6 with rotation: each refresh token is valid once. A second use
+// indicates theft, and revokes the grant (OAuth 2.1 section 4.3.1).
+func (s *Server) redeemRefresh(q *tokenRequest) (*response, *problem) {
 	secret := q.form.get("refresh_token")
 	if secret == "" {
 		return nil, newProblem(invalidRequest, "no refresh_token")
 	}
 	t, ok := s.refreshes.get(secret, q.now)
-	if !ok || t.grant.dead() {
+	if !ok || t.grant.isRevoked() {
 		return nil, newProblem(invalidGrant, "the refresh token is unknown, has expired or was revoked")
 	}
 	if t.grant.client.ID != q.client.ID {
@@ -195,11 +195,11 @@ func (s *Server) redeemRefresh(q *tokenRequest) (*answer, *problem) {
 		return nil, p
 	}
 	t.spent = true
-	return s.answer(q, t.grant, scopes, t.until)
+	return s.issue(q, t.grant, scopes, t.until)
 }
 
 // grantToClient is RFC 6749 section 4.4: a token for the client itself.
-func (s *Server) grantToClient(q *tokenRequest) (*answer, *problem) {
+func (s *Server) grantToClient(q *tokenRequest) (*response, *problem) {
 	resource, p := s.checkResource(q.form.all("resource"))
 	if p != nil {
 		return nil, p
@@ -212,18 +212,18 @@ func (s *Server) grantToClient(q *tokenRequest) (*answer, *problem) {
 		return nil, newProblem(invalidScope, "this client may not have all of the scopes '%s'", strings.Join(scopes, " "))
 	}
 	g := &grant{client: q.client, subject: q.client.ID, resource: resource, scopes: scopes, proofKey: q.proofKey}
-	return s.answer(q, g, scopes, neverEnds)
+	return s.issue(q, g, scopes, neverEnds)
 }
 
-// answer makes the tokens. until is the end of the refresh token; zero: there is none.
-func (s *Server) answer(q *tokenRequest, g *grant, scopes []string, until time.Time) (*answer, *problem) {
+// issue creates the tokens. until is the expiry of the refresh token; zero for none.
+func (s *Server) issue(q *tokenRequest, g *grant, scopes []string, until time.Time) (*response, *problem) {
 	access, err := s.mint(g, scopes, q.now, s.accessLife, nil)
-	a := &answer{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(s.accessLife / time.Second), Scope: strings.Join(scopes, " ")}
+	a := &response{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(s.accessLife / time.Second), Scope: strings.Join(scopes, " ")}
 	if g.proofKey != "" {
 		a.TokenType = "DPoP"
 	}
 	if err == nil && slices.Contains(scopes, scopeOpenID) {
-		a.IDToken, err = s.identity(g, q.now)
+		a.IDToken, err = s.idToken(g, q.now)
 	}
 	if err != nil {
 		return nil, &problem{status: http.StatusInternalServerError, Code: "server_error", Description: "the token can't be made"}

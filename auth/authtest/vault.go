@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// vault keeps what was handed out, by its secret name, until it expires. It is bounded: the oldest entry makes room for
-// the newest. Not safe for concurrent use.
+// vault is a bounded map of issued secrets with expiry, which evicts the oldest entry. It is not
+// safe for concurrent use.
 type vault[T any] struct {
 	most    int
-	entries map[string]kept[T]
-	order   []string // by age; names that are gone may still stand here
+	entries map[string]entry[T]
+	order   []string // by age; may contain removed names
 }
 
-type kept[T any] struct {
+type entry[T any] struct {
 	value T
-	until time.Time // zero: for good
+	until time.Time // zero if it does not expire
 }
 
 func newVault[T any](most int) *vault[T] {
-	return &vault[T]{most: most, entries: make(map[string]kept[T])}
+	return &vault[T]{most: most, entries: make(map[string]entry[T])}
 }
 
-func (k kept[T]) expired(now time.Time) bool { return !k.until.IsZero() && !now.Before(k.until) }
+func (k entry[T]) expired(now time.Time) bool { return !k.until.IsZero() && !now.Before(k.until) }
 
-// put keeps a value under a name that was not used before.
+// put stores a value under a new name.
 func (v *vault[T]) put(name string, value T, until, now time.Time) {
-	v.sweep(now)
-	v.entries[name] = kept[T]{value, until}
+	v.evict(now)
+	v.entries[name] = entry[T]{value, until}
 	v.order = append(v.order, name)
 }
 
-// sweep makes room for one entry.
-func (v *vault[T]) sweep(now time.Time) {
+// evict makes room for one entry.
+func (v *vault[T]) evict(now time.Time) {
 	for len(v.order) > 0 {
 		oldest := v.order[0]
 		if e, ok := v.entries[oldest]; ok && !e.expired(now) && len(v.entries) < v.most {
@@ -55,7 +55,7 @@ func (v *vault[T]) get(name string, now time.Time) (T, bool) {
 	return e.value, true
 }
 
-// take is get, and nobody gets it again.
+// take returns and removes a value.
 func (v *vault[T]) take(name string, now time.Time) (T, bool) {
 	value, ok := v.get(name, now)
 	delete(v.entries, name)
