@@ -11,53 +11,57 @@ import (
 	"time"
 )
 
-// Beyond is where other replicas find what this one has kept. It is safe for concurrent use, and nothing of it fails: what can't be
-// told is not there, and what can't be kept is not.
+// Beyond is a response cache that replicas share. It is safe for concurrent use, and reports no
+// errors: a failed Get finds nothing, and a failed Put stores nothing.
 type Beyond interface {
-	// Get returns what was put under a key, and for how long it may be used; nil: there is nothing. Nothing is returned that was asked for
-	// before something at its place in its group was changed. What is put later has to bring the mark, which says so; "": it can't be
-	// told, and nothing may be put. It waits shortly at most.
+	// Get returns the value of a key and its remaining lifetime; nil if there is none. It never
+	// returns a response to a request from before a change at its place in its group. The mark must
+	// be passed to a later Put, to detect such a change; with "" nothing may be put. Get blocks
+	// briefly at most.
 	Get(ctx context.Context, key, group, place string) (value []byte, left time.Duration, mark string)
-	// Put keeps a value, which must not be written to any more, for a time. owner is who pays for it; "": nobody in particular. It waits
-	// for nothing.
+	// Put stores a value, which must not be modified any more, for a time. owner is charged for it;
+	// "" for no particular one. It does not block.
 	Put(key, owner, mark string, value []byte, life time.Duration)
-	// Changed makes stale, here and elsewhere, what was put for places of a group before. It waits shortly at most.
+	// Changed invalidates, here and elsewhere, what was put before for places of a group. It blocks
+	// briefly at most.
 	Changed(ctx context.Context, group string, places []string)
 }
 
-// maxFlight is the longest that a request may take whose answer is put beyond: what makes it stale is remembered there for little longer than answers are
-// kept.
+// maxFlight is the maximum duration of a request whose response is shared: invalidations are
+// remembered for little longer than responses are stored.
 const maxFlight = 4 * time.Minute
 
-// maxBeyond is the most bytes of a body that is kept beyond.
+// maxBeyond is the maximum size of a shared body in bytes.
 const maxBeyond = 256 << 10
 
-// With has the cache look beyond for what it does not have. It is for the time before the first request.
+// With makes the cache use b for what it does not have. It must be called before the first request.
 func (c *Cache) With(b Beyond) { c.beyond = b }
 
-// Changed is [Cache.Forget], here and beyond.
+// Changed is [Cache.Forget], here and in the shared cache.
 func (c *Cache) Changed(ctx context.Context, group string, urls ...*url.URL) {
 	c.Forget(group, urls...)
 	if c.beyond != nil {
 		var places []string
 		for _, u := range urls {
-			for _, at := range around(group, u) {
+			for _, at := range affected(group, u) {
 				places = append(places, at.String())
 			}
 		}
 		c.beyond.Changed(ctx, group, places)
-		c.Forget(group, urls...) // until now what is stale was still found there
+		c.Forget(group, urls...) // again, because stale responses could be found there until now
 	}
 }
 
-// Missed forgets all: a change that others have made may not have been heard. Answers on their way are not kept.
+// Missed invalidates everything, because changes by other replicas may have been missed. Responses
+// of requests in flight are not stored.
 func (c *Cache) Missed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetAll(func(place) bool { return true })
 }
 
-// Stale forgets what is at places of a group, as [Beyond].Changed names them, and nothing above them; without places, all of the group.
+// Stale invalidates the responses at places of a group, as named by [Beyond].Changed, but not those
+// above them; without places, the whole group.
 func (c *Cache) Stale(group string, places []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,11 +77,12 @@ func (c *Cache) Stale(group string, places []string) {
 	}
 }
 
-// String names a place within its group.
+// String returns the name of a place within its group.
 func (p place) String() string { return p.origin + p.path }
 
-// around are the places that a change at a URL makes stale: its own, and those above it, which may list it.
-func around(group string, u *url.URL) []place {
+// affected returns the places that a change at a URL invalidates: its own, and those above it,
+// which may list it.
+func affected(group string, u *url.URL) []place {
 	at := placeOf(group, u)
 	all := []place{at}
 	if up := path.Dir(strings.TrimSuffix(at.path, "/")); up != "." && up != at.path {
@@ -89,8 +94,8 @@ func around(group string, u *url.URL) []place {
 	return all
 }
 
-// lookBeyond looks for the answer of a flight where other replicas have put theirs. The mark stays with the flight.
-func (c *Cache) lookBeyond(f *flight, req *http.Request, r *Rule) *entry {
+// getShared looks for the response of a flight in the shared cache. The mark is kept in the flight.
+func (c *Cache) getShared(f *flight, req *http.Request, r *Rule) *entry {
 	if c.beyond == nil {
 		return nil
 	}
@@ -99,45 +104,45 @@ func (c *Cache) lookBeyond(f *flight, req *http.Request, r *Rule) *entry {
 	if text == nil {
 		return nil
 	}
-	e, ok := f.parse(text, req, r, left, c.now())
+	e, ok := f.decode(text, req, r, left, c.now())
 	if !ok {
 		return nil
 	}
-	f.mark = "" // it is there already
+	f.mark = "" // it is stored there already
 	return e
 }
 
-// putBeyond puts a kept answer where other replicas find it.
-func (c *Cache) putBeyond(f *flight, e *entry) {
+// putShared stores a response in the shared cache.
+func (c *Cache) putShared(f *flight, e *entry) {
 	if left := e.lifetime - e.age - c.now().Sub(e.received); f.mark != "" && left > 0 && len(e.body) <= maxBeyond && c.now().Sub(f.began) < maxFlight {
-		if text := e.text(); text != nil {
+		if text := e.encode(); text != nil {
 			c.beyond.Put(string(f.key[:]), f.owner, f.mark, text, left)
 		}
 	}
 }
 
-// entryHead is an entry without its body, as it stands beyond.
+// entryHead is an entry without its body, in its shared form.
 type entryHead struct {
 	Status   int         `json:"s"`
 	Header   http.Header `json:"h"`
 	Length   int64       `json:"l"`
-	Age      int64       `json:"a"` // in milliseconds, as Received
+	Age      int64       `json:"a"` // in milliseconds, like Received
 	Received int64       `json:"r"`
 }
 
-// text is the entry as it stands beyond: the length of its head, head and body.
-func (e *entry) text() []byte {
+// encode returns the shared form of an entry: the length of its head, head and body.
+func (e *entry) encode() []byte {
 	head, err := json.Marshal(entryHead{e.status, e.header, e.length, e.age.Milliseconds(), e.received.UnixMilli()})
 	if err != nil {
-		return nil // it is made of what JSON takes
+		return nil // not reached: all fields are valid JSON
 	}
 	b := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(head)+len(e.body)), uint32(len(head))) //nolint:gosec // headers are bounded
 	return append(append(b, head...), e.body...)
 }
 
-// parse reads what text has made, as the rule takes it now: that of whoever has put it may have been another. left is how long it may be
-// used, whatever the clock of the other says.
-func (f *flight) parse(text []byte, req *http.Request, r *Rule, left time.Duration, now time.Time) (*entry, bool) {
+// decode reverses encode, and applies the current rule, which may differ from that of the replica
+// that stored it. left is the remaining lifetime, independent of the other's clock.
+func (f *flight) decode(text []byte, req *http.Request, r *Rule, left time.Duration, now time.Time) (*entry, bool) {
 	if len(text) < 4 {
 		return nil, false
 	}
@@ -166,7 +171,7 @@ func (f *flight) parse(text []byte, req *http.Request, r *Rule, left time.Durati
 	}
 	lifetime, _, ok := r.storable(e.response(req), e.received) //nolint:bodyclose // of bytes
 	e.lifetime = min(lifetime, e.age+now.Sub(e.received)+left)
-	e.weigh()
+	e.computeSize()
 	e.size += int64(len(text) - len(body)) // which the body keeps in memory
 	return e, ok && e.isFresh(now)
 }

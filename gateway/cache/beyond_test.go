@@ -193,14 +193,14 @@ func TestMissed(t *testing.T) {
 // FuzzBeyond holds that whatever stands beyond, an answer is made of it that the rule allows and that is fresh, or none.
 func FuzzBeyond(f *testing.F) {
 	e := &entry{status: 200, header: map[string][]string{"Cache-Control": {"max-age=60"}}, body: []byte("x"), received: time.Unix(1_800_000_000, 0)}
-	f.Add(e.text())
+	f.Add(e.encode())
 	f.Add([]byte("\x00\x00\x00\x02{}"))
 	f.Add([]byte("\xff\xff\xff\xff"))
 	f.Add([]byte("\x00\x00\x00\x10{\"s\":200,\"a\":-1}"))
 	now := time.Unix(1_800_000_010, 0)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r := &Rule{TTL: time.Hour, MaxBytes: 16}
-		e, ok := (&flight{}).parse(text, request(t, t.Context(), "GET", "/"), r, time.Minute, now)
+		e, ok := (&flight{}).decode(text, request(t, t.Context(), "GET", "/"), r, time.Minute, now)
 		if !ok {
 			return
 		}

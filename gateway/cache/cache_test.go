@@ -366,7 +366,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("all have %d bytes", bytes)
 	}
 	cache.Resize(0)
-	if bytes, n := cache.Size(); bytes != 0 || n != 0 || len(cache.owners) != 0 || len(cache.places) != 0 || cache.order.Len() != 0 || len(cache.airborn) != 0 || len(cache.flights) != 0 {
+	if bytes, n := cache.Size(); bytes != 0 || n != 0 || len(cache.owners) != 0 || len(cache.places) != 0 || cache.order.Len() != 0 || len(cache.inFlight) != 0 || len(cache.flights) != 0 {
 		t.Errorf("%d bytes, %d answers left: %+v", bytes, n, cache)
 	}
 }

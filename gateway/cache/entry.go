@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// entry is a kept answer. It is immutable but for its places in the lists, which the mutex of the store guards.
+// entry is a stored response. It is immutable except for its list elements, which the mutex of the
+// store guards.
 type entry struct {
 	key   key
 	place place
@@ -17,49 +18,51 @@ type entry struct {
 	status   int
 	header   http.Header
 	body     []byte
-	length   int64 // of the body; that of an answer to GET, if this is one to HEAD
+	length   int64 // of the body; that of a response to GET, if this is one to HEAD
 	lifetime time.Duration
-	age      time.Duration // when it was received
+	age      time.Duration // at the time of receipt
 	received time.Time
 	size     int64
 
-	// until, if set, tells that there is no answer here: until then, requests need not wait for each other, since the last answer
-	// could not be kept.
+	// until, if set, marks an entry without response: until then requests do not wait for each
+	// other, because the last response could not be stored.
 	until time.Time
 
 	order, own *list.Element
 }
 
-// notKept are headers of one connection (RFC 9110 section 7.6.1), and those that are nobody else's.
+// notKept are headers that are not stored: those of one connection (RFC 9110 section 7.6.1), and
+// those for one client.
 var notKept = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2"}
 
-// newEntry makes an entry of the head of an answer.
-func (f *flight) newEntry(resp *http.Response, lifetime time.Duration, said bool, asked, received time.Time) *entry {
+// newEntry creates an entry from a response header.
+func (f *flight) newEntry(resp *http.Response, lifetime time.Duration, said bool, requested, received time.Time) *entry {
 	e := &entry{key: f.key, place: f.place, owner: f.owner, status: resp.StatusCode, header: resp.Header.Clone(), length: resp.ContentLength, lifetime: lifetime, received: received}
 	for _, name := range notKept {
 		delete(e.header, name)
 	}
-	if said { // else the time is the operator's, and begins here
-		e.age = age(resp.Header, asked, received)
+	if said { // otherwise the lifetime is configured, and starts now
+		e.age = age(resp.Header, requested, received)
 	}
 	return e
 }
 
-// fill gives the entry its body.
-func (e *entry) fill(body []byte) {
+// setBody sets the body.
+func (e *entry) setBody(body []byte) {
 	e.body = bytes.Clone(body)
-	e.weigh()
+	e.computeSize()
 }
 
-// What an entry takes besides its text, about, as measured: by itself with its places in the maps and lists, in the list of an owner, and for a head.
+// Approximate memory use besides the text, as measured: of an entry, of its element in an owner's
+// list, and of a header.
 const (
 	entryBytes  = 800
 	ownerBytes  = 256
 	headerBytes = 400
 )
 
-// weigh works out the bytes that the entry takes, about.
-func (e *entry) weigh() {
+// computeSize computes the approximate memory use.
+func (e *entry) computeSize() {
 	e.size = entryBytes + int64(len(e.body)) + int64(len(e.place.path)) + int64(len(e.place.origin))
 	if e.owner != "" {
 		e.size += ownerBytes + int64(len(e.owner))
@@ -75,8 +78,8 @@ func (e *entry) weigh() {
 	}
 }
 
-// freshened is the entry with what an answer of 304 says of it (section 4.3.4).
-func (e *entry) freshened(resp *http.Response, rule *Rule, asked, received time.Time) (_ *entry, ok bool) {
+// freshened returns the entry updated by a 304 response (RFC 9111 section 4.3.4).
+func (e *entry) freshened(resp *http.Response, rule *Rule, requested, received time.Time) (_ *entry, ok bool) {
 	header := e.header.Clone()
 	for name, values := range resp.Header {
 		switch name {
@@ -86,7 +89,7 @@ func (e *entry) freshened(resp *http.Response, rule *Rule, asked, received time.
 		}
 	}
 	if len(resp.Header["Date"]) == 0 {
-		delete(header, "Date") // it came when it was received (RFC 9110 section 6.6.1)
+		delete(header, "Date") // the time of receipt counts (RFC 9110 section 6.6.1)
 	}
 	whole := &http.Response{StatusCode: e.status, Header: header, ContentLength: e.length, ProtoMajor: 1}
 	lifetime, said, ok := rule.storable(whole, received)
@@ -98,18 +101,18 @@ func (e *entry) freshened(resp *http.Response, rule *Rule, asked, received time.
 		delete(next.header, name)
 	}
 	if said {
-		next.age = age(resp.Header, asked, received)
+		next.age = age(resp.Header, requested, received)
 	}
-	next.weigh()
+	next.computeSize()
 	return next, true
 }
 
-// isFresh tells whether the entry can answer without the service (section 4.2).
+// isFresh reports whether the entry can be used without the service (RFC 9111 section 4.2).
 func (e *entry) isFresh(now time.Time) bool {
 	return e.until.IsZero() && e.age+now.Sub(e.received) < e.lifetime
 }
 
-// response makes an answer of the entry. It shares nothing that is written to with others.
+// response returns a response with copies of all that may be modified.
 func (e *entry) response(req *http.Request) *http.Response {
 	return &http.Response{
 		Status: http.StatusText(e.status), StatusCode: e.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: e.header.Clone(),

@@ -7,30 +7,33 @@ import (
 	"time"
 )
 
-// unkeptTime is how long requests don't wait for each other after an answer that could not be kept.
+// unkeptTime is the time for which requests do not wait for each other after a response that could
+// not be stored.
 const unkeptTime = 10 * time.Second
 
-// flight is one request on its way, for all that come with the same name meanwhile.
+// flight is a request in flight, with all requests of the same name that wait for it.
 type flight struct {
 	key   key
 	place place
 	owner string
 	began time.Time
-	done  chan struct{} // closed when it is known what became of it
+	done  chan struct{} // closed when the outcome is known
 
-	mark string // with which the answer is put beyond; "": it is not. Of who makes the request
+	mark string // for sharing the response; "" if it is not shared; used by the requesting goroutine only
 
 	// Guarded by the mutex of the store until done is closed.
-	doomed bool   // what it brings is stale already
-	ended  bool   // done is closed
-	kept   *entry // nil: the answer could not be kept
-	gone   bool   // who made the request has left: another should
+	invalidated bool   // the response must not be stored
+	ended       bool   // done is closed
+	stored      *entry // nil if the response could not be stored
+	abandoned   bool   // the requester has left: another should send the request
 }
 
-// Do answers a request with what is kept, or has fetch make it and keeps the answer. Of requests with the same name that come at the
-// same time one is made, and the others get its answer if it is kept and fresh; one whose context ends leaves, and if that is the one
-// that made the request, another makes it; if that one stops reading, each asks for itself. An answer that fetch returned is given as it is, and is kept when its body was read to its
-// end. The error is that of fetch, or of the request's context. Do may add headers to the request.
+// Do answers a request from the cache, or calls fetch and stores the response. Concurrent requests
+// with the same name are coalesced: one is sent, and the others get its response if it is stored
+// and fresh. A request whose context ends leaves; if it was the one being sent, another is sent
+// instead; if its caller stops reading, each of the others is sent. A response of fetch is returned
+// as it is, and stored when its body has been read to its end. The error is that of fetch, or of
+// the request's context. Do may add headers to the request.
 func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request) (*http.Response, error)) (*http.Response, Outcome, error) {
 	count := func(o Outcome) Outcome {
 		if r.Count != nil {
@@ -38,7 +41,7 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 		}
 		return o
 	}
-	if !asks(req) {
+	if !isCacheable(req) {
 		resp, err := fetch(req)
 		return resp, count(Bypass), err
 	}
@@ -47,7 +50,7 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 		e, f, own := c.look(req, k, n)
 		switch {
 		case own:
-			resp, o, err := c.fly(f, req, e, r, fetch)
+			resp, o, err := c.send(f, req, e, r, fetch)
 			return resp, count(o), err
 		case f == nil && e.until.IsZero():
 			return e.response(req), count(Hit), nil
@@ -61,18 +64,19 @@ func (c *Cache) Do(req *http.Request, n Name, r *Rule, fetch func(*http.Request)
 			return nil, count(Miss), context.Cause(req.Context())
 		}
 		switch {
-		case f.kept != nil && f.kept.isFresh(c.now()):
-			return f.kept.response(req), count(Hit), nil
-		case f.gone:
+		case f.stored != nil && f.stored.isFresh(c.now()):
+			return f.stored.response(req), count(Hit), nil
+		case f.abandoned:
 			continue
 		}
-		resp, err := fetch(req) // it can't be answered for others
+		resp, err := fetch(req) // the response can't be shared
 		return resp, count(Miss), err
 	}
 }
 
-// look finds what is kept and of use, an answer or that there is none to keep; else f is the flight that brings one. own tells that it has just begun,
-// for who asks, with the answer that is no longer fresh, if there is one.
+// look returns a usable entry, which may mark that nothing can be stored; otherwise the flight that
+// will bring one. own reports that the flight was just started by this request, and e is then the
+// stale entry, if there is one.
 func (c *Cache) look(req *http.Request, k key, n Name) (e *entry, f *flight, own bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,55 +92,57 @@ func (c *Cache) look(req *http.Request, k key, n Name) (e *entry, f *flight, own
 	if f = c.flights[k]; f != nil {
 		return nil, f, false
 	}
-	return e, c.takeOff(req, k, n), true
+	return e, c.startFlight(req, k, n), true
 }
 
-// takeOff begins a flight. The mutex is held.
-func (c *Cache) takeOff(req *http.Request, k key, n Name) *flight {
+// startFlight starts a flight. The caller holds the mutex.
+func (c *Cache) startFlight(req *http.Request, k key, n Name) *flight {
 	f := &flight{key: k, place: placeOf(n.Group, req.URL), owner: n.Owner, began: c.now(), done: make(chan struct{})}
 	c.flights[k] = f
-	if c.airborn[f.place] == nil {
-		c.airborn[f.place] = map[*flight]struct{}{}
+	if c.inFlight[f.place] == nil {
+		c.inFlight[f.place] = map[*flight]struct{}{}
 	}
-	c.airborn[f.place][f] = struct{}{}
+	c.inFlight[f.place][f] = struct{}{}
 	return f
 }
 
-// land ends a flight, once. e is the answer if it was kept, gone tells that nobody knows.
-func (c *Cache) land(f *flight, e *entry, r *Rule, gone bool) {
-	if !c.end(f, e, gone) {
+// finish ends a flight, once. e is the response if it can be stored; abandoned reports that the
+// outcome is unknown.
+func (c *Cache) finish(f *flight, e *entry, r *Rule, abandoned bool) {
+	if !c.end(f, e, abandoned) {
 		return
 	}
 	if r.Count != nil {
 		r.Count(Stored)
 	}
 	if c.beyond != nil {
-		c.putBeyond(f, e)
+		c.putShared(f, e)
 	}
 }
 
-// end tells those who wait for a flight what has become of it, also if something panics here. It returns whether the answer was kept.
-func (c *Cache) end(f *flight, e *entry, gone bool) (stored bool) {
+// end ends a flight, wakes its waiters even after a panic, and reports whether the response was
+// stored.
+func (c *Cache) end(f *flight, e *entry, abandoned bool) (stored bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.ended {
 		return false
 	}
-	f.ended, f.gone = true, gone
+	f.ended, f.abandoned = true, abandoned
 	defer func() {
 		if c.flights[f.key] == f {
 			delete(c.flights, f.key)
 		}
-		if delete(c.airborn[f.place], f); len(c.airborn[f.place]) == 0 {
-			delete(c.airborn, f.place)
+		if delete(c.inFlight[f.place], f); len(c.inFlight[f.place]) == 0 {
+			delete(c.inFlight, f.place)
 		}
 		close(f.done)
 	}()
-	if stored = e != nil && !f.doomed && c.put(e); stored {
-		f.kept = e
-	} else if !gone && !f.doomed {
+	if stored = e != nil && !f.invalidated && c.put(e); stored {
+		f.stored = e
+	} else if !abandoned && !f.invalidated {
 		none := &entry{key: f.key, place: f.place, owner: f.owner, until: c.now().Add(unkeptTime)}
-		none.weigh()
+		none.computeSize()
 		if old := c.entries[f.key]; old == nil || e != nil {
 			c.put(none)
 		}
@@ -144,17 +150,17 @@ func (c *Cache) end(f *flight, e *entry, gone bool) (stored bool) {
 	return stored
 }
 
-// fly makes the request of a flight. old is what was kept and is no longer fresh; nil: nothing.
-func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch func(*http.Request) (*http.Response, error)) (_ *http.Response, _ Outcome, err error) {
-	landed := false
+// send sends the request of a flight. old is the stale entry, or nil.
+func (c *Cache) send(f *flight, req *http.Request, old *entry, r *Rule, fetch func(*http.Request) (*http.Response, error)) (_ *http.Response, _ Outcome, err error) {
+	finished := false
 	defer func() {
-		if !landed { // a panic, or an error
-			c.land(f, nil, r, err == nil || req.Context().Err() != nil)
+		if !finished { // a panic, or an error
+			c.finish(f, nil, r, err == nil || req.Context().Err() != nil)
 		}
 	}()
-	if e := c.lookBeyond(f, req, r); e != nil {
-		landed = true
-		c.land(f, e, r, false)
+	if e := c.getShared(f, req, r); e != nil {
+		finished = true
+		c.finish(f, e, r, false)
 		return e.response(req), Shared, nil
 	}
 	var conditions http.Header
@@ -163,7 +169,7 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 			maps.Copy(req.Header, conditions)
 		}
 	}
-	asked := c.now()
+	requested := c.now()
 	resp, err := fetch(req)
 	if err != nil {
 		return nil, Miss, err
@@ -175,7 +181,7 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 		for name := range conditions {
 			delete(req.Header, name)
 		}
-		old, conditions, asked = nil, nil, c.now()
+		old, conditions, requested = nil, nil, c.now()
 		if resp, err = fetch(req); err != nil {
 			return nil, Miss, err
 		}
@@ -183,26 +189,26 @@ func (c *Cache) fly(f *flight, req *http.Request, old *entry, r *Rule, fetch fun
 	}
 	if conditions != nil && resp.StatusCode == http.StatusNotModified {
 		_ = resp.Body.Close()
-		landed = true
-		next, ok := old.freshened(resp, r, asked, received)
+		finished = true
+		next, ok := old.freshened(resp, r, requested, received)
 		if !ok {
 			c.drop(old)
-			c.land(f, nil, r, false)
+			c.finish(f, nil, r, false)
 			return old.response(req), Revalidated, nil
 		}
-		c.land(f, next, r, false)
+		c.finish(f, next, r, false)
 		return next.response(req), Revalidated, nil
 	}
 	lifetime, said, ok := r.storable(resp, received)
 	if old != nil && (resp.StatusCode < 500 || ok) {
 		c.drop(old)
 	}
-	landed = true
+	finished = true
 	if !ok || resp.ContentLength > r.MaxBytes && req.Method == http.MethodGet {
-		c.land(f, nil, r, false)
+		c.finish(f, nil, r, false)
 		return resp, Miss, nil
 	}
-	c.keep(f, req, resp, r, f.newEntry(resp, lifetime, said, asked, received))
+	c.keep(f, req, resp, r, f.newEntry(resp, lifetime, said, requested, received))
 	return resp, Miss, nil
 }
 

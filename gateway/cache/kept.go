@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// stallTime is how long the reader of an answer may let others wait who want the same, and does not read on.
+// stallTime is the time after which a reader that does not continue no longer blocks the requests
+// that wait for the same response.
 const stallTime = time.Second
 
-// keptBody keeps what is read of an answer. It belongs to one reader.
+// keptBody is a response body that is stored when it has been read to its end. It has one reader.
 type keptBody struct {
 	io.ReadCloser
 	cache   *Cache
@@ -19,23 +20,23 @@ type keptBody struct {
 	rule    *Rule
 	request *http.Request
 	entry   *entry
-	stall   *time.Timer // runs while nobody reads
+	stall   *time.Timer // runs between reads
 
-	mu    sync.Mutex // between reader and stall
-	held  []byte
-	ended bool
+	mu       sync.Mutex // guards against stall
+	buffered []byte
+	ended    bool
 }
 
-// keep makes the body of an answer one that is kept when it was read to its end.
+// keep wraps the body of a response, so that it is stored when it has been read to its end.
 func (c *Cache) keep(f *flight, req *http.Request, resp *http.Response, r *Rule, e *entry) {
 	b := &keptBody{ReadCloser: resp.Body, cache: c, flight: f, rule: r, request: req, entry: e}
-	// Others should not wait for who waits for something of their own: a place for a large answer, or a client that does not read. The next is not
-	// asked to bring it either: that could be the same one.
+	// Others should not wait for a reader that waits itself, for a reservation of memory or for its
+	// client. No other request is asked to take over either: it could wait for the same.
 	b.stall = time.AfterFunc(stallTime, b.stalled)
 	resp.Body = b
 }
 
-// Read reads, and keeps what was read.
+// Read reads, and buffers what was read.
 func (b *keptBody) Read(p []byte) (int, error) {
 	b.stall.Stop()
 	n, err := b.ReadCloser.Read(p)
@@ -44,26 +45,27 @@ func (b *keptBody) Read(p []byte) (int, error) {
 	if b.ended {
 		return n, err
 	}
-	b.held = append(b.held, p[:n]...)
+	b.buffered = append(b.buffered, p[:n]...)
 	switch {
-	case int64(len(b.held)) > b.rule.MaxBytes:
-		b.land(nil, false)
+	case int64(len(b.buffered)) > b.rule.MaxBytes:
+		b.finish(nil, false)
 	case errors.Is(err, io.EOF):
-		if b.rule.Whole != nil && !b.rule.Whole(b.entry.header, b.held) {
-			b.land(nil, false)
+		if b.rule.Whole != nil && !b.rule.Whole(b.entry.header, b.buffered) {
+			b.finish(nil, false)
 			break
 		}
-		b.entry.fill(b.held)
-		b.land(b.entry, false)
+		b.entry.setBody(b.buffered)
+		b.finish(b.entry, false)
 	case err != nil:
-		b.land(nil, b.request.Context().Err() != nil)
+		b.finish(nil, b.request.Context().Err() != nil)
 	default:
 		b.stall.Reset(stallTime)
 	}
 	return n, err
 }
 
-// Close ends the flight where the body was not read to its end: what is not whole is never kept (P2).
+// Close ends the flight if the body was not read to its end: an incomplete response is never stored
+// (P2).
 func (b *keptBody) Close() error {
 	b.stall.Stop()
 	err := b.ReadCloser.Close()
@@ -71,7 +73,7 @@ func (b *keptBody) Close() error {
 	return err
 }
 
-// stalled is the timer's.
+// stalled is called by the timer.
 func (b *keptBody) stalled() {
 	defer func() {
 		if v := recover(); v != nil {
@@ -81,16 +83,16 @@ func (b *keptBody) stalled() {
 	b.end(false)
 }
 
-func (b *keptBody) end(gone bool) {
+func (b *keptBody) end(abandoned bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.land(nil, gone)
+	b.finish(nil, abandoned)
 }
 
-// land ends the flight. The mutex is held.
-func (b *keptBody) land(e *entry, gone bool) {
+// finish ends the flight. The caller holds the mutex.
+func (b *keptBody) finish(e *entry, abandoned bool) {
 	if !b.ended {
-		b.ended, b.held = true, nil
-		b.cache.land(b.flight, e, b.rule, gone)
+		b.ended, b.buffered = true, nil
+		b.cache.finish(b.flight, e, b.rule, abandoned)
 	}
 }

@@ -57,7 +57,7 @@ func TestPanicInTheStore(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("after a panic at look %d nobody is answered", n)
 		}
-		if len(c.flights) > 0 || len(c.airborn) > 0 {
+		if len(c.flights) > 0 || len(c.inFlight) > 0 {
 			t.Errorf("after a panic at look %d there are %d flights", n, len(c.flights))
 		}
 	}

@@ -14,50 +14,52 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// Name is what an answer is kept under, besides method and URL of its request. Two requests have the same name only if the service
-// must give both the same answer.
+// Name is the cache key of a response, in addition to method and URL of its request. Two requests
+// may have the same name only if the service must answer both in the same way.
 type Name struct {
-	// Group is the service. A change there makes answers of the group stale, and no others.
+	// Group is the service. A change invalidates responses of its group only.
 	Group string
-	// Owner is whose answer it is; "": everybody's. No owner can take more than a quarter of the room.
+	// Owner is the caller that the response is for; "" for all callers. No owner can use more than
+	// a quarter of the capacity.
 	Owner string
-	// Variant is all else that decides the answer: the operation, the credential, the headers.
+	// Variant covers everything else that the response depends on: the operation, the credential,
+	// the headers.
 	Variant string
 }
 
 type key [sha256.Size]byte
 
-// place is where things are that change together: a path of an origin, whatever the query.
+// place identifies resources that change together: a path of an origin, with any query.
 type place struct{ group, origin, path string }
 
-// Cache keeps answers. It is bounded, and forgets first what was not asked for the longest. It is safe for concurrent use.
+// Cache stores responses. It is bounded, with LRU eviction, and safe for concurrent use.
 type Cache struct {
 	now      func() time.Time
 	panicked func(what string, v any)
-	beyond   Beyond // nil: there is nothing
+	beyond   Beyond // nil if responses are not shared
 
-	mu      sync.Mutex
-	limit   int64
-	bytes   int64
-	entries map[key]*entry
-	order   *list.List // of *entry; the most recently used in front
-	owners  map[string]*owned
-	places  map[place]map[*entry]struct{}
-	flights map[key]*flight
-	airborn map[place]map[*flight]struct{}
+	mu       sync.Mutex
+	limit    int64
+	bytes    int64
+	entries  map[key]*entry
+	order    *list.List // of *entry; the most recently used in front
+	owners   map[string]*owned
+	places   map[place]map[*entry]struct{}
+	flights  map[key]*flight
+	inFlight map[place]map[*flight]struct{}
 }
 
-// owned is what one owner has.
+// owned holds the entries of one owner.
 type owned struct {
 	order *list.List // of *entry
 	bytes int64
 }
 
-// ownerShare is the part of the room that one owner can take.
+// ownerShare is the divisor of the capacity that one owner can use.
 const ownerShare = 4
 
-// New returns a cache of so many bytes; 0: it keeps nothing. now is the clock; nil: time.Now. panicked is told of panics that no caller
-// sees; nil: nobody is.
+// New returns a cache of so many bytes; with 0 it stores nothing. now is the clock, time.Now if
+// nil. panicked is called for panics in background goroutines; it may be nil.
 func New(bytes int64, now func() time.Time, panicked func(what string, v any)) *Cache {
 	if now == nil {
 		now = time.Now
@@ -66,10 +68,10 @@ func New(bytes int64, now func() time.Time, panicked func(what string, v any)) *
 		panicked = func(string, any) {}
 	}
 	return &Cache{now: now, panicked: panicked, limit: bytes, entries: map[key]*entry{}, order: list.New(), owners: map[string]*owned{},
-		places: map[place]map[*entry]struct{}{}, flights: map[key]*flight{}, airborn: map[place]map[*flight]struct{}{}}
+		places: map[place]map[*entry]struct{}{}, flights: map[key]*flight{}, inFlight: map[place]map[*flight]struct{}{}}
 }
 
-// Resize changes the bound; what is too much is forgotten.
+// Resize changes the capacity, and evicts what exceeds it.
 func (c *Cache) Resize(bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,20 +79,21 @@ func (c *Cache) Resize(bytes int64) {
 	c.shrink()
 }
 
-// Size returns the bytes of what is kept, about, and how many answers that is.
+// Size returns the approximate bytes and the number of the entries.
 func (c *Cache) Size() (bytes int64, answers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bytes, len(c.entries)
 }
 
-// Forget makes all answers stale that a change at a URL may have changed (RFC 9111 section 4.4): those of its path, with whatever query
-// and whosever they are, and those of the path above it, which may list it. Answers on their way are not kept.
+// Forget invalidates all responses that a change at a URL may affect (RFC 9111 section 4.4): those
+// of its path, with any query and of any owner, and those of the path above it, which may list it.
+// Responses of requests in flight are not stored.
 func (c *Cache) Forget(group string, urls ...*url.URL) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, u := range urls {
-		for _, at := range around(group, u) {
+		for _, at := range affected(group, u) {
 			c.forget(at)
 		}
 	}
@@ -100,8 +103,8 @@ func (c *Cache) forget(at place) {
 	for e := range c.places[at] {
 		c.remove(e)
 	}
-	for f := range c.airborn[at] {
-		f.doomed = true
+	for f := range c.inFlight[at] {
+		f.invalidated = true
 		if c.flights[f.key] == f {
 			delete(c.flights, f.key)
 		}
@@ -114,14 +117,14 @@ func (c *Cache) forgetAll(of func(place) bool) {
 			c.forget(at)
 		}
 	}
-	for at := range c.airborn {
+	for at := range c.inFlight {
 		if of(at) {
 			c.forget(at)
 		}
 	}
 }
 
-// placeOf returns the place of a URL, which is the same however it is spelled.
+// placeOf returns the place of a URL, independent of its spelling.
 func placeOf(group string, u *url.URL) place {
 	at := strings.Split(u.EscapedPath(), "/")
 	for i, part := range at {
@@ -133,7 +136,7 @@ func placeOf(group string, u *url.URL) place {
 	return place{group, o.String(), cmp.Or(strings.Join(at, "/"), "/")}
 }
 
-// keyOf digests all that an answer depends on.
+// keyOf returns the digest of everything that a response depends on.
 func keyOf(req *http.Request, n Name) key {
 	h := sha256.New()
 	for _, part := range []string{n.Group, n.Owner, n.Variant, req.Method, req.URL.String()} {
@@ -145,7 +148,8 @@ func keyOf(req *http.Request, n Name) key {
 	return k
 }
 
-// put keeps an entry in place of the one that was there; false: it is too large. The mutex is held.
+// put stores an entry and replaces an existing one; it returns false if it is too large. The caller
+// holds the mutex.
 func (c *Cache) put(e *entry) bool {
 	if old := c.entries[e.key]; old != nil {
 		c.remove(old)
@@ -175,14 +179,14 @@ func (c *Cache) put(e *entry) bool {
 	return true
 }
 
-// shrink forgets what is too much. The mutex is held.
+// shrink evicts entries that exceed the capacity. The caller holds the mutex.
 func (c *Cache) shrink() {
 	for c.bytes > c.limit && c.order.Len() > 0 {
 		c.remove(c.order.Back().Value.(*entry)) //nolint:errcheck // the list holds nothing else
 	}
 }
 
-// touch tells that an entry was asked for. The mutex is held.
+// touch marks an entry as used. The caller holds the mutex.
 func (c *Cache) touch(e *entry) {
 	c.order.MoveToFront(e.order)
 	if e.own != nil {
@@ -190,7 +194,7 @@ func (c *Cache) touch(e *entry) {
 	}
 }
 
-// remove forgets an entry that is kept. The mutex is held.
+// remove removes an entry. The caller holds the mutex.
 func (c *Cache) remove(e *entry) {
 	if c.entries[e.key] != e {
 		return
