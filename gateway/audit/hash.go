@@ -14,18 +14,19 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// hashes makes the keyed hashes of a log. Subjects are mail addresses, and arguments are often one id: whoever reads the log could
-// try all of them if the hash had no key. It is safe for concurrent use.
+// hashes computes the keyed hashes of a log. Without a key, a reader of the log could guess the
+// hashed values: subjects are often mail addresses, and arguments a single id. It is safe for
+// concurrent use.
 type hashes struct {
 	pool sync.Pool
-	// subjects are some of those that called last, each in a place that follows from its name: who calls once calls again.
-	subjects [keptSubjects]atomic.Pointer[subjectHash]
-	seed     maphash.Seed
+	// recent is a direct-mapped cache of recent subjects, since most callers call repeatedly.
+	recent [keptSubjects]atomic.Pointer[subjectHash]
+	seed   maphash.Seed
 }
 
 const (
 	keptSubjects = 256
-	// maxKeptSubject is the longest issuer and subject, together, whose hash is kept.
+	// maxKeptSubject is the maximum length of issuer and subject, together, of a cached hash.
 	maxKeptSubject = 512
 )
 
@@ -41,19 +42,19 @@ func newHashes(key []byte) *hashes {
 	return h
 }
 
-// hashing is what one hash is made with.
+// hashing holds the buffers of one hash computation.
 type hashing struct {
 	mac  hash.Hash
 	text []byte
 	sum  [sha256.Size]byte
 }
 
-// maxKeptText is the largest room for a canonical form that is kept for the next one.
+// maxKeptText is the maximum size of a buffer for canonical forms that is reused.
 const maxKeptText = 64 << 10
 
-// appendSubject appends the hash of "subject", the issuer and the subject, with a line feed between them.
+// appendSubject appends the hash of "subject", the issuer and the subject, separated by line feeds.
 func (h *hashes) appendSubject(dst []byte, issuer, subject string) []byte {
-	place := &h.subjects[maphash.String(h.seed, subject)%keptSubjects]
+	place := &h.recent[maphash.String(h.seed, subject)%keptSubjects]
 	if kept := place.Load(); kept != nil && kept.subject == subject && kept.issuer == issuer {
 		return append(dst, kept.digits...)
 	}
@@ -73,7 +74,8 @@ func (h *hashes) hashSubject(dst []byte, issuer, subject string) []byte {
 	return h.finish(dst, w)
 }
 
-// appendArguments appends the hash of "arguments", a line feed, and the canonical form of a JSON text.
+// appendArguments appends the hash of "arguments", a line feed, and the canonical form of a JSON
+// text.
 func (h *hashes) appendArguments(dst, arguments []byte) []byte {
 	w := h.pool.Get().(*hashing) //nolint:errcheck // nothing else is in it
 	w.text = append(w.text[:0], "arguments\n"...)

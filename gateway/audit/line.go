@@ -11,76 +11,83 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Line is what is known of one call when it has ended, or of a request or a connection that was refused before it was one. Texts may come from clients: they are cut and escaped.
+// Line is the record of a call that has ended, or of a request or connection that was denied
+// before. Texts may come from clients: they are truncated and escaped.
 type Line struct {
 	// Time is when the call began.
 	Time time.Time
-	// Request names the HTTP request that brought the call, Trace its trace; "": none.
+	// Request is the id of the HTTP request of the call, Trace that of its trace; empty if there is
+	// none.
 	Request, Trace string
-	// Issuer, Subject and Client are those of the caller's token. Subject is hashed as the options have it.
+	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
+	// the options.
 	Issuer, Subject, Client string
-	// Scopes are those of the token.
+	// Scopes are the scopes of the token.
 	Scopes []string
-	// Endpoint is the name of the endpoint, "" for the whole.
+	// Endpoint is the name of the endpoint, "" for the main one.
 	Endpoint string
-	// RPC is the method of the protocol that brought the call, such as tools/call.
+	// RPC is the JSON-RPC method of the call, such as tools/call.
 	RPC string
-	// Tool, API, Method and Path say what was called; Path is a template.
+	// Tool, API, Method and Path identify the called tool; Path is a template.
 	Tool, API, Method, Path string
-	// Arguments are a JSON text, or nil; Shown is the same without what must not be shown, and is looked at for fields alone.
+	// Arguments are a JSON text, or nil; Shown is the same without values that must not be logged,
+	// and is used for fields only.
 	Arguments, Shown []byte
-	// Dropped are JSON Pointers of arguments that the call came with and was made without.
+	// Dropped are JSON Pointers of arguments that were removed from the call.
 	Dropped []string
-	// Address is where a request came from that was refused before it was known what it wants; of calls it is not set.
+	// Address is the client address of a request that was denied early; it is not set for calls.
 	Address netip.Addr
-	// Reason tells such an outcome more exactly, in a word of a closed set; "": there is none.
+	// Reason is a more specific reason of such an outcome, from a closed set; "" if there is none.
 	Reason string
-	// Answered is the HTTP status of the gateway's answer to such a request; 0: it is a call, or a Connection.
+	// Answered is the HTTP status of the gateway's response to such a request; 0 for a call or a
+	// Connection.
 	Answered int
-	// Connection tells that it was no request but a connection, which was closed before anything was read from it.
+	// Connection marks the line of a connection that was closed before anything was read from it.
 	Connection bool
-	// More is how many such requests came after the first in the Duration since Time; 0: the line is of one.
+	// More is the number of such requests after the first within Duration since Time; 0 for a line
+	// about a single one.
 	More int64
-	// Decision is whether the call was let through, Outcome how it ended.
+	// Decision is whether the call was permitted, Outcome its result.
 	Decision Decision
 	Outcome  string
-	// Cache is what became of the look for a kept answer; "": there was none.
+	// Cache is the outcome of the response cache; "" if it was not used.
 	Cache string
-	// Status is that of the last answer of the service by which the call went on or ended, 0: there was none.
+	// Status is the status of the last response of the service, 0 if there was none.
 	Status int
-	// Requests is how many requests the service got.
+	// Requests is the number of requests that the service received.
 	Requests int
-	// Redirects is how many of them went where a redirect of the service led.
+	// Redirects is the number of them that followed a redirect of the service.
 	Redirects int
-	// Sent and Received are bytes of bodies, to the service and, decoded, from it.
+	// Sent and Received are the bytes of bodies, to the service and, decoded, from it.
 	Sent, Received int64
 	// Duration is the time of the whole call.
 	Duration time.Duration
 }
 
-// Decision is whether a call was let through.
+// Decision is whether a call was permitted.
 type Decision string
 
-// The values of [Decision].
+// Values of [Decision].
 const (
 	Allowed Decision = "allowed"
 	Refused Decision = "refused"
-	// Asked is for a call that waits for an answer of the user: the client makes it again with the answer.
+	// Asked is for a call that waits for the user's answer to an elicitation: the client repeats it
+	// with the answer.
 	Asked Decision = "asked"
 )
 
-// Bounds of texts in a line, in bytes; escapes may double them.
+// Limits of texts in a line, in bytes; escapes may double them.
 const (
 	maxText    = 256 // of issuers, subjects, clients, paths
 	maxName    = 128 // of tools, scopes, request ids
 	maxScopes  = 32
 	maxDropped = 24
 	maxValue   = 256 // of a field
-	// MaxLine is the most bytes of a line, its end with it.
+	// MaxLine is the maximum size of a line in bytes, including its end.
 	MaxLine = 32 << 10
 )
 
-// append appends the line with its line feed. Members without a value are left out.
+// append appends the line with its line feed. Members without a value are omitted.
 func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = append(dst, `{"time":"`...)
 	dst = appendTime(dst, l.Time.UTC())
@@ -152,7 +159,8 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	return append(dst, '}', '\n')
 }
 
-// appendTime appends RFC 3339 with milliseconds. AppendFormat, which reads its layout each time, would be a sixth of a line.
+// appendTime appends RFC 3339 with milliseconds. AppendFormat, which parses its layout each time,
+// would take a sixth of the time for a line.
 func appendTime(dst []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -168,8 +176,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 
 func digits(dst []byte, n int) []byte { return append(dst, '0'+byte(n/10), '0'+byte(n%10)) }
 
-// appendFields appends the chosen fields that the arguments have, by their pointers: scalars as they are, of objects and arrays,
-// and of what is too long, only that it was there.
+// appendFields appends the configured fields of the arguments by their pointers: scalars as they
+// are, and a placeholder for objects, arrays and long values.
 func (l *Line) appendFields(dst []byte, fields []string) []byte {
 	dst = append(dst, `,"fields":{`...)
 	first := true
@@ -223,12 +231,12 @@ func number(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// cutMark stands at the end of what was cut.
+// cutMark marks a truncated text.
 const cutMark = "…"
 
-// text appends a JSON string of at most a number of bytes, twice that with escapes. Whatever could end a line, move a cursor or turn the
-// order of characters around for who looks at the log with a terminal or an editor is escaped, line separators other than CR and
-// LF with it.
+// text appends a JSON string of at most a number of bytes, twice that with escapes. It escapes
+// everything that could end a line, move a cursor or reorder characters in a terminal or an editor,
+// including line separators other than CR and LF.
 func text(dst []byte, s string, most int) []byte {
 	short := len(s) > most
 	if short {
@@ -248,7 +256,7 @@ func text(dst []byte, s string, most int) []byte {
 	return append(dst, '"')
 }
 
-// plain tells whether all of a text is printable ASCII that JSON takes as it is.
+// plain reports whether a text is printable ASCII that needs no escapes.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -258,7 +266,8 @@ func plain(s string) bool {
 	return true
 }
 
-// escaped appends a text with escapes, as much of it as most bytes hold; false: there was more.
+// escaped appends a text with escapes, up to a number of bytes; it returns false if the text was
+// longer.
 func escaped(dst []byte, s string, most int) ([]byte, bool) {
 	end := len(dst) + most
 	for _, r := range s {

@@ -16,59 +16,60 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Subject is how a line names the caller.
+// Subject determines how a line identifies the caller.
 type Subject int
 
-// The values of [Subject].
+// Values of [Subject].
 const (
 	HashedSubject Subject = iota
 	PlainSubject
 	NoSubject
 )
 
-// Options are what a [Log] is made of.
+// Options configure a [Log].
 type Options struct {
-	// Path is the file; "": lines go to Output.
+	// Path is the file; if "", lines are written to Output.
 	Path   string
 	Output io.Writer
-	// Key keys the hashes. Empty: a random one.
+	// Key is the key of the hashes. If empty, a random one is used.
 	Key []byte
-	// Subject is how callers are named.
+	// Subject determines how callers are identified.
 	Subject Subject
-	// NoDigest leaves out the hash of arguments.
+	// NoDigest omits the hash of arguments.
 	NoDigest bool
-	// Fields are JSON Pointers to the arguments that are shown, at most 16 of at most 256 bytes.
+	// Fields are JSON Pointers to the arguments that are logged, at most 16 of at most 256 bytes.
 	Fields []string
-	// NoRefusals leaves out what [Log.Refuse] is told.
+	// NoRefusals disables [Log.Refuse].
 	NoRefusals bool
-	// Drop loses lines instead of having calls wait.
+	// Drop loses lines instead of blocking calls.
 	Drop bool
-	// Buffer is how many lines may wait to be written before calls wait, or lines are lost. Default 8192.
+	// Buffer is the number of lines that may be pending before calls block, or lines are lost. The
+	// default is 8192.
 	Buffer int
-	// Replica names the process.
+	// Replica is the name of the process.
 	Replica string
-	// Logger is told when lines can't be written, and when they can again. Nil: nobody is.
+	// Logger receives changes of whether lines can be written. It may be nil.
 	Logger *slog.Logger
-	// Metrics is where the log's metrics are registered. Nil: nowhere.
+	// Metrics registers the log's metrics. It may be nil.
 	Metrics prometheus.Registerer
 }
 
 const (
 	defaultBuffer = 8192
-	// gatherTime is the least time between the beginnings of two writes: what comes in between goes out in one. Under load a write for
-	// each line would cost more than the line. After a pause the first line is written at once.
+	// gatherTime is the minimum time between two writes, which batches lines. Under load a write
+	// for each line would cost more than the line. After a pause the first line is written at once.
 	gatherTime = 5 * time.Millisecond
-	// patience is how long a call waits for room.
-	patience = time.Second
-	// flushTime is how long the lines of the last calls may take to be written.
+	// roomWait is the time that a call waits for space in the buffer.
+	roomWait = time.Second
+	// flushTime is the time limit for writing the lines of the last calls.
 	flushTime = 5 * time.Second
-	// Pauses between two attempts to write.
+	// Delays between two attempts to write.
 	firstPause, lastPause = 50 * time.Millisecond, 5 * time.Second
-	// maxBatch is the largest buffer that is kept for the next lines.
+	// maxBatch is the maximum size of a buffer that is reused.
 	maxBatch = 1 << 20
 )
 
-// ErrFull is returned to calls for whose lines there is no room.
+// ErrFull is returned for calls for whose lines the buffer has no space.
 var ErrFull = errors.New("the audit log can't be written as fast as calls come, or not at all")
 
 // Log is an audit log. Its methods are safe for concurrent use; Run is called once.
@@ -84,8 +85,8 @@ type Log struct {
 	hurry  chan struct{} // half of the buffer is full
 
 	mu      sync.Mutex
-	pending []byte // whole lines that nobody has begun to write
-	lines   int    // in pending, and in what is being written
+	pending []byte // whole lines that are not being written yet
+	lines   int    // in pending, and in the current write
 	failing bool   // the last attempt to write failed
 	room    chan struct{}
 
@@ -93,7 +94,7 @@ type Log struct {
 	refused   refusals
 }
 
-// New opens the log. It starts nothing; the error is about the file.
+// New opens the log. It starts no goroutine; the error is about the file.
 func New(o Options) (*Log, error) {
 	o.Buffer = cmp.Or(o.Buffer, defaultBuffer)
 	if len(o.Key) == 0 {
@@ -114,11 +115,12 @@ func New(o Options) (*Log, error) {
 	return l, nil
 }
 
-// Shows tells whether lines show arguments.
+// Shows reports whether lines contain arguments.
 func (l *Log) Shows() bool { return len(l.o.Fields) > 0 }
 
-// Ready waits until there is room for the line of a call that is about to be made, for a second at most. The error is [ErrFull],
-// or that of ctx. While lines can't be written at all, nobody waits who finds no room. It is nil at once where lines are dropped.
+// Ready waits until the buffer has space for the line of a new call, for a second at most. The
+// error is [ErrFull], or that of ctx. It does not wait while lines can't be written at all. If
+// lines may be dropped, it returns nil at once.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.Lock()
 	if l.o.Drop || l.lines < l.o.Buffer {
@@ -130,7 +132,7 @@ func (l *Log) Ready(ctx context.Context) error {
 }
 
 func (l *Log) await(ctx context.Context) error {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(roomWait)
 	defer timer.Stop()
 	for {
 		l.mu.Lock()
@@ -153,20 +155,22 @@ func (l *Log) await(ctx context.Context) error {
 	}
 }
 
-// lineRoom is where a line is made before it goes into the buffer.
-var lineRoom = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
+// linePool holds buffers in which lines are formatted.
+var linePool = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
 
-// Write puts the line of a call into the buffer. It never waits: a call that was made has its line, whatever the buffer holds,
-// but where lines are dropped. When there is no room, the line of a call that asked no service, and told nothing, is dropped and
-// counted in any case: as many of these come as callers send, and nobody waits for room before them.
+// Write appends the line of a call to the buffer. It never blocks: a call that was made has its
+// line even if the buffer is full, unless lines may be dropped. If the buffer is full, the line of
+// a call that sent no request and used no cached response is dropped and counted in any case,
+// because clients can cause any number of these and they do not wait in Ready.
 func (l *Log) Write(line *Line) { l.put(line, line.Requests > 0 || line.Cache != "") }
 
-// put puts a line into the buffer. One that matters is there also when there is no room, but where lines are dropped.
-func (l *Log) put(line *Line, matters bool) {
-	b := lineRoom.Get().(*[]byte) //nolint:errcheck // nothing else is in it
+// put appends a line to the buffer. A required line is appended even if the buffer is full, unless
+// lines may be dropped.
+func (l *Log) put(line *Line, required bool) {
+	b := linePool.Get().(*[]byte) //nolint:errcheck // nothing else is in it
 	*b = line.append((*b)[:0], &l.o, l.hashes)
 	l.mu.Lock()
-	if l.lines >= l.o.Buffer && (l.o.Drop || !matters) {
+	if l.lines >= l.o.Buffer && (l.o.Drop || !required) {
 		l.mu.Unlock()
 		l.metrics.dropped.Inc()
 	} else {
@@ -182,32 +186,32 @@ func (l *Log) put(line *Line, matters bool) {
 			signal(l.hurry)
 		}
 	}
-	lineRoom.Put(b)
+	linePool.Put(b)
 }
 
-// Reopen has the file opened anew before the next line is written.
+// Reopen reopens the file before the next line is written.
 func (l *Log) Reopen() {
 	signal(l.reopen)
 	signal(l.wake)
 }
 
-// Run writes lines until ctx ends, then those that are left, and closes the file. The error tells lines that were lost at the
-// end.
+// Run writes lines until ctx ends, then the remaining ones, and closes the file. The error reports
+// lines that were lost at the end.
 func (l *Log) Run(ctx context.Context) error {
 	defer l.out.close()
-	for l.goOn(ctx) {
+	for l.runRecovering(ctx) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(firstPause):
 		}
 	}
-	l.sum(true)
+	l.writeCounts(true)
 	return l.flush(nil)
 }
 
-// goOn writes lines until ctx ends, or, true, a panic, which would take the process with it. The lines that were being written then
-// are lost, and counted: they may be what it came from.
-func (l *Log) goOn(ctx context.Context) (panicked bool) {
+// runRecovering writes lines until ctx ends, or until a panic, which it recovers and reports. The
+// lines that were being written then are lost, and counted: they may be its cause.
+func (l *Log) runRecovering(ctx context.Context) (panicked bool) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -224,12 +228,12 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 	}()
 	var batch []byte
 	var last time.Time
-	due := time.NewTimer(0) // refusalsDue sets it
+	due := time.NewTimer(0) // set by refusalsDue
 	defer due.Stop()
 	for {
 		l.gather(ctx, last)
-		l.look()
-		l.sum(false)
+		l.reopenIfRequested()
+		l.writeCounts(false)
 		batch = l.take(batch)
 		if len(batch) > 0 {
 			last = time.Now()
@@ -246,7 +250,8 @@ func (l *Log) goOn(ctx context.Context) (panicked bool) {
 	}
 }
 
-// gather waits until gatherTime has passed since the last write. It does not where calls may soon wait for room.
+// gather waits until gatherTime has passed since the last write, unless calls may soon wait for
+// space.
 func (l *Log) gather(ctx context.Context, last time.Time) {
 	wait := gatherTime - time.Since(last)
 	if wait <= 0 {
@@ -261,8 +266,9 @@ func (l *Log) gather(ctx context.Context, last time.Time) {
 	}
 }
 
-// look opens the file anew if that was asked for. That it can't be is found again when a line is to be written.
-func (l *Log) look() {
+// reopenIfRequested reopens the file if that was requested. A failure is found again by the next
+// write.
+func (l *Log) reopenIfRequested() {
 	select {
 	case <-l.reopen:
 		l.out.close()
@@ -273,7 +279,7 @@ func (l *Log) look() {
 	}
 }
 
-// take swaps the lines that wait for an empty buffer.
+// take swaps the pending lines for an empty buffer.
 func (l *Log) take(empty []byte) []byte {
 	if cap(empty) > maxBatch {
 		empty = nil
@@ -285,12 +291,13 @@ func (l *Log) take(empty []byte) []byte {
 	return batch
 }
 
-// write writes lines, again and again until that works or ctx ends. Those that are left then go back to the front of the buffer.
+// write writes lines, and retries until that succeeds or ctx ends. The remaining lines then go back
+// to the front of the buffer.
 func (l *Log) write(ctx context.Context, batch []byte) {
 	pause := firstPause
 	for len(batch) > 0 {
 		n, err := l.out.write(batch)
-		l.written(batch[:n])
+		l.countWritten(batch[:n])
 		batch = batch[n:]
 		if err == nil {
 			l.recover()
@@ -300,7 +307,7 @@ func (l *Log) write(ctx context.Context, batch []byte) {
 		select {
 		case <-time.After(pause):
 			pause = min(2*pause, lastPause)
-		case <-l.reopen: // an operator has made room, or another file
+		case <-l.reopen: // an operator has freed space, or changed the file
 			l.out.close()
 		case <-ctx.Done():
 			l.mu.Lock()
@@ -311,8 +318,8 @@ func (l *Log) write(ctx context.Context, batch []byte) {
 	}
 }
 
-// written counts whole lines that were written.
-func (l *Log) written(part []byte) {
+// countWritten counts whole lines that were written.
+func (l *Log) countWritten(part []byte) {
 	n := bytes.Count(part, []byte{'\n'})
 	l.metrics.written.Add(float64(n))
 	l.mu.Lock()
@@ -345,7 +352,7 @@ func (l *Log) recover() {
 	}
 }
 
-// flush writes what is left.
+// flush writes the remaining lines.
 func (l *Log) flush(empty []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()

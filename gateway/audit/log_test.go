@@ -190,17 +190,17 @@ func TestSlow(t *testing.T) {
 		l.Write(line(0))
 		l.Write(line(1))
 		before := time.Now()
-		if err := l.Ready(t.Context()); !errors.Is(err, ErrFull) || time.Since(before) != patience {
+		if err := l.Ready(t.Context()); !errors.Is(err, ErrFull) || time.Since(before) != roomWait {
 			t.Errorf("Ready = %v after %v", err, time.Since(before))
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience/2)
+		ctx, cancel := context.WithTimeout(t.Context(), roomWait/2)
 		defer cancel()
 		if err := l.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Ready = %v, want that of the context", err)
 		}
-		time.AfterFunc(patience/2, func() { close(out.stuck) })
+		time.AfterFunc(roomWait/2, func() { close(out.stuck) })
 		before = time.Now()
-		if err := l.Ready(t.Context()); err != nil || time.Since(before) != patience/2 {
+		if err := l.Ready(t.Context()); err != nil || time.Since(before) != roomWait/2 {
 			t.Errorf("Ready = %v after %v", err, time.Since(before))
 		}
 		if err := end(); err != nil {

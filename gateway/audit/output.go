@@ -9,21 +9,22 @@ import (
 	"time"
 )
 
-// lookEvery is how often a file is looked for under its name: a tool may have moved it away without a word.
-const lookEvery = time.Second
+// statInterval is the interval at which the file name is checked, because log rotation may have
+// moved the file without a signal.
+const statInterval = time.Second
 
-// output is where lines go. It is of the goroutine that writes.
+// output is the destination of lines. Only the writing goroutine uses it.
 type output struct {
 	path   string
 	stream io.Writer // without a path
 
 	file   *os.File
 	looked time.Time
-	torn   int  // bytes of the first line that stand at the end of the file already
-	broken bool // the file ends with part of a line that nobody will go on with
+	torn   int  // bytes of the first line that are at the end of the file already
+	broken bool // the file ends with part of a line that will not be completed
 }
 
-// open opens the file for lines at its end.
+// open opens the file for appending.
 func (o *output) open() error {
 	if o.path == "" {
 		return nil
@@ -36,7 +37,8 @@ func (o *output) open() error {
 	return nil
 }
 
-// endsWithin tells whether a file ends within a line, as after a full disk. It is false where that can't be told.
+// endsWithin reports whether a file ends within a line, as after a full disk. It returns false if
+// that is unknown.
 func endsWithin(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -54,18 +56,18 @@ func endsWithin(f *os.File) bool {
 
 func (o *output) close() {
 	if o.file != nil {
-		_ = o.file.Close() // what was written is in the hands of the system
+		_ = o.file.Close() // written data is with the system already
 		o.file = nil
 	}
 }
 
-// write writes lines and returns how many bytes of whole lines are written: n is 0 or the end of a line. What a full disk has taken
-// of the line behind them is not written again, unless the file was opened anew by then: what stands there then ends as a line of
-// its own, and the line is written whole behind it.
+// write writes lines and returns the number of bytes of whole lines written: n is 0 or the end of a
+// line. The part of the next line that a full disk has taken is not written again, unless the file
+// was reopened meanwhile: then the partial line is ended, and the line is written in full after it.
 func (o *output) write(lines []byte) (n int, err error) {
 	to := o.stream
 	if o.path != "" {
-		if time.Since(o.looked) > lookEvery && o.moved() {
+		if time.Since(o.looked) > statInterval && o.moved() {
 			o.close()
 		}
 		if o.file == nil {
@@ -91,7 +93,7 @@ func (o *output) write(lines []byte) (n int, err error) {
 	return n, nil
 }
 
-// moved tells whether the file is no longer the one of its name.
+// moved reports whether the file is no longer the one with its name.
 func (o *output) moved() bool {
 	o.looked = time.Now()
 	if o.file == nil {

@@ -6,64 +6,66 @@ import (
 )
 
 const (
-	// refusalSpan is for how long refusals are counted after the first of a kind.
+	// refusalSpan is the time for which further refusals of a kind are counted after the first.
 	refusalSpan = time.Minute
-	// maxRefusals is how many kinds of refusals have lines in that time. Anybody can be refused as often as he likes, and from many
-	// addresses: what he can write is bounded.
+	// maxRefusals is the number of kinds of refusals with lines of their own in that time. It
+	// limits the lines that unauthenticated clients can cause from many addresses.
 	maxRefusals = 128
 )
 
-// refusal is what refusals have in common that are counted together.
+// refusal is the key by which refusals are counted together.
 type refusal struct {
 	outcome, reason string
-	address         netip.Prefix // an IPv4 address, or a /64 network; zero: not known
+	address         netip.Prefix // an IPv4 address, or a /64 network; zero if unknown
 	issuer, subject string
 	client          string
 }
 
-// refusals are those since the first of a time.
+// refusals are the refusals of the current time span.
 type refusals struct {
-	since time.Time // zero: there was none
+	since time.Time // zero if there was none
 	seen  map[refusal]*counted
-	// others are those for which there was no place in seen, by outcome and reason. Both are of closed sets.
+	// others counts those beyond maxRefusals, by outcome and reason, which are closed sets.
 	others map[refusal]*counted
 }
 
-// counted is the line of the first, and how many came after it.
+// counted is the line of the first refusal, and the number of further ones.
 type counted struct {
 	line Line
 	more int64
 }
 
-// Refuse tells of a request that was refused before it was known what it wants, or of a connection: its answer, and what is known of the caller. The first
-// of a kind has a line, and those that follow within a minute are counted in one at its end. A kind is an outcome with its reason, an
-// address, of IPv6 a /64 network, and a caller. There are 128 in a minute at most; what is beyond is counted by outcome and reason
-// alone. Lines are lost as [Log.Write] loses those of calls that asked no service. Nothing is written with [Options].NoRefusals.
+// Refuse records a denied request or connection: the response, and what is known of the caller. The
+// first of a kind gets a line, and those that follow within a minute are counted in one line at its
+// end. A kind is an outcome with its reason, an address (for IPv6 a /64 network), and a caller. At
+// most 128 kinds are distinguished per minute; further ones are counted by outcome and reason only.
+// Lines are lost under the same conditions as those of [Log.Write] for calls without requests. With
+// [Options].NoRefusals nothing is written.
 func (l *Log) Refuse(line *Line) {
 	if l.o.NoRefusals {
 		return
 	}
-	if l.refuse(line) {
+	if l.count(line) {
 		l.Write(line)
 	}
 }
 
-// refuse counts a refusal. True: it is the first of its kind.
-func (l *Log) refuse(line *Line) bool {
+// count counts a refusal, and reports whether it is the first of its kind.
+func (l *Log) count(line *Line) bool {
 	kind := refusal{outcome: line.Outcome, reason: line.Reason, issuer: line.Issuer, subject: line.Subject, client: line.Client}
 	if line.Address.IsValid() {
 		bits := 32
 		if line.Address.Is6() {
 			bits = 64
 		}
-		kind.address, _ = line.Address.Prefix(bits) // of a valid address with so many bits
+		kind.address, _ = line.Address.Prefix(bits) // valid for such an address
 	}
 	l.refusedMu.Lock()
 	defer l.refusedMu.Unlock()
 	r := &l.refused
 	if r.since.IsZero() {
 		*r = refusals{since: time.Now(), seen: map[refusal]*counted{}, others: map[refusal]*counted{}}
-		defer signal(l.wake) // who waits for lines has to know when to look again
+		defer signal(l.wake) // the writer has to reset its timer
 	}
 	if c := r.seen[kind]; c != nil {
 		c.more++
@@ -81,7 +83,8 @@ func (l *Log) refuse(line *Line) bool {
 	return false
 }
 
-// refusalsDue sets a timer to when the refusals that were counted are to be written, and returns what it tells that on; nil: there are none.
+// refusalsDue sets a timer to the time at which the counted refusals are to be written, and returns
+// its channel; nil if there are none.
 func (l *Log) refusalsDue(timer *time.Timer) <-chan time.Time {
 	l.refusedMu.Lock()
 	defer l.refusedMu.Unlock()
@@ -92,12 +95,13 @@ func (l *Log) refusalsDue(timer *time.Timer) <-chan time.Time {
 	return timer.C
 }
 
-// sum writes the lines with the numbers of refusals, if their time is over, or anyhow.
-func (l *Log) sum(anyhow bool) {
+// writeCounts writes the lines with the numbers of refusals if their time is over, or always if
+// force is set.
+func (l *Log) writeCounts(force bool) {
 	now := time.Now()
 	l.refusedMu.Lock()
 	r := l.refused
-	if r.since.IsZero() || !anyhow && now.Before(r.since.Add(refusalSpan)) {
+	if r.since.IsZero() || !force && now.Before(r.since.Add(refusalSpan)) {
 		l.refusedMu.Unlock()
 		return
 	}
@@ -109,7 +113,7 @@ func (l *Log) sum(anyhow bool) {
 				continue
 			}
 			line := c.line
-			// Requests differ in these.
+			// requests of one kind differ in these
 			line.Request, line.Trace, line.Endpoint, line.RPC = "", "", "", ""
 			line.Time, line.Duration, line.More = r.since, now.Sub(r.since), c.more
 			l.put(&line, true) // there are few, and none while lines can't be written
