@@ -7,36 +7,37 @@ import (
 	"strings"
 )
 
-// Access says who may ask for what. It is immutable.
+// Access is the access control of an admin listener. It is immutable.
 type Access struct {
-	gate   *gate
-	token  [sha256.Size]byte
-	closed bool // there is no token
+	gate    *hostFilter
+	token   [sha256.Size]byte
+	noToken bool // no token is configured
 }
 
-// NewAccess makes the rules of a listener. token is what requests that change something must carry; "" refuses them all. hosts
-// are the names by which requests may ask for the listener besides localhost and IP addresses, with a port or for every port.
-// loopback tells that the listener is bound to a loopback address: of IP addresses only loopback ones are served then.
+// NewAccess returns the access control of a listener. Requests with side effects require token; if
+// it is "", they are all rejected. hosts are the accepted values of Host besides localhost and IP
+// addresses, with a port or for every port. If the listener is bound to a loopback address, of IP
+// addresses only loopback ones are accepted.
 func NewAccess(token string, hosts []string, loopback bool) *Access {
-	return &Access{gate: newGate(hosts, loopback), token: sha256.Sum256([]byte(token)), closed: token == ""}
+	return &Access{gate: newHostFilter(hosts, loopback), token: sha256.Sum256([]byte(token)), noToken: token == ""}
 }
 
-// screened lets in the hosts of the rules that hold now.
-func screened(access func() *Access, next http.Handler) http.Handler {
+// checkHost rejects requests whose Host the current rules do not accept.
+func checkHost(access func() *Access, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { access().gate.guard(next).ServeHTTP(w, r) })
 }
 
-// operators lets those do something who show the token. what it is stands in the refusals, and instead says what may be done
-// where there is no token.
-func operators(access func() *Access, what, instead string, do http.HandlerFunc) http.Handler {
+// requireToken restricts a handler to requests with the token. what names the action in errors, and
+// instead is the alternative if no token is configured.
+func requireToken(access func() *Access, what, instead string, do http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := access()
-		if a.closed {
+		if a.noToken {
 			writeText(w, http.StatusForbidden, what+" over HTTP is off: set admin.token in the configuration"+instead+"\n")
 			return
 		}
-		// Browsers are kept out by the token and by what they say of themselves: a page that was opened on the operator's
-		// machine must not be able to get here (O12).
+		// Browsers are rejected by the token and by their headers: a page that was opened on the
+		// operator's machine must not be able to get here (O12).
 		if r.Header.Get("Origin") != "" || (r.Header.Get("Sec-Fetch-Site") != "" && r.Header.Get("Sec-Fetch-Site") != "none") {
 			writeText(w, http.StatusForbidden, what+" is not for web pages\n")
 			return

@@ -14,28 +14,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Options are what the handler shows and does. All functions must be safe for concurrent use.
+// Options are the data and actions of the handler. All functions must be safe for concurrent use.
 type Options struct {
-	// Status tells the state of the gateway.
+	// Status returns the state of the gateway.
 	Status func() Status
-	// Report returns the load report of an API by its name; false: there is no such API.
+	// Report returns the load report of an API by its name; false if there is no such API.
 	Report func(name string) (Report, bool)
-	// Metrics is where /metrics reads.
+	// Metrics is the source of /metrics.
 	Metrics prometheus.Gatherer
-	// Reload reads the configuration and all documents anew and returns when the result is in use. Its error
-	// goes to the caller, who has shown the token.
+	// Reload reloads the configuration and all documents, and returns when the result is in use.
+	// Its error is sent to the caller, which has sent the token.
 	Reload func(context.Context) error
-	// Accept puts the document of an API into use that is held, by the name of the API. digest is that of the document that is
-	// meant; "": any. The error is ErrNoAPI or ErrNotHeld where there is nothing to accept, ErrChanged where it is another document.
+	// Accept puts the quarantined document of an API into use. digest is that of the expected
+	// document; "" accepts any. The error is ErrNoAPI or ErrNotHeld if there is nothing to accept,
+	// ErrChanged if it is another document.
 	Accept func(ctx context.Context, name, digest string) error
-	// Clean takes out of a body what nobody sees in it: the texts in it are of documents, and a bidirectional control in a title would turn the words
-	// around it (S8). nil: bodies are written as they are.
+	// Clean removes invisible characters from a body: its texts come from documents, and a
+	// bidirectional control in a title would reorder the text around it (S8). If nil, bodies are
+	// written unchanged.
 	Clean func([]byte) []byte
-	// Access returns the rules that hold for the request that has come.
+	// Access returns the current access control.
 	Access func() *Access
 }
 
-// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept and POST /reload.
+// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept and
+// POST /reload.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.Handler) { mux.Handle(pattern, cleaned(o.Clean, h)) }
@@ -52,12 +55,12 @@ func Handler(o Options) http.Handler {
 		report(w, r, o)
 	}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	handle("POST /reload", operators(o.Access, "reload", ", or send SIGHUP", reload(o)))
-	handle("POST /apis/{name}/accept", operators(o.Access, "accepting a document", "", accepted(o)))
-	return secured(screened(o.Access, exact(mux)))
+	handle("POST /reload", requireToken(o.Access, "reload", ", or send SIGHUP", reload(o)))
+	handle("POST /apis/{name}/accept", requireToken(o.Access, "accepting a document", "", accept(o)))
+	return secured(checkHost(o.Access, canonicalPath(mux)))
 }
 
-// secured sets the headers of every answer (H12).
+// secured sets the headers of every response (H12).
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -86,7 +89,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// report answers with the load report of an API. "?fate=skipped,changed" picks operations.
+// report serves the load report of an API. "?fate=skipped,changed" selects operations.
 func report(w http.ResponseWriter, r *http.Request, o Options) {
 	found, ok := o.Report(r.PathValue("name"))
 	if !ok {
@@ -108,11 +111,11 @@ func report(w http.ResponseWriter, r *http.Request, o Options) {
 	writeJSON(w, found)
 }
 
-// reload answers POST /reload.
+// reload serves POST /reload.
 func reload(o Options) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := o.Reload(r.Context())
-		late(w)
+		extendDeadline(w)
 		if err != nil {
 			writeText(w, http.StatusUnprocessableEntity, err.Error()+"\n")
 			return
@@ -121,25 +124,25 @@ func reload(o Options) http.HandlerFunc {
 	}
 }
 
-// answerTime is how long an answer may take whose request took long itself (H7).
-const answerTime = 10 * time.Second
+// responseTime is the write timeout of a response to a request that may take long (H7).
+const responseTime = 10 * time.Second
 
-// late gives an answer time of its own: that of the server is over when documents have been slow. What has no deadlines, as
-// in a test, needs none.
-func late(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+// extendDeadline extends the write deadline, since that of the server has passed if documents were
+// slow. A writer without deadlines, as in a test, needs none.
+func extendDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTime))
 }
 
-// accepted answers POST /apis/{name}/accept.
-func accepted(o Options) http.HandlerFunc {
+// accept serves POST /apis/{name}/accept.
+func accept(o Options) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		digest, ok := matched(r.Header)
+		digest, ok := ifMatch(r.Header)
 		if !ok {
 			writeText(w, http.StatusBadRequest, "If-Match must be one digest in quotation marks, the held.digest of /apis/NAME, or *\n")
 			return
 		}
 		err := o.Accept(r.Context(), r.PathValue("name"), digest)
-		late(w)
+		extendDeadline(w)
 		switch {
 		case err == nil:
 			writeText(w, http.StatusOK, "accepted\n")
@@ -155,9 +158,9 @@ func accepted(o Options) http.HandlerFunc {
 	}
 }
 
-// matched returns what If-Match names (RFC 9110 section 13.1.1); "": nothing, or "*". Of several that may be meant an operator
-// has not seen all, so they are refused.
-func matched(h http.Header) (digest string, ok bool) {
+// ifMatch returns the tag in If-Match (RFC 9110 section 13.1.1); "" if absent or "*". A list is
+// rejected: the operator can't have seen all of them.
+func ifMatch(h http.Header) (digest string, ok bool) {
 	values := h.Values("If-Match")
 	if len(values) == 0 || len(values) == 1 && strings.Trim(values[0], " \t") == "*" {
 		return "", true

@@ -1,9 +1,10 @@
-// Package admin is the operators' HTTP surface: liveness, readiness, metrics, the state of each API, and the
-// order to reload.
+// Package admin is the HTTP interface for operators: liveness, readiness, metrics, the state of
+// each API, and reload.
 //
-// It hides routes, formats and the check of the reload token. It knows nothing of the gateway: it is given
-// functions that tell the state, and asks them anew for each request.
+// It hides routes, formats and the check of the reload token. It is independent of the gateway: it
+// calls functions for the current state with each request.
 //
-// The one rule: nothing here changes anything but POST /reload and POST /apis/{name}/accept, which need the token
-// (O12). It belongs on a listener of its own, never beside /mcp (Z9).
+// The one rule: nothing here has side effects except POST /reload and POST /apis/{name}/accept,
+// which require the token (O12). It must be served on a separate listener, never together with /mcp
+// (Z9).
 package admin

@@ -9,30 +9,30 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// gate lets only those requests through whose Host is one that the listener goes by. A page in the operator's browser whose
-// name was made to lead here (DNS rebinding) is of the same origin to the browser, so it could read every answer; but it
-// can't hide the name that it goes by. A request without a Host is not a browser's, and an IP address is nobody's to
-// rebind: that is what probes of Kubernetes ask for.
-type gate struct {
-	loopback bool            // of IP addresses, only loopback ones
+// hostFilter rejects requests with an unexpected Host. It prevents DNS rebinding, by which a page
+// in the operator's browser could read every response: the browser considers it same-origin, but
+// sends its host name. A request without Host is not from a browser, and an IP address can't be
+// rebound: the probes of Kubernetes use one.
+type hostFilter struct {
+	loopback bool            // of IP addresses, only loopback ones are accepted
 	names    map[string]bool // host or host:port, in lower case
 }
 
-func newGate(hosts []string, loopback bool) *gate {
-	g := &gate{loopback: loopback, names: map[string]bool{}}
+func newHostFilter(hosts []string, loopback bool) *hostFilter {
+	g := &hostFilter{loopback: loopback, names: map[string]bool{}}
 	for _, h := range hosts {
 		g.names[strings.ToLower(h)] = true
 	}
 	return g
 }
 
-func (g *gate) guard(next http.Handler) http.Handler {
+func (g *hostFilter) guard(next http.Handler) http.Handler {
 	refusal := "the Host of this request is not served here: ask for the listener by its IP address, as localhost, or by a name in admin.allowed_hosts\n"
 	if g.loopback {
 		refusal = "the Host of this request is not served here: admin.listen is a loopback address, which is asked for as localhost, by its number, or by a name in admin.allowed_hosts\n"
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != "" && !g.serves(strings.ToLower(r.Host)) {
+		if r.Host != "" && !g.accepts(strings.ToLower(r.Host)) {
 			writeText(w, http.StatusForbidden, refusal)
 			return
 		}
@@ -40,9 +40,9 @@ func (g *gate) guard(next http.Handler) http.Handler {
 	})
 }
 
-// serves tells whether a value of Host is let in. The port may be that of a tunnel. A name below localhost, a trailing
-// dot and odd spellings of addresses are names like any other.
-func (g *gate) serves(value string) bool {
+// accepts reports whether a value of Host is accepted. The port may be that of a tunnel. A name
+// below localhost, a trailing dot and unusual spellings of addresses are names like any other.
+func (g *hostFilter) accepts(value string) bool {
 	if g.names[value] {
 		return true
 	}

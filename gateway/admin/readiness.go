@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// ready answers a readiness probe. It says no while nothing is served, or not all that is waited for, and while the gateway drains; a single API
-// that fails later does not make the gateway unready (O6).
+// ready serves a readiness probe. It fails while nothing is served, or not all that is waited for,
+// and while the gateway drains; a single API that fails later does not make the gateway unready
+// (O6).
 func ready(w http.ResponseWriter, s Status, verbose bool) {
 	status, word := http.StatusOK, "ready"
 	switch {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Fate is what became of an operation.
+// Fate is the result of loading an operation.
 type Fate string
 
-// The fates of an operation. docs/load-report.md says more of each.
+// Values of [Fate], explained in docs/load-report.md.
 const (
-	Exposed  Fate = "exposed"  // a tool that says what the document says
-	Changed  Fate = "changed"  // a tool, but something was repaired, renamed, left out or reduced
-	Excluded Fate = "excluded" // no tool, because the configuration says so
-	HeldBack Fate = "held"     // no tool, because nobody has approved it (tools.lock)
+	Exposed  Fate = "exposed"  // a tool that matches the document
+	Changed  Fate = "changed"  // a tool, but something was repaired, renamed, omitted or reduced
+	Excluded Fate = "excluded" // no tool, because of the configuration
+	HeldBack Fate = "held"     // no tool, because it is not approved (tools.lock)
 	Skipped  Fate = "skipped"  // no tool, because none can be made of it
 )
 
@@ -30,7 +30,7 @@ type Fates struct {
 	Skipped  int `json:"skipped"`
 }
 
-// Of returns how many have the fate f.
+// Of returns the number of operations with a fate.
 func (f Fates) Of(fate Fate) int {
 	switch fate {
 	case Exposed:
@@ -47,7 +47,7 @@ func (f Fates) Of(fate Fate) int {
 	return 0
 }
 
-// Add counts one more operation of a fate.
+// Add counts one more operation with a fate.
 func (f *Fates) Add(fate Fate) {
 	f.Total++
 	switch fate {
@@ -64,7 +64,7 @@ func (f *Fates) Add(fate Fate) {
 	}
 }
 
-// String says what became of all operations, in numbers that add up to theirs.
+// String summarizes the fates in numbers that add up to the number of operations.
 func (f Fates) String() string {
 	count := func(n int, noun string) string {
 		if n == 1 {
@@ -83,30 +83,31 @@ func (f Fates) String() string {
 	return text + fmt.Sprintf(", %d skipped", f.Skipped)
 }
 
-// Report is the load report of one API: what became of each operation, and why. Its texts come from the document, and
-// are data alone; each is cut at [MaxText] bytes.
+// Report is the load report of one API: the fate of each operation, with reasons. Its texts come
+// from the document and must be treated as data; each is truncated at [MaxText] bytes.
 type Report struct {
 	API API `json:"api"`
-	// Problems are what was repaired, left out or guessed, by file, line and column; of each code the first 500.
+	// Problems are what was repaired, omitted or guessed, by file, line and column; of each code
+	// the first 500.
 	Problems []Problem `json:"problems"`
 	// Operations are all operations in the document's order, the skipped ones last.
 	Operations []Operation `json:"operations"`
-	// Advice lists where the document breaks the standard without consequence, if that was asked for.
+	// Advice lists violations of the standard without consequences, if requested.
 	Advice []Problem `json:"advice,omitempty"`
 }
 
-// MaxText is the most bytes of a text in a Report.
+// MaxText is the maximum size of a text in a Report in bytes.
 const MaxText = 1000
 
-// Place is where something stands.
+// Place is a position in a document.
 type Place struct {
 	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`    // from 1; 0: the document as a whole
+	Line    int    `json:"line,omitempty"`    // from 1; 0 for the document as a whole
 	Column  int    `json:"column,omitempty"`  // in characters, from 1
 	Pointer string `json:"pointer,omitempty"` // RFC 6901, from the root of File
 }
 
-// Prefix returns "file:line:col: pointer: ", so that editors jump there, as far as the place is known.
+// Prefix returns "file:line:col: pointer: ", as far as known, in the format that editors recognize.
 func (p Place) Prefix() string {
 	var b strings.Builder
 	switch {
@@ -121,21 +122,23 @@ func (p Place) Prefix() string {
 	return b.String()
 }
 
-// Problem is something in a document that is not as it should be.
+// Problem is a defect of a document.
 type Problem struct {
-	Code    string `json:"code"` // of a closed set
+	Code    string `json:"code"` // from a closed set
 	Message string `json:"message"`
 	Place
-	// Setting is where the configuration says what can't be used; nil for what only the document says.
+	// Setting is the position of the configuration value that can't be applied; nil if the problem
+	// is only in the document.
 	Setting    *Setting `json:"setting,omitempty"`
-	Operations int      `json:"operations"` // how many operations it touches
+	Operations int      `json:"operations"` // the number of affected operations
 
-	// Of the code "more": how many problems of which code are not listed.
+	// For the code "more": the number of problems of a code that are not listed.
 	Of    string `json:"of,omitempty"`
 	Count int    `json:"count,omitempty"`
 }
 
-// Text returns the problem after its place. That of a setting comes first, because there it can be mended.
+// Text returns the text after the position. The position of a setting comes first, because it can
+// be fixed there.
 func (p Problem) Text() string {
 	if p.Setting == nil {
 		return p.Prefix() + p.Message
@@ -147,7 +150,7 @@ func (p Problem) Text() string {
 	return text
 }
 
-// Setting is the place of a value of the configuration.
+// Setting is the position of a configuration value.
 type Setting struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`   // from 1
@@ -155,10 +158,10 @@ type Setting struct {
 	Key    string `json:"key"`    // such as rules[0].set.job
 }
 
-// Prefix returns "file:line:col: ", so that editors jump there.
+// Prefix returns "file:line:col: ", in the format that editors recognize.
 func (s *Setting) Prefix() string { return fmt.Sprintf("%s:%d:%d: ", s.File, s.Line, s.Column) }
 
-// Operation is what became of one operation.
+// Operation is the result of loading one operation.
 type Operation struct {
 	Method string `json:"method,omitempty"` // "" for a path item that is missing
 	Path   string `json:"path"`
@@ -166,41 +169,44 @@ type Operation struct {
 	Fate   Fate   `json:"fate"`
 	Tool   string `json:"tool,omitempty"`
 	Place
-	// Problems are places in Report.Problems of what touches the operation; at most 100 are listed.
+	// Problems are indexes in Report.Problems of the problems of the operation; at most 100 are
+	// listed.
 	Problems []int `json:"problems,omitempty"`
-	// Reasons are what else made the fate: why it is skipped, who excludes it, which names are others.
+	// Reasons are the other reasons of the fate: why it is skipped, what excludes it, which names
+	// differ.
 	Reasons []Reason `json:"reasons,omitempty"`
-	// Resource is the URI, or the template for URIs, under which it can be read.
+	// Resource is the URI, or URI template, under which it can be read.
 	Resource string `json:"resource,omitempty"`
-	// Uncallable tells why calls of the tool fail as things are, such as that nobody said where they go.
+	// Uncallable is the reason that calls of the tool fail at present, such as a missing base URL.
 	Uncallable string `json:"uncallable,omitempty"`
-	// Access is what a call of the tool needs, and how it reaches its service; nil for what is no tool.
+	// Access is what a call of the tool requires, and how it reaches its service; nil without a
+	// tool.
 	Access *ToolAccess `json:"access,omitempty"`
 }
 
-// Skipped tells whether no tool can be made of the operation.
+// Skipped reports whether no tool can be made of the operation.
 func (o Operation) Skipped() bool { return o.Fate == Skipped }
 
-// HeldBack tells that the operation is no tool because nobody has approved it.
+// HeldBack reports whether the operation is no tool because it is not approved.
 func (o Operation) HeldBack() bool { return o.Fate == HeldBack }
 
-// Reason is why an operation has its fate.
+// Reason is a reason for the fate of an operation.
 type Reason struct {
-	Code    string `json:"code"` // of a closed set
+	Code    string `json:"code"` // from a closed set
 	Message string `json:"message"`
 }
 
-// Counts is how many there are of each code.
+// Counts is the number of occurrences by code.
 type Counts map[string]int
 
-// Codes returns the codes, the most frequent first, else by name.
+// Codes returns the codes, the most frequent first, then by name.
 func (c Counts) Codes() []string {
 	return slices.SortedFunc(maps.Keys(c), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c[b], c[a]), cmp.Compare(a, b))
 	})
 }
 
-// Sum returns how many there are in all.
+// Sum returns the total.
 func (c Counts) Sum() (n int) {
 	for _, count := range c {
 		n += count

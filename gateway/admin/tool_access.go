@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ToolAccess is what a call of a tool needs and how it reaches its service. Beside each value stands the setting that decides it, as
-// "file:line:col: key", "default: key" or "the document".
+// ToolAccess is what a call of a tool requires and how it reaches its service. Beside each value is
+// the setting that determines it, as "file:line:col: key", "default: key" or "the document".
 type ToolAccess struct {
-	Token          bool       `json:"token"`  // a token is asked for
-	Scopes         [][]string `json:"scopes"` // sets of which the caller's token must have one
+	Token          bool       `json:"token"`  // a token is required
+	Scopes         [][]string `json:"scopes"` // sets of scopes, of which the caller's token must have one
 	ScopesFrom     string     `json:"scopes_from"`
 	Condition      string     `json:"condition"` // an expression, or "none"
 	ConditionFrom  string     `json:"condition_from,omitempty"`
@@ -17,11 +17,11 @@ type ToolAccess struct {
 	ConfirmFrom    string     `json:"confirm_from"`
 	BaseURL        string     `json:"base_url,omitempty"` // "" if calls can't be made
 	BaseURLFrom    string     `json:"base_url_from,omitempty"`
-	Credential     string     `json:"credential"` // kinds of what is attached, or "none"
+	Credential     string     `json:"credential"` // kinds of the credentials that are added, or "none"
 	CredentialFrom string     `json:"credential_from,omitempty"`
 }
 
-// Lines returns it for people, a line each, the same for tools with the same access.
+// Lines formats it for people, one item per line, equal for tools with the same access.
 func (a *ToolAccess) Lines() []string {
 	line := func(name, value, from string) string {
 		if from == "" {
