@@ -9,11 +9,11 @@ import (
 	"drawbridge/config"
 )
 
-// Document is what is known of the document of an API.
+// Document is the document of an API, with the operations that were compared.
 type Document struct {
 	Was, Is    string                      // the name of the API, under both configurations
-	Operations []config.Subject            // those that were compared
-	Opened     map[string][]config.Subject // those that are wider, by what they are wider in, such as [NoConsent]
+	Operations []config.Subject            // the operations that were compared
+	Opened     map[string][]config.Subject // those with wider access, by the kind of it, such as [NoConsent]
 }
 
 func (w *comparison) apis(old, new *Summary, documents func(i int) *Document) {
@@ -38,8 +38,9 @@ func (w *comparison) apis(old, new *Summary, documents func(i int) *Document) {
 	}
 }
 
-// baselinesOf returns what each new API is compared with: the one of the same name and document, else the one of the same document that has another name now.
-// One that has the document of others besides is compared with each of these; with those that are gone only if there is no other.
+// baselinesOf returns the old APIs that each new API is compared with: the one with the same name
+// and document, else the renamed one with the same document. An API whose document had several
+// entries is compared with each of them; removed entries are used only if there are no others.
 func baselinesOf(old, new *Summary) [][]*API {
 	known := slices.Concat(old.APIs, old.Gone)
 	type entry struct {
@@ -70,7 +71,8 @@ func baselinesOf(old, new *Summary) [][]*API {
 	return baselines
 }
 
-// inEntry reports whether one of the APIs comes from the same entry of the file: documents of a directory come and go.
+// inEntry reports whether one of the APIs has the same entry of the file: documents of a directory
+// come and go.
 func inEntry(all []API, a API) bool {
 	return slices.ContainsFunc(all, func(o API) bool { return o.Entry == a.Entry })
 }
@@ -98,7 +100,7 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 	w.restrictions(key, o, n, old, new, d)
 }
 
-// mapsAsStrictly reports whether the scopes of a document become scopes that are as strict as those that they became.
+// mapsAsStrictly reports whether a mapping of a document's scopes is as strict as an old one.
 func mapsAsStrictly(new, old string, implies map[string][]string) bool {
 	if new == old {
 		return true

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Wider lists in what a configuration gives more access than the one before it; nothing if it does not. Each is a sentence without a
-// full stop that begins with a key of the configuration. What an API that is new allows by itself is no wider access: nothing restricted
-// it before. documents tells what is known of the document of new.APIs[i], whose operations were compared one by one; nil: nothing. It may be nil itself.
+// Wider returns the ways in which a configuration gives more access than the one before it. Each is
+// a sentence without a full stop that begins with a configuration key. Access of a new API is not
+// wider, because nothing restricted it before. documents returns the document of new.APIs[i], whose
+// operations were compared one by one, or nil if it is unknown. It may be nil itself.
 func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
 	w := &comparison{}
 	w.auth(old, new)
@@ -38,7 +39,7 @@ func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) 
 	return w.opens
 }
 
-// comparison collects in what a configuration is wider.
+// comparison collects the ways in which a configuration is wider.
 type comparison struct {
 	opens    []string
 	compared int // see maxComparisons
@@ -50,7 +51,7 @@ func (w *comparison) when(wider bool, key, format string, args ...any) {
 	}
 }
 
-// added reports each value that none of the old ones covers.
+// added reports each new value that no old one covers.
 func (w *comparison) added(key, format string, old, new []string, covers func(old, new string) bool) {
 	for _, v := range new {
 		w.when(!slices.ContainsFunc(old, func(o string) bool { return covers(o, v) }), key, format, v)
@@ -59,7 +60,8 @@ func (w *comparison) added(key, format string, old, new []string, covers func(ol
 
 func equal(old, new string) bool { return old == new }
 
-// coversHost: an entry without a port stands for every port.
+// coversHost reports whether an old entry covers a new one: an entry without a port covers every
+// port.
 func coversHost(old, new string) bool {
 	return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
 }
@@ -70,12 +72,13 @@ func (w *comparison) networks(key, format string, old, new []netip.Prefix) {
 	}
 }
 
-// contains reports whether all of part stands in whole.
+// contains reports whether whole contains all of part.
 func contains(whole, part []string) bool {
 	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
 }
 
-// within reports whether a list that restricts where it has entries does not allow more than the old one.
+// within reports whether a list, which restricts only if it has entries, does not allow more than
+// the old one.
 func within(old, new []string) bool {
 	return len(old) == 0 || len(new) > 0 && contains(old, new)
 }
@@ -84,7 +87,7 @@ func (w *comparison) auth(old, new *Summary) {
 	switch {
 	case old.Auth == nil:
 		w.when(new.Anonymous && !old.Anonymous, "auth.anonymous", "everybody who reaches the gateway is served, on any address")
-		return // nobody needed a token
+		return // no token was required
 	case new.Auth == nil:
 		w.when(true, "auth", "nobody needs a token any more")
 		return
@@ -148,7 +151,8 @@ func (w *comparison) endpoints(old, new *Summary) {
 	}
 }
 
-// prompts compares what the prompts of both need. One that is new is judged as a new API is, and one that comes back is compared with what it was.
+// prompts compares the scopes of prompts. A new prompt is treated as a new API is, and one that
+// reappears is compared with its last version.
 func (w *comparison) prompts(old, new *Summary) {
 	if old.Auth == nil || new.Auth == nil {
 		return
@@ -173,12 +177,13 @@ func orDefault(list []string, a *Auth) []string {
 	return list
 }
 
-// AsStrict reports whether a caller with all the scopes of new had those of old, too, by what scopes implied.
+// AsStrict reports whether every caller with all the scopes of new also has those of old, given the
+// implied scopes.
 func AsStrict(new, old []string, implies map[string][]string) bool {
 	return contains(closure(implies, new), old)
 }
 
-// closure returns scopes with all that they grant.
+// closure returns scopes with all that they imply.
 func closure(implies map[string][]string, from []string) []string {
 	all := slices.Clone(from)
 	for i := 0; i < len(all); i++ {

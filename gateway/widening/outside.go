@@ -10,10 +10,10 @@ import (
 	"drawbridge/config"
 )
 
-// Audit is what the audit log is good for, and what it shows.
+// Audit is the content of the audit log.
 type Audit struct {
-	Keeps []string `json:"keeps"` // each of it is missed if it goes
-	Shows []string `json:"shows"` // of callers, as it is
+	Keeps []string `json:"keeps"` // logged values whose removal is a loss
+	Shows []string `json:"shows"` // values of callers that are logged unchanged
 }
 
 func auditOf(c *config.Config) *Audit {
@@ -44,7 +44,8 @@ func auditOf(c *config.Config) *Audit {
 	return a
 }
 
-// outsideOf returns where what the gateway knows of calls goes, besides to services, by the key of the configuration, as digests.
+// outsideOf returns the destinations of data about calls, besides services, as digests by
+// configuration key.
 func outsideOf(c *config.Config) map[string]string {
 	outside := map[string]string{}
 	if r := c.State.Redis; r != nil {
@@ -81,8 +82,9 @@ func (w *comparison) outside(old, new *Summary) {
 	}
 }
 
-// identitiesOf returns what tells the service of an API who calls it: the gateway, or a caller. The values are the kinds of it with digests of what
-// is no secret. A secret that is replaced is no other identity: nothing tells a new token of somebody else from a new token.
+// identitiesOf returns the identities that the service of an API sees: the gateway, or a caller.
+// The values are their kinds with digests of the parts that are not secret. A changed secret is not
+// a changed identity: a renewed token can't be distinguished from a token of somebody else.
 func identitiesOf(api *config.API) map[string]string {
 	all := map[string]string{}
 	keys, credentials := api.AllCredentials()
@@ -107,7 +109,8 @@ func identitiesOf(api *config.API) map[string]string {
 
 func credentialOf(c *config.Credential) string {
 	public := *c
-	// What is secret, or renewed together with it, and how the gateway proves itself to an authorization server: these change when keys are rotated.
+	// Secrets, values renewed together with them, and the client authentication method are omitted,
+	// because they change when keys are rotated.
 	none := config.Secret{}
 	public.Token, public.Password, public.Value, public.SecretAccessKey, public.SessionToken, public.ClientSecret = none, none, none, none, none, none
 	public.AccessKeyID, public.ClientAuth, public.KeyFile, public.KeyID, public.KeyAlgorithm, public.CertFile = "", "", "", "", "", ""
@@ -115,14 +118,14 @@ func credentialOf(c *config.Credential) string {
 		a := *public.Assertion
 		a.Lifetime, public.Assertion = 0, &a
 	}
-	text, _ := json.Marshal(public) //nolint:errchkjson // it holds texts, and lists and maps of them
+	text, _ := json.Marshal(public) // it consists of strings, lists and maps
 	return string(c.Type) + " " + digest(string(text))
 }
 
-// identities compares who calls services. A service that is told of nobody any more gives no more than before.
+// identities compares the identities that services see. Sending no identity any more is not wider.
 func (w *comparison) identities(key string, old, new map[string]string) {
 	if old == nil || len(new) == 0 || maps.Equal(old, new) {
-		return // it is not known, as in a record of an earlier version
+		return // unknown, as in a record of an earlier version
 	}
 	kind := func(v string) string { name, _, _ := strings.Cut(v, " "); return name }
 	var changes []string

@@ -1,7 +1,8 @@
 package widening
 
-// Pair tells which of the old entries each new one succeeds, by its place; -1: none. An entry has one successor at most. The tests are tried one after the
-// other for all entries, in the order of the file, and the first that two entries pass makes them a pair.
+// Pair returns the index of the old entry that each new one succeeds, or -1. An old entry has one
+// successor at most. The tests are applied one after the other to all entries, in the order of the
+// file, and the first test that two entries pass makes them a pair.
 func Pair[T any](old, new []T, tests ...func(old, new T) bool) (succeeds []int, succeeded []bool) {
 	succeeds, succeeded = make([]int, len(new)), make([]bool, len(old))
 	for n := range succeeds {

@@ -16,7 +16,8 @@ const (
 	recordVersion = 1
 	maxRecord     = 64 << 20 // bytes
 	recordSuffix  = ".access"
-	// recordTemp is that of documents that are written, so that what is left of a process that died is cleared away with them.
+	// recordTemp is the prefix for temporary files of documents, so that leftovers of a crashed
+	// process are removed together with them.
 	recordTemp = ".writing-"
 )
 
@@ -25,7 +26,8 @@ type record struct {
 	Summary *Summary `json:"summary"`
 }
 
-// RecordFile returns the path of the record of a configuration file in a directory, which several configurations may share.
+// RecordFile returns the path of the record of a configuration file in a directory that several
+// configurations may share.
 func RecordFile(dir, configFile string) string {
 	if abs, err := filepath.Abs(configFile); err == nil {
 		configFile = abs
@@ -34,7 +36,7 @@ func RecordFile(dir, configFile string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])+recordSuffix)
 }
 
-// ReadRecord reads a record. [os.ErrNotExist] is among what the error wraps.
+// ReadRecord reads a record. The error wraps [os.ErrNotExist] if there is none.
 func ReadRecord(path string) (*Summary, error) {
 	f, err := regularfile.Open(path)
 	if err != nil {
@@ -55,7 +57,7 @@ func ReadRecord(path string) (*Summary, error) {
 	return r.Summary, nil
 }
 
-// Write replaces a record as a whole, also if the machine fails.
+// Write replaces a record atomically, also if the machine fails.
 func (s *Summary) Write(path string) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// In what an operation is wider, to be followed by which one.
+// Ways in which an operation is wider; the operation follows in the text.
 const (
 	LetThrough     = "tools.include and tools.exclude let calls through"
 	FewerScopes    = "fewer or other scopes suffice for calls"
@@ -25,14 +25,17 @@ const (
 )
 
 const (
-	// maxComparisons bounds how often rules are held against operations, in all APIs. More is needed where hundreds of rules are other ones at once.
+	// maxComparisons limits the comparisons of rules with operations, in all APIs. It is exceeded
+	// only if hundreds of rules change at once.
 	maxComparisons = 10_000_000
-	costOfPair     = 50 // to find out what two selectors have in common, in comparisons
+	costOfPair     = 50 // to compute the intersection of two selectors, in comparisons
 )
 
-// restrictions compares what selectors and rules restrict, whether an operation of the document is under them now or not: an operation that is gone may be
-// back with the next document. It looks at operations that might be: at examples of what each selector that is new, gone or in another place matches, alone and
-// together with each other one. Those that are not matched by a selector that changed are restricted as before.
+// restrictions compares the restrictions by selectors and rules, whether or not an operation of the
+// document is affected now: a missing operation may be back with the next document. It examines
+// possible operations: examples of what each selector that is new, removed or moved matches, alone
+// and together with each other one. Operations that match no changed selector are restricted as
+// before.
 func (w *comparison) restrictions(key string, o, n *API, old, new *Summary, d *Document) {
 	if o.Name == n.Name && (d == nil || d.Was == d.Is) && o.Include == n.Include && slices.Equal(o.Exclude, n.Exclude) && reflect.DeepEqual(o.Rules, n.Rules) {
 		return
@@ -52,7 +55,7 @@ func (w *comparison) restrictions(key string, o, n *API, old, new *Summary, d *D
 	if len(changed) == 0 {
 		return
 	}
-	all := append([]config.Selector{{}}, d.unpinned(union(was.selectors(), is.selectors()))...) // the first stands for none
+	all := append([]config.Selector{{}}, d.unpinned(union(was.selectors(), is.selectors()))...) // the first matches everything
 	included := []config.Selector{{}}
 	if len(is.include) > 0 {
 		included = d.unpinned(alternatives(is.include))
@@ -69,7 +72,7 @@ func (w *comparison) restrictions(key string, o, n *API, old, new *Summary, d *D
 				}
 				for _, example := range examples {
 					for _, what := range is.opened(was, example) {
-						if !d.told(what, c) {
+						if !d.isReported(what, c) {
 							found.add(what, describe(c))
 						}
 					}
@@ -82,7 +85,7 @@ func (w *comparison) restrictions(key string, o, n *API, old, new *Summary, d *D
 	}
 }
 
-// findings collects in what operations are wider, and which selectors match those.
+// findings collects the ways in which operations are wider, with the selectors that match them.
 type findings struct {
 	order []string
 	of    map[string][]string
@@ -108,8 +111,8 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// unpinned returns the selectors without those that can match no operation but one that was compared: they name the operationId, or method and path, without
-// wildcards.
+// unpinned returns the selectors without those that can match only operations that were compared:
+// they contain the operationId, or method and path, without wildcards.
 func (d *Document) unpinned(selectors []config.Selector) []config.Selector {
 	if d == nil {
 		return selectors
@@ -131,14 +134,15 @@ func (d *Document) matched(sel config.Selector, s config.Subject) bool {
 	return false
 }
 
-// told reports whether it is known already that an operation of the document is wider in this, which the selector matches.
-func (d *Document) told(what string, sel config.Selector) bool {
+// isReported reports whether it is known already that an operation of the document that the
+// selector matches is wider in this way.
+func (d *Document) isReported(what string, sel config.Selector) bool {
 	return d != nil && slices.ContainsFunc(d.Opened[what], func(s config.Subject) bool { return d.matched(sel, s) })
 }
 
-// side is what restricts the operations of an API under one configuration.
+// side is the restrictions on the operations of an API under one configuration.
 type side struct {
-	name             string // "": that of the document, which is not known
+	name             string // "" for the name in the document, which is unknown
 	api              *API
 	all              *Summary
 	include, exclude config.Selectors
@@ -172,7 +176,7 @@ func sideOf(a *API, all *Summary) *side {
 	return s
 }
 
-// selectors returns those of the side that may match an operation of the API.
+// selectors returns the selectors of the side that may match an operation of the API.
 func (s *side) selectors() (all []config.Selector) {
 	all = append(alternatives(s.include), alternatives(s.exclude)...)
 	for _, r := range s.rules {
@@ -192,7 +196,8 @@ func alternatives(selectors config.Selectors) (all []config.Selector) {
 	return all
 }
 
-// changedSelectors returns the selectors that only one side has, or that stand in another place, in the order of the file.
+// changedSelectors returns the selectors that only one side has, or that have moved, in the order
+// of the file.
 func changedSelectors(was, is *side) (changed []config.Selector) {
 	differ := func(before, after []config.Selector) []config.Selector { return difference(was, is, before, after) }
 	changed = slices.Concat(differ(alternatives(was.include), alternatives(is.include)), differ(alternatives(was.exclude), alternatives(is.exclude)))
@@ -213,7 +218,7 @@ func changedSelectors(was, is *side) (changed []config.Selector) {
 	return union(changed, rest)
 }
 
-// difference returns the selectors that are on one side alone.
+// difference returns the selectors that only one side has.
 func difference(was, is *side, before, after []config.Selector) (changed []config.Selector) {
 	before = slices.DeleteFunc(before, func(s config.Selector) bool { return !was.reaches(s) })
 	after = slices.DeleteFunc(after, func(s config.Selector) bool { return !is.reaches(s) })
@@ -243,7 +248,8 @@ func (p rulePart) equal(o rulePart) bool {
 	return encode(p.selector) == encode(o.selector) && reflect.DeepEqual(p.set, o.set)
 }
 
-// ruleParts returns the rules for operations of the API, one for each alternative of their selectors.
+// ruleParts returns the rules for operations of the API, one for each alternative of their
+// selectors.
 func (s *side) ruleParts() (parts []rulePart) {
 	for _, r := range s.rules {
 		set := *r.Rule
@@ -257,7 +263,7 @@ func (s *side) ruleParts() (parts []rulePart) {
 	return parts
 }
 
-// union returns the selectors of both lists, each once.
+// union returns the selectors of both lists without duplicates.
 func union(a, b []config.Selector) (all []config.Selector) {
 	known := map[string]bool{}
 	for _, s := range slices.Concat(a, b) {
@@ -268,7 +274,7 @@ func union(a, b []config.Selector) (all []config.Selector) {
 	return all
 }
 
-// unnamed returns the selectors without the names of APIs where that of the API is known, and matched.
+// unnamed returns the selectors without the names of APIs if that of the API is known, and matched.
 func unnamed(name string, selectors ...config.Selector) []config.Selector {
 	if name != "" {
 		for i := range selectors {
@@ -278,7 +284,7 @@ func unnamed(name string, selectors ...config.Selector) []config.Selector {
 	return selectors
 }
 
-// describe names a selector as it may be written.
+// describe formats a selector in its configuration syntax.
 func describe(s config.Selector) string {
 	var keys []string
 	for _, k := range []struct {
@@ -295,7 +301,7 @@ func describe(s config.Selector) string {
 	return "{" + strings.Join(keys, ", ") + "}"
 }
 
-// effect is what the rules of a side make of an operation.
+// effect is the result of applying the rules of a side to an operation.
 type effect struct {
 	scopes        []string
 	condition     string
@@ -342,7 +348,7 @@ func (s *side) effectOn(op config.Subject) (e effect) {
 
 func (r *Rule) scoped() bool { return len(r.Scopes) > 0 || r.Unscoped }
 
-// opened lists what an operation needs less than it did.
+// opened returns the requirements of an operation that are lower than before.
 func (s *side) opened(was *side, op config.Subject) (what []string) {
 	before := op
 	if s.name != "" {
@@ -375,13 +381,14 @@ func (s *side) opened(was *side, op config.Subject) (what []string) {
 	return what
 }
 
-// needsFewerScopes reports whether the scopes that rules give are less than those before; none stand for the defaults, and for those of the document.
+// needsFewerScopes reports whether the scopes of rules require less than those before; no scopes
+// stand for the defaults and those of the document.
 func (s *side) needsFewerScopes(was *side, is, old []string) bool {
 	switch {
 	case len(is) > 0 && len(old) == 0 && was.api.DocumentScopes:
-		return true // which ones the document would name is not known
+		return true // the document's scopes are unknown
 	case len(is) == 0 && len(old) == 0:
-		return false // the defaults are compared by themselves
+		return false // the defaults are compared separately
 	}
 	return !AsStrict(orDefault(is, s.all.Auth), orDefault(old, was.all.Auth), was.all.Auth.Implies)
 }

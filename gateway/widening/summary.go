@@ -13,41 +13,43 @@ import (
 	"drawbridge/config"
 )
 
-// Summary is what a configuration allows and restricts. Locations and conditions are digests, because they may hold secrets.
+// Summary is what a configuration allows and restricts. Locations and conditions are digests,
+// because they may contain secrets.
 type Summary struct {
-	// Auth is nil where the configuration has none, or auth.anonymous.
+	// Auth is nil without auth in the configuration, or with auth.anonymous.
 	Auth *Auth `json:"auth,omitempty"`
-	// Anonymous tells that everybody is served in so many words.
+	// Anonymous reports that anonymous access is configured explicitly.
 	Anonymous bool `json:"anonymous,omitempty"`
 
 	Hosts        []string       `json:"hosts,omitempty"`
 	AdminHosts   []string       `json:"admin_hosts,omitempty"`
 	Origins      []string       `json:"origins,omitempty"`
 	Proxies      []netip.Prefix `json:"proxies,omitempty"`
-	ClientCAs    bool           `json:"client_cas,omitempty"` // clients need a certificate
-	Clients      []string       `json:"clients,omitempty"`    // digests of the certificates of their authorities; nil: not known
+	ClientCAs    bool           `json:"client_cas,omitempty"` // client certificates are required
+	Clients      []string       `json:"clients,omitempty"`    // digests of the certificates of their authorities; nil if unknown
 	TLS          bool           `json:"tls,omitempty"`
-	Local        bool           `json:"local,omitempty"`         // only this machine reaches the listener for clients
-	AdminLocal   bool           `json:"admin_local,omitempty"`   // and that for operators
-	AdminRefuses bool           `json:"admin_refuses,omitempty"` // nobody reloads or accepts by a request
+	Local        bool           `json:"local,omitempty"`         // the listener for clients is on loopback
+	AdminLocal   bool           `json:"admin_local,omitempty"`   // the listener for operators is on loopback
+	AdminRefuses bool           `json:"admin_refuses,omitempty"` // reload and accept by request are disabled
 	Lock         string         `json:"lock,omitempty"`          // digest of the path
-	Confirm      bool           `json:"confirm,omitempty"`       // destructive tools wait for consent
-	Refuse       bool           `json:"refuse,omitempty"`        // without consent the call is refused
-	Exempt       []string       `json:"exempt,omitempty"`        // scopes with which nobody is asked
+	Confirm      bool           `json:"confirm,omitempty"`       // destructive tools need consent
+	Refuse       bool           `json:"refuse,omitempty"`        // without consent the call is rejected
+	Exempt       []string       `json:"exempt,omitempty"`        // scopes whose holders need no consent
 	CallbackURLs []string       `json:"callback_urls,omitempty"`
 	Endpoints    []Endpoint     `json:"endpoints,omitempty"`
 	Prompts      []Prompt       `json:"prompts,omitempty"`
 	APIs         []API          `json:"apis"`
-	Closed       []string       `json:"closed,omitempty"` // what is refused without Redis, and protects
-	// Audit and Outside are nil if they are not known, because an earlier version has written the record.
+	Closed       []string       `json:"closed,omitempty"` // protections that reject while Redis is unavailable
+	// Audit and Outside are nil if unknown, in a record of an earlier version.
 	Audit   *Audit            `json:"audit"`
 	Outside map[string]string `json:"outside"`
-	// Gone are APIs of earlier configurations, with what restricted them: one that comes back is compared with what it was.
+	// Gone are removed APIs with their restrictions: one that reappears is compared with its last
+	// version.
 	Gone        []API    `json:"gone,omitempty"`
 	GonePrompts []Prompt `json:"gone_prompts,omitempty"`
 }
 
-// Auth is the part of auth that decides who may call.
+// Auth is the part of auth that determines access.
 type Auth struct {
 	Issuers       []Issuer            `json:"issuers"`
 	DefaultScopes []string            `json:"default_scopes,omitempty"`
@@ -57,7 +59,7 @@ type Auth struct {
 	Nonce         bool                `json:"nonce,omitempty"`
 }
 
-// Issuer is an issuer without the secret with which it is asked.
+// Issuer is an issuer without its client secret.
 type Issuer struct {
 	URL           string   `json:"url"`
 	Preset        string   `json:"preset,omitempty"`
@@ -76,18 +78,18 @@ type Issuer struct {
 	CAFile        string   `json:"ca_file,omitempty"` // digest of the path
 }
 
-// Endpoint is a further endpoint.
+// Endpoint is an additional endpoint.
 type Endpoint struct {
 	Name          string   `json:"name"`
 	Match         string   `json:"match,omitempty"`
 	DefaultScopes []string `json:"default_scopes,omitempty"`
 }
 
-// Prompt is a prompt that needs scopes of its own.
+// Prompt is a prompt with scopes of its own.
 type Prompt struct {
 	Name   string   `json:"name"`
-	Scopes []string `json:"scopes,omitempty"` // none: the defaults
-	// Endpoints have it, besides /mcp; nil: that is not known.
+	Scopes []string `json:"scopes,omitempty"` // empty for the defaults
+	// Endpoints are those with the prompt, besides /mcp; nil if unknown.
 	Endpoints []string `json:"endpoints"`
 }
 
@@ -95,7 +97,8 @@ type Prompt struct {
 type API struct {
 	Name string `json:"name,omitempty"`
 	Spec string `json:"spec"` // digest of the location
-	// Entry is a digest of the location in the file: the directory, for a document of one.
+	// Entry is a digest of the location in the file, which is the directory for documents in a
+	// directory.
 	Entry string `json:"entry"`
 
 	Include        string         `json:"include,omitempty"`
@@ -116,28 +119,30 @@ type API struct {
 	Redirected     bool           `json:"redirected,omitempty"` // requests follow redirects of the service
 	Dropped        []string       `json:"dropped,omitempty"`    // arguments that are not sent
 	Rules          []Rule         `json:"rules,omitempty"`
-	// Identities are what tells the service who calls; nil: that is not known, and neither is what rules say of jobs.
+	// Identities are the identities that the service sees; nil if unknown, and then so is what
+	// rules allow for jobs.
 	Identities map[string]string `json:"identities"`
 }
 
-// Rule is the part of a rule that restricts calls, or takes a restriction back.
+// Rule is the part of a rule that restricts calls, or lifts a restriction.
 type Rule struct {
 	Match     string   `json:"match"`
-	API       []string `json:"api,omitempty"` // patterns for names of APIs, if each selector has some
+	API       []string `json:"api,omitempty"` // patterns for API names, if each selector has some
 	Scopes    []string `json:"scopes,omitempty"`
 	Unscoped  bool     `json:"unscoped,omitempty"` // an empty list of scopes: the defaults
 	Condition string   `json:"condition,omitempty"`
 	Confirm   *bool    `json:"confirm,omitempty"`
-	Asked     []string `json:"asked,omitempty"` // arguments that the user is asked for in any case
+	Asked     []string `json:"asked,omitempty"` // arguments that are always elicited
 	Asks      bool     `json:"asks,omitempty"`  // the rule has inputs
 	Hidden    []string `json:"hidden,omitempty"`
-	Caches    bool     `json:"caches,omitempty"` // the rule has a cache, or takes one back
-	Shared    bool     `json:"shared,omitempty"` // answers are given to other callers
+	Caches    bool     `json:"caches,omitempty"` // the rule enables or disables caching
+	Shared    bool     `json:"shared,omitempty"` // responses are shared among callers
 	HasJob    bool     `json:"has_job,omitempty"`
-	Job       []string `json:"job,omitempty"` // what a job may do besides asking for its state
+	Job       []string `json:"job,omitempty"` // requests that a job may cause besides those for its status
 }
 
-// Of summarizes a configuration. before is the summary of the one that it follows, whose APIs are remembered; nil if there is none.
+// Of summarizes a configuration. before is the summary of the preceding one, whose removed APIs are
+// kept; nil if there is none.
 func Of(c *config.Config, before *Summary) *Summary {
 	s := &Summary{
 		Anonymous: c.Auth != nil && c.Auth.Anonymous, Auth: authOf(c),
@@ -170,7 +175,7 @@ func Of(c *config.Config, before *Summary) *Summary {
 	return s
 }
 
-// remember adds what the configuration before had, or remembered, and this one has not.
+// remember adds what the preceding configuration had or remembered, and this one has not.
 func (s *Summary) remember(before *Summary) {
 	known := slices.Concat(before.APIs, before.Gone)
 	_, succeeded := Pair(known, s.APIs, API.equal, API.same)
@@ -187,7 +192,7 @@ func (s *Summary) remember(before *Summary) {
 	}
 }
 
-// maxGone is the most APIs, and the most prompts, that are remembered.
+// maxGone is the maximum number of remembered APIs, and of prompts.
 const maxGone = 256
 
 func (a API) equal(other API) bool { return reflect.DeepEqual(a, other) }
@@ -214,7 +219,7 @@ func authOf(c *config.Config) *Auth {
 	return a
 }
 
-// passedHeaders names the headers that are passed on, and those that they become.
+// passedHeaders returns the headers that are passed through, with the names that the service gets.
 func passedHeaders(headers []config.PassedHeader) (names []string) {
 	for _, h := range headers {
 		names = append(names, h.From+" "+h.To)
@@ -260,7 +265,8 @@ func apiOf(c *config.Config, api *config.API) API {
 	return a
 }
 
-// mayMatch reports whether selectors may match operations of an API. One without a name has that of its document, which is not known here.
+// mayMatch reports whether selectors may match operations of an API. An API without a name has that
+// of its document, which is unknown here.
 func mayMatch(selectors config.Selectors, name string) bool {
 	return slices.ContainsFunc(selectors, func(sel config.Selector) bool {
 		return name == "" || len(sel.API) == 0 || config.Selector{API: sel.API}.Match(config.Subject{API: name})
@@ -289,7 +295,8 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden) > 0 || one.Caches || one.HasJob
 }
 
-// Asked returns the arguments that the user gives in any case, and that no caller can give.
+// Asked returns the arguments that are always elicited from the user, so that no caller can set
+// them.
 func Asked(inputs []config.Input) (names []string) {
 	for i := range inputs {
 		if inputs[i].When != config.InputAlways {
@@ -304,7 +311,8 @@ func Asked(inputs []config.Input) (names []string) {
 	return slices.Compact(names)
 }
 
-// JobCalls returns what a job may do besides asking at its URL how it stands: calls of operations, which need be no tools, and other requests.
+// JobCalls returns the requests that a job may cause besides those for its status: calls of
+// operations, which need not be tools, and others.
 func JobCalls(j *config.Job) (calls []string) {
 	if j == nil || j.Off() {
 		return nil
@@ -331,7 +339,8 @@ func JobCalls(j *config.Job) (calls []string) {
 	return slices.Compact(calls)
 }
 
-// Hidden returns the fields that leave no answer. One that is removed stands there once more: where it is masked, its name is seen.
+// Hidden returns the fields that are hidden in responses. A removed field has two entries, because
+// a masked one is weaker: its name is visible.
 func Hidden(s *config.SensitiveFields) (fields []string) {
 	for field, action := range s.All() {
 		fields = append(fields, field.String())
@@ -343,7 +352,7 @@ func Hidden(s *config.SensitiveFields) (fields []string) {
 	return slices.Compact(fields)
 }
 
-// digest names a text that may hold a secret; "" for none.
+// digest returns a digest of a text that may be secret; "" for none.
 func digest(text string) string {
 	if text == "" {
 		return ""
@@ -352,7 +361,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// encode writes a value of the configuration so that equal ones have equal texts; "" for an empty one.
+// encode encodes a configuration value so that equal values have equal texts; "" for an empty one.
 func encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil || strings.Trim(string(text), "[]{}") == "" || string(text) == "null" {
