@@ -6,19 +6,20 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// Annotations are the behaviour hints of a tool (MCP ToolAnnotations). All are explicit, because the defaults of the
-// protocol say the contrary of what most operations do.
+// Annotations are the behavior hints of a tool (MCP ToolAnnotations). All are explicit, because the
+// defaults of the protocol are wrong for most operations.
 type Annotations struct {
-	ReadOnly    bool // nothing is changed
-	Destructive bool // something may be replaced or removed, rather than only added
-	Idempotent  bool // a second call with the same arguments changes nothing more
-	OpenWorld   bool // the tool reaches a system outside
+	ReadOnly    bool // no side effects
+	Destructive bool // may replace or remove data, rather than only add
+	Idempotent  bool // repeated calls with the same arguments have no further effect
+	OpenWorld   bool // the tool interacts with an external system
 }
 
-// annotations follow from the method alone (RFC 9110 section 9.2, S11): safe methods read, and are idempotent; PUT replaces
-// and DELETE removes the state of a resource, both idempotent; PATCH (RFC 5789) changes it in place. POST may do anything
-// (section 9.3.3), and nothing is known of other methods, so the worst is assumed of them: destructiveHint false would
-// promise that a call only adds. Every operation reaches a service that the gateway doesn't control.
+// annotations follow from the method only (RFC 9110 section 9.2, S11): safe methods are read-only
+// and idempotent; PUT replaces and DELETE removes the state of a resource, both idempotent; PATCH
+// (RFC 5789) modifies it in place. For POST, which may do anything (section 9.3.3), and unknown
+// methods the worst is assumed: destructiveHint false would promise that a call only adds. Every
+// operation reaches an external service.
 func annotations(method string) Annotations {
 	a := Annotations{OpenWorld: true}
 	a.ReadOnly, a.Idempotent = httpmethod.IsSafe(method), httpmethod.IsIdempotent(method)

@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi"
 )
 
-// A Catalog is a set of tools, sorted by name. It is immutable.
+// Catalog is a set of tools, sorted by name. It is immutable.
 type Catalog struct {
 	tools   []*Tool
 	byName  map[string]*Tool
@@ -16,50 +16,52 @@ type Catalog struct {
 	pace    *openapi.Pace
 }
 
-// An API is one upstream service with its operations.
+// API is an upstream service with its operations.
 type API struct {
 	Name       string
-	Former     string // the name that the release before gave it; "": the same
+	Former     string // the name that the previous release gave it; "" if unchanged
 	Operations []*openapi.Operation
-	// Choose says what the configuration wants of an operation, and whether it becomes a tool. It is called once for each
-	// operation. Nil: all become tools.
+	// Choose returns the configuration of an operation, and whether it becomes a tool. It is called
+	// once for each operation. If nil, all become tools.
 	Choose func(*openapi.Operation) (Choice, bool)
 }
 
-// A Choice is what the configuration says of one operation. What is "" is made from the document.
+// Choice is the configuration of one operation. Empty values are derived from the document.
 type Choice struct {
 	Name        string // used without the API's prefix
 	Title       string
 	Description string
 	Hidden      bool // no view lists the tool
-	// ParamHeaders are arguments that clients repeat in headers, in the order of the names of the arguments.
+	// ParamHeaders are arguments that clients mirror in headers, in the order of the argument
+	// names.
 	ParamHeaders []ParamHeader
-	// Shapeless tells that the answer hasn't the shape that the document gives it: the tool has no output schema.
+	// Shapeless reports that the response does not have the documented shape: the tool has no
+	// output schema.
 	Shapeless bool
-	// Shown is the operation as callers see its arguments; nil: as it is.
+	// Shown is the operation with the arguments that callers see; nil if they are unchanged.
 	Shown *openapi.Operation
 }
 
-// Prefix says when tool names begin with the name of their API.
+// Prefix determines when tool names begin with the name of their API.
 type Prefix uint8
 
-// The rules of prefixes.
+// Values of [Prefix].
 const (
-	Auto Prefix = iota // when more than one API is configured
+	Auto Prefix = iota // if more than one API is configured
 	Always
 	Never
 )
 
-// Options are the rules of names. The zero value is the default.
+// Options are the naming rules. The zero value is the default.
 type Options struct {
 	Prefix  Prefix
-	APIs    int           // how many APIs are configured, whether or not all of them are in the catalog; 0: those given to Build
-	MaxName int           // longest name in bytes, 16 to 128; 0: 64
-	Pace    *openapi.Pace // of the work; nil: it makes way for nobody
+	APIs    int           // number of configured APIs, whether or not all of them are in the catalog; 0 for those given to Build
+	MaxName int           // maximum length of a name in bytes, 16 to 128; 0 for 64
+	Pace    *openapi.Pace // pace of the work; nil if it does not yield
 }
 
-// Build makes the catalog of all operations that are exposed. Those that aren't still count for clashes of names, so
-// that excluding one operation doesn't rename another.
+// Build creates the catalog of all exposed operations. Others still count for name clashes, so that
+// excluding one operation does not rename another.
 func Build(apis []API, o Options) *Catalog {
 	var candidates []*candidate
 	for _, api := range apis {
@@ -89,16 +91,16 @@ func Build(apis []API, o Options) *Catalog {
 	return c
 }
 
-// All returns the tools by name. Do not change the slice.
+// All returns the tools by name. The slice must not be modified.
 func (c *Catalog) All() []*Tool { return c.tools }
 
-// Clashes returns the names that tools of several APIs would have. Do not change the slice.
+// Clashes returns the names that tools of several APIs would have. The slice must not be modified.
 func (c *Catalog) Clashes() []Clash { return c.clashes }
 
-// Lookup returns the tool of that name, nil if there is none.
+// Lookup returns the tool with that name, nil if there is none.
 func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
 
-// Only returns the catalog of those tools that keep keeps, which is asked by name. They have the names that they have here.
+// Only returns the catalog of those tools for which keep returns true, with unchanged names.
 func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
 	part := &Catalog{byName: map[string]*Tool{}}
 	for _, t := range c.tools {
@@ -110,16 +112,16 @@ func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
 	return part
 }
 
-// A Diff tells two catalogs apart. Names are sorted.
+// Diff is the difference between two catalogs. Names are sorted.
 type Diff struct {
 	Added, Removed []string
-	Changed        []string // the definition, the API, the method or the path is another
+	Changed        []string // the definition, the API, the method or the path has changed
 }
 
-// Empty tells that nothing differs.
+// Empty reports whether nothing differs.
 func (d Diff) Empty() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Diff returns what has changed since old, which may be nil.
+// Diff returns the changes since old, which may be nil.
 func (c *Catalog) Diff(old *Catalog) Diff {
 	if old == nil {
 		old = &Catalog{}

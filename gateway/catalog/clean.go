@@ -6,7 +6,7 @@ import (
 	"drawbridge/openapi"
 )
 
-// clean makes a text fit to be read by a model (S8), and takes out blank lines but one. Markdown stays.
+// clean sanitizes a text for a model (S8), and reduces blank lines to one. It keeps Markdown.
 func clean(text string) string {
 	text = openapi.Clean(text)
 	var b strings.Builder

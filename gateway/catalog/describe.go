@@ -11,13 +11,14 @@ import (
 
 const (
 	maxTitle       = 100
-	longTitle      = 60   // where the words of an operation's id, if it has several, are the better title
-	maxDescription = 1024 // some clients refuse longer ones
+	longTitle      = 60   // above this length, the words of an operation's id, if it has several, are the better title
+	maxDescription = 1024 // some clients reject longer ones
 )
 
-// title returns the name for people: the configured one, else the first sentence of the summary, else the operation's id
-// in words, else method and path. It is one line, without Markdown: clients show it as it is. A sentence that is too long
-// for a list of names gives way to the operation's id.
+// title returns the display name: the configured one, else the first sentence of the summary, else
+// the operation's id in words, else method and path. It is one line without Markdown, because
+// clients show it unchanged. A sentence too long for a list of names is replaced by the operation's
+// id.
 func title(op *openapi.Operation, choice Choice) string {
 	if text := oneLine(clean(choice.Title)); text != "" {
 		return truncate.Words(text, maxTitle)
@@ -33,14 +34,14 @@ func title(op *openapi.Operation, choice Choice) string {
 	return truncate.Words(endpoint(op), maxTitle)
 }
 
-// describe returns the text for models. It begins with what the document says and ends with what a call returns, and with
-// an example of a call if the document has one; aside, which may be "", stands before that. A configured description stands
-// for itself.
+// describe returns the description for models. It begins with the document's text and ends with
+// what a call returns, and with an example call if the document has one, preceded by aside, which
+// may be "". A configured description is used unchanged.
 func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if text := clean(choice.Description); text != "" {
 		return truncate.Words(text, maxDescription)
 	}
-	body := says(op)
+	body := documentText(op)
 	if op.Deprecated && !hasPrefixFold(body, "deprecated.") {
 		body = "Deprecated. " + body
 	}
@@ -54,10 +55,10 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	}
 	separator := " "
 	if strings.Contains(body, "\n") {
-		separator = "\n\n" // the body may end in a list or a table, which the sentence must not become a part of
+		separator = "\n\n" // the body may end in a list or a table, which must not absorb the sentence
 	}
 	if text := string(op.Example); text != "" {
-		// A call to copy is worth less than the words that it would push out.
+		// An example call is worth less than the words that it would displace.
 		if text = separator + "Example: " + text; utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
 			tail += text
 		}
@@ -65,8 +66,9 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	return truncate.Words(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
 }
 
-// says returns summary and description as one text of whole sentences; method and path when there is neither.
-func says(op *openapi.Operation) string {
+// documentText returns summary and description as complete sentences; method and path if there is
+// neither.
+func documentText(op *openapi.Operation) string {
 	summary, description := oneLine(clean(op.Summary)), clean(op.Description)
 	switch {
 	case summary == "" && description == "":
@@ -79,10 +81,11 @@ func says(op *openapi.Operation) string {
 	return sentence(summary) + "\n\n" + sentence(description)
 }
 
-// endpoint names an operation of which nothing else is known.
+// endpoint describes an operation by method and path.
 func endpoint(op *openapi.Operation) string { return oneLine(clean(op.Method + " " + op.Path)) }
 
-// sentence ends text with a full stop if it ends with a letter or a digit, a bracket, a quote or a slash.
+// sentence adds a full stop to a text that ends with a letter or a digit, a bracket, a quote or a
+// slash.
 func sentence(text string) string {
 	if r, _ := utf8.DecodeLastRuneInString(text); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`)]}"'/`, r) {
 		return text + "."
@@ -90,7 +93,8 @@ func sentence(text string) string {
 	return text
 }
 
-// words turns an identifier into words: "listOrdersByID" and "list-orders_by.ID" become "List orders by ID".
+// words splits an identifier into words: "listOrdersByID" and "list-orders_by.ID" become "List
+// orders by ID".
 func words(id string) string {
 	var b strings.Builder
 	runes := []rune(id)
@@ -99,7 +103,8 @@ func words(id string) string {
 			b.WriteByte(' ')
 			continue
 		}
-		// A word begins at a capital after a small letter, and at a capital before a small letter: "getHTTPHeaders", "v1Get".
+		// A word begins at a capital after a small letter, and at a capital before a small letter:
+		// "getHTTPHeaders", "v1Get".
 		if i > 0 && unicode.IsUpper(r) &&
 			(unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			b.WriteByte(' ')

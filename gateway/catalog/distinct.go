@@ -8,11 +8,12 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// maxAside is the most characters of an id or a tag in a description.
+// maxAside is the maximum number of characters of an id or a tag in a description.
 const maxAside = 80
 
-// describeAll describes the candidates that become tools. Where several of an API would have the same description, each gets its
-// first tag, if that is of none of the others, or else its method and path: a model has nothing else to choose by.
+// describeAll describes the candidates that become tools. If several of an API would have the same
+// description, each gets its first tag, unless others have the same, or else its method and path,
+// so that a model can distinguish them.
 func describeAll(candidates []*candidate, pace *openapi.Pace) {
 	type key struct{ api, description string }
 	same := make(map[key][]*candidate, len(candidates))
@@ -52,8 +53,8 @@ func describeAll(candidates []*candidate, pace *openapi.Pace) {
 	}
 }
 
-// lostID returns a sentence with the operation's id where the name of the tool doesn't tell it, since it is in other letters, and
-// neither does the description; else "".
+// lostID returns a sentence with the operation's id if neither the tool's name, which is in other
+// letters, nor the description contains it; else "".
 func (c *candidate) lostID() string {
 	id := oneLine(clean(c.op.ID))
 	if c.choice.Name != "" || !strings.ContainsFunc(id, unicode.IsLetter) || strings.Contains(c.said, id) {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// rememberFormer gives the candidates the names that the release before gave them, where these are others: approvals are known by them
-// for one release.
-func rememberFormer(candidates []*candidate, o Options) {
+// setFormerNames sets the names that the previous release gave the candidates, if they differ:
+// approvals are looked up by them for one release.
+func setFormerNames(candidates []*candidate, o Options) {
 	if !slices.ContainsFunc(candidates, func(c *candidate) bool { return c.renamed || c.api != c.formerAPI }) {
 		return
 	}
 	before := make([]*candidate, len(candidates))
 	for i, c := range candidates {
 		b := &candidate{api: c.formerAPI, op: c.op, choice: c.choice}
-		b.readFormer(o.prefixed())
+		b.deriveFormer(o.prefixed())
 		b.suffixed = len(b.full) > o.limit()
 		b.rename(o.limit())
 		before[i] = b
@@ -27,8 +27,9 @@ func rememberFormer(candidates []*candidate, o Options) {
 	}
 }
 
-// readFormer reads the full name as the release before did, which left out all letters outside ASCII.
-func (c *candidate) readFormer(prefixed bool) {
+// deriveFormer derives the full name as the previous release did, which omitted all letters outside
+// ASCII.
+func (c *candidate) deriveFormer(prefixed bool) {
 	name := sanitize(c.choice.Name)
 	if name != "" {
 		c.full = name

@@ -2,8 +2,8 @@ package catalog
 
 import "strings"
 
-// unmarked takes the Markdown out of a text: of a link or an image its text stays, of emphasis and code what is marked.
-// An underscore is more often part of a name than a mark, and stays.
+// unmarked removes Markdown from a text: links and images are replaced by their text, emphasis and
+// code by what is marked. An underscore is more often part of a name than markup, and stays.
 func unmarked(text string) string {
 	if !strings.ContainsAny(text, "[*`") {
 		return text
@@ -35,8 +35,8 @@ func unmarked(text string) string {
 
 func unquoted(label string) string { return strings.NewReplacer("`", "", "**", "").Replace(label) }
 
-// link reads the inline link that text begins with (CommonMark section 6.3); its size is 0 if there is none. A label with
-// brackets of its own is none, so that no text is read many times.
+// link parses the inline link that text begins with (CommonMark section 6.3); its size is 0 if
+// there is none. Labels with nested brackets are not recognized, which keeps parsing linear.
 func link(text string) (label string, size int) {
 	const longest = 500
 	text = text[:min(len(text), longest)]

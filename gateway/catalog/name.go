@@ -12,32 +12,33 @@ import (
 	"drawbridge/openapi/latin"
 )
 
-// A candidate is an operation on its way to a name.
+// candidate is an operation that is being named.
 type candidate struct {
 	api       string
-	formerAPI string // the name of the API in the release before
+	formerAPI string // the name of the API in the previous release
 	op        *openapi.Operation
 	choice    Choice
 	exposed   bool
 
-	full string // the name that it would have were it alone, of any length
-	// lost tells that full was transliterated, and that others would read the same.
+	full string // the name without clashes, of any length
+	// lost reports that full was transliterated from a form that others share.
 	lost bool
-	// derived tells that the document doesn't have full in these letters: it makes way for one that stands there so.
+	// derived reports that the document does not contain full in these letters: it yields to a name
+	// that does.
 	derived bool
-	// renamed tells that the release before read another full name.
+	// renamed reports that the previous release derived another full name.
 	renamed bool
-	// long is the name to go back to where full is a part of it; "": full is all of it.
+	// long is the id that full is a part of, used if full clashes; "" if full is all of it.
 	long     string
-	suffixed bool // it is one of a clash, had to be cut, or is lost
-	ordinal  int  // among those that a hash doesn't tell apart
+	suffixed bool // the name has a suffix because of a clash, its length, or loss
+	ordinal  int  // among those with equal hashes
 	name     string
-	former   string // the name that the release before gave it; "": the same
+	former   string // the name in the previous release; "" if unchanged
 
-	said, description string // for models: as the document says it, and with what tells it from others
+	said, description string // for models: from the document, and with what distinguishes it
 }
 
-// shown is the operation as callers see its arguments.
+// shown returns the operation with the arguments that callers see.
 func (c *candidate) shown() *openapi.Operation {
 	if c.choice.Shown != nil {
 		return c.choice.Shown
@@ -50,19 +51,21 @@ const (
 	digits         = 8 // of the hash in a suffix
 )
 
-// A Clash is a name that tools of several APIs would have. As long as all of these are there, each has another instead, which ends in a hash.
+// Clash is a name that tools of several APIs would have. While all of them exist, each has another
+// name that ends in a hash.
 type Clash struct {
 	Name string
 	APIs []string // sorted
 }
 
-// name gives every candidate a name of its own (D11). A name depends on the operation, the options and the clashes, and
-// on nothing else, so that no order can change it (S9). Clashes between APIs, which it returns, depend on which of them could be read.
+// name gives every candidate a unique name (D11). A name depends on the operation, the options and
+// the clashes only, so that no order can change it (S9). Clashes between APIs, which it returns,
+// depend on which of them could be read.
 func name(candidates []*candidate, o Options) (between []Clash) {
 	limit, prefixed := o.limit(), o.prefixed()
 	functions := functionsOf(candidates)
 	for _, c := range candidates {
-		c.readName(prefixed)
+		c.derive(prefixed)
 		if f := functions[c]; f != "" && len(c.full) > limit && c.choice.Name == "" {
 			if prefixed {
 				f = prefix(c.api, f)
@@ -75,7 +78,7 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 		c.rename(limit)
 	}
 	between = settleAll(candidates, limit)
-	rememberFormer(candidates, o)
+	setFormerNames(candidates, o)
 	return between
 }
 
@@ -88,9 +91,10 @@ func (o Options) limit() int {
 
 func (o Options) prefixed() bool { return o.Prefix == Always || o.Prefix == Auto && o.APIs > 1 }
 
-// settleAll tells the names apart that are the same.
+// settleAll resolves clashes of names.
 func settleAll(candidates []*candidate, limit int) (between []Clash) {
-	// A name with a suffix can be the full name of another. That one then gets its own suffix, until all are different.
+	// A name with a suffix can equal the full name of another. That one then gets its own suffix,
+	// until all are different.
 	clashes := clashesOf(candidates)
 	between = betweenAPIs(clashes)
 	for ; len(clashes) > 0; clashes = clashesOf(candidates) {
@@ -104,7 +108,7 @@ func settleAll(candidates []*candidate, limit int) (between []Clash) {
 	return between
 }
 
-// betweenAPIs returns those of the clashes that have to do with a tool and another API, by name.
+// betweenAPIs returns the clashes of a tool with another API, by name.
 func betweenAPIs(clashes [][]*candidate) (between []Clash) {
 	for _, same := range clashes {
 		var apis []string
@@ -122,13 +126,14 @@ func betweenAPIs(clashes [][]*candidate) (between []Clash) {
 	return between
 }
 
-// settle gives the suffix to all of a clash, or to those alone that make way. Those that have the same name even with their hashes, having the same method
-// and path or hashes that begin alike, are counted, in an order that only depends on themselves.
+// settle adds the suffix to all candidates of a clash, or only to those that yield. Candidates with
+// equal names even with their hashes, because of equal method and path or hash prefixes, are
+// numbered in an order that depends on themselves only.
 func settle(clash []*candidate) {
 	more := false
 	for _, c := range clash {
 		if c.derived && !c.suffixed {
-			c.makeWay()
+			c.yield()
 			more = true
 		}
 	}
@@ -150,17 +155,18 @@ func settle(clash []*candidate) {
 	}
 }
 
-// makeWay gives a derived name the suffix. A function's name becomes the id again that it is a part of.
-func (c *candidate) makeWay() {
+// yield gives a derived name the suffix. A function's name is replaced by the id that it is a part
+// of.
+func (c *candidate) yield() {
 	if c.long != "" {
 		c.full = c.long
 	}
 	c.suffixed = true
 }
 
-// readName reads the full name: the configured one, the operation's id, or else method and path, which also stand for an id
-// without letters.
-func (c *candidate) readName(prefixed bool) {
+// derive derives the full name: the configured one, the operation's id, or else method and path,
+// which also replace an id without letters.
+func (c *candidate) derive(prefixed bool) {
 	if name := sanitize(c.choice.Name); name != "" {
 		c.full = name
 		return
@@ -195,7 +201,7 @@ func transliterated(text string) (name string, lost bool) {
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
-// rename cuts and suffixes the full name as is needed.
+// rename truncates and suffixes the full name as needed.
 func (c *candidate) rename(limit int) {
 	if c.name = c.full; c.suffixed {
 		c.name = cut(c.full, limit-digits-1) + "_" + c.hash()[:digits]
@@ -213,7 +219,8 @@ func cut(name string, limit int) string {
 	return strings.TrimRight(name, "_-")
 }
 
-// hash is that of what tells operations apart in every version of a document: its API, method and path template.
+// hash returns the hash of what identifies an operation in every version of a document: its API,
+// method and path template.
 func (c *candidate) hash() string {
 	sum := sha256.Sum256([]byte(c.api + "\x00" + c.op.Method + "\x00" + c.op.Path))
 	return hex.EncodeToString(sum[:])
@@ -234,7 +241,8 @@ func clashesOf(candidates []*candidate) [][]*candidate {
 	return found
 }
 
-// sanitize replaces every run of characters outside [A-Za-z0-9_-] by one "_". Those at the ends go.
+// sanitize replaces every run of characters outside [A-Za-z0-9_-] by one "_", and trims them at the
+// ends.
 func sanitize(s string) string {
 	var b strings.Builder
 	gap := false

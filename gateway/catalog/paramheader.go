@@ -7,16 +7,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ParamHeader is an argument that clients repeat in the header Mcp-Param-Name, so that what is between can route by it
-// (2026-07-28 streamable-http, Custom Headers from Tool Parameters).
+// ParamHeader is an argument that clients mirror in the header Mcp-Param-Name, so that
+// intermediaries can route by it (2026-07-28 streamable-http, Custom Headers from Tool Parameters).
 type ParamHeader struct{ Argument, Name string }
 
-// paramHeaderKey is the keyword of the schema of such an argument.
+// paramHeaderKey is the schema keyword of such an argument.
 const paramHeaderKey = `"x-mcp-header":`
 
-// holdable returns those whose argument is declared as a string, an integer or a boolean, and as nothing else: of other values
-// the revision has no form (mcp-H6).
-func (t *Tool) holdable(all []ParamHeader) (kept []ParamHeader) {
+// headerSafe returns those whose argument is declared as a string, an integer or a boolean only:
+// the revision defines no encoding for others (mcp-H6).
+func (t *Tool) headerSafe(all []ParamHeader) (kept []ParamHeader) {
 	if len(all) == 0 {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (t *Tool) holdable(all []ParamHeader) (kept []ParamHeader) {
 	return kept
 }
 
-// appendMarked appends an input schema with the keyword in the arguments that are repeated.
+// appendMarked appends an input schema with the keyword in the mirrored arguments.
 func (t *Tool) appendMarked(dst, input []byte) []byte {
 	dst = append(dst, '{')
 	for key, value := range jsonscan.Members(input) {

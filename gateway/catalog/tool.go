@@ -7,31 +7,34 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// A Tool is an operation under the name and in the words in which clients see it. It is immutable.
+// Tool is an operation with the name and texts that clients see. It is immutable.
 type Tool struct {
 	Name        string // [A-Za-z0-9_-], unique in its catalog
-	Title       string // for people, never empty
+	Title       string // display name, never empty
 	Description string // for models, never empty, at most 1,024 characters
-	// Said is Description without what was added from id, tag or path to tell the tool from others.
+	// Said is Description without additions from id, tag or path that distinguish the tool from
+	// others.
 	Said        string
 	API         string // name of the API that the operation belongs to
 	Operation   *openapi.Operation
 	Annotations Annotations
-	// ParamHeaders are the arguments that clients repeat in headers; those that no header can hold are left out.
+	// ParamHeaders are the arguments that clients mirror in headers, without those that a header
+	// can't represent.
 	ParamHeaders []ParamHeader
 	Hidden       bool // no view lists it
-	Shapeless    bool // it has no output schema, whatever the operation has
-	// Wanted is the name that the tool would have were it alone and names of any length; "" if it has that.
+	Shapeless    bool // it has no output schema, even if the operation has
+	// Wanted is the name without clashes and length limit; "" if the tool has that.
 	Wanted string
-	// Lost tells that Wanted was transliterated, and that other names would read the same.
+	// Lost reports that Wanted was transliterated from a form that others share.
 	Lost bool
-	// Former is the name that the release before gave the tool, FormerAPI that of the API; "": the same. Approvals are known by them for
-	// one release.
+	// Former is the name that the previous release gave the tool, FormerAPI that of the API; "" if
+	// unchanged. Approvals are looked up by them for one release.
 	Former, FormerAPI string
 
-	// shown is the operation as clients see it: its schemas are published.
+	// shown is the operation as clients see it, with the published schemas.
 	shown *openapi.Operation
-	// The definition in pieces, to be joined by appendDefinition. The schemas are taken from the operation.
+	// The pieces of the definition, joined by appendDefinition. The schemas are taken from the
+	// operation.
 	head     []byte // {"name":…
 	title    []byte // the title as a JSON string
 	middle   []byte // ,"description":…,"inputSchema":
@@ -56,17 +59,17 @@ func newTool(c *candidate) *Tool {
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
 	t.middle = append(t.middle, `,"inputSchema":`...)
 	t.annotate = t.Annotations.append([]byte(`,"annotations":{`))
-	t.ParamHeaders = t.holdable(c.choice.ParamHeaders)
+	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
 	return t
 }
 
-// Definition returns the tool as tools/list shows it to clients that know f.
+// Definition returns the tool as in tools/list for clients with the features f.
 func (t *Tool) Definition(f Features) []byte {
 	return t.appendDefinition(make([]byte, 0, t.size(f)), f)
 }
 
-// Tokens estimates how many tokens the tool takes in a model's context: a quarter of the bytes of its definition, in the
-// profile that its API is configured with.
+// Tokens estimates the tokens that the tool uses in a model's context: a quarter of the bytes of
+// its definition, in the configured profile of its API.
 func (t *Tool) Tokens() int {
 	return t.size(Features{Title: true, Annotations: true, OutputSchema: true}) / 4
 }
@@ -89,7 +92,7 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	if f.Annotations {
 		dst = append(dst, t.annotate...)
 		if !f.Title {
-			// The revision that brought annotations had no other place for the title.
+			// The revision that introduced annotations has no other place for the title.
 			dst = append(append(dst, titleKey...), t.title...)
 		}
 		dst = append(dst, '}')
@@ -97,8 +100,8 @@ func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	return append(dst, '}')
 }
 
-// size returns the length of appendDefinition in the profile that the API is configured with. In another one it is about
-// that, and good enough to make room.
+// size returns the length of appendDefinition in the configured profile of the API. In another
+// profile it is approximate, which suffices to allocate.
 func (t *Tool) size(f Features) int {
 	input, output := t.Published(openapi.ProfileFull)
 	n := len(t.head) + len(t.middle) + len(input) + 1
@@ -127,7 +130,7 @@ func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 	return input, output
 }
 
-// ExampleCall returns one set of arguments that callers may give, nil where none is found at once.
+// ExampleCall returns an example of valid arguments, nil if none is found at once.
 func (t *Tool) ExampleCall() json.RawMessage { return t.shown.ExampleCall() }
 
 const (

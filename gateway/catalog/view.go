@@ -2,25 +2,27 @@ package catalog
 
 import "drawbridge/openapi"
 
-// Features say what a client understands: the members of a tool's definition that its protocol revision knows, and the
-// keywords of schemas. Views that differ in any of them differ in bytes, so it is the key by which they are kept.
+// Features describe what a client understands: the members of a tool's definition that its protocol
+// revision defines, and the schema keywords. Views with different features differ in bytes, so
+// Features are the key of cached views.
 type Features struct {
-	Title        bool // title, since 2025-06-18; without it the title goes into the annotations
+	Title        bool // title, since 2025-06-18; without it the title is in the annotations
 	Annotations  bool // since 2025-03-26
 	OutputSchema bool // since 2025-06-18
 	ParamHeaders bool // x-mcp-header, since 2026-07-28
-	// Profile is the least that schemas are reduced to. APIs that are configured with the portable profile are shown in
-	// it whatever stands here.
+	// Profile is the minimal reduction of schemas. APIs that are configured with the portable
+	// profile use it in any case.
 	Profile openapi.Profile
 }
 
-// View returns the definitions of all tools that are visible as a JSON array, by name. A nil visible means all.
-// The bytes are the caller's.
+// View returns the definitions of all visible tools as a JSON array, by name. If visible is nil,
+// all are. The caller owns the bytes.
 func (c *Catalog) View(f Features, visible func(*Tool) bool) []byte {
 	return c.Pages(f, 0, visible)[0]
 }
 
-// Pages returns the same as View in arrays of at most size tools; size 0 means one array. There is always one page.
+// Pages returns the same as View in arrays of at most size tools; 0 means one array. There is
+// always one page.
 func (c *Catalog) Pages(f Features, size int, visible func(*Tool) bool) [][]byte {
 	listed := make([]*Tool, 0, len(c.tools))
 	for _, t := range c.tools {
