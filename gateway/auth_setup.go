@@ -114,7 +114,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)
 	}
-	o.Client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, Panicked: g.panicked})).Documents()
+	o.Client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: g.panicked})).Documents()
 	return auth.New(o)
 }
 
@@ -177,7 +177,7 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
 		issuer.Client = upstream.NewClient(withDefaultLimits(upstream.Options{
-			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Panicked: panicked,
+			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, OnPanic: panicked,
 		})).Documents()
 	}
 	return issuer, nil

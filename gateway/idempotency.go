@@ -16,14 +16,14 @@ import (
 )
 
 // repeatOf says whether the requests of an operation may reach its service twice.
-func repeatOf(set config.Settings, key *requestKey) upstream.Repeat {
+func repeatOf(set config.Settings, key *requestKey) upstream.RetryPolicy {
 	switch {
 	case set.Idempotent != nil && !*set.Idempotent:
-		return upstream.Never
+		return upstream.RetryNever
 	case set.Idempotent != nil, key != nil:
-		return upstream.Always
+		return upstream.RetryAlways
 	}
-	return upstream.ByMethod
+	return upstream.RetryByMethod
 }
 
 // requestKey is how the service of an operation knows a request that it has seen before (R10). It is immutable.

@@ -213,7 +213,7 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 	if err := c.accountable(req.Context()); err != nil {
 		return nil, "", err
 	}
-	resp, requests, err := c.plan.client.Send(req, upstream.Once, c.plan.patience) // jobs are asked again in their own time
+	resp, requests, err := c.plan.client.Send(req, upstream.NoRetry, c.plan.patience) // jobs are asked again in their own time
 	c.exchanged(req, resp, requests)
 	if err != nil {
 		return nil, "", c.failed(err)

@@ -51,11 +51,11 @@ type Plan struct {
 	rates     []*rate    // that its calls count against; nil: there are none
 
 	client             *upstream.Client
-	key                *requestKey         // by which the service knows a request that it has seen; nil: there is none
-	repeat             upstream.Repeat     // whether a request may reach the service twice
-	patience           upstream.Patience   // whether the head of an answer may take as long as the call
-	redact             *strings.Replacer   // takes the API's secrets out of a refusal; nil: there are none
-	credentialRedactor *credentialRedactor // finds them in answers; nil: there are none
+	key                *requestKey            // by which the service knows a request that it has seen; nil: there is none
+	repeat             upstream.RetryPolicy   // whether a request may reach the service twice
+	patience           upstream.HeaderTimeout // whether the head of an answer may take as long as the call
+	redact             *strings.Replacer      // takes the API's secrets out of a refusal; nil: there are none
+	credentialRedactor *credentialRedactor    // finds them in answers; nil: there are none
 	// longestSecret is the length of the longest form of a secret that redact knows.
 	longestSecret int
 	choice        *credential.Choice // what authenticates the call; nil: the API's default does
@@ -88,7 +88,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 	}
 	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if own := cmp.Or(set.Timeout, s.config.Timeout); own > 0 {
-		p.Timeout, p.patience = time.Duration(own), upstream.Patient // that the service may think for so long is why it is set
+		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // that the service may think for so long is why it is set
 	}
 	return p
 }

@@ -38,7 +38,7 @@ type shared struct {
 	ended   mcp.Revocations
 	spent   mcp.Spent
 	tasks   state.Records
-	holds   state.Holds
+	holds   state.Locks
 	rates   state.Rates          // of principals, tools and APIs
 	answers *state.SharedAnswers // nil: each replica keeps its own
 }
@@ -46,7 +46,7 @@ type shared struct {
 // newShared connects to nothing. keys are those that seal handles.
 func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	replays, ended := auth.NewReplayMemory(nil), state.NewTombstones(0, nil)
-	tasks, holds, rates := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalHolds(), state.NewLocalRates(0, g.o.now)
+	tasks, holds, rates := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalLocks(), state.NewLocalRates(0, g.o.now)
 	spent := state.NewLocalOnce(nil)
 	r := c.State.Redis
 	if r == nil {
@@ -85,12 +85,12 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}
 	records := s.Records("task", tasks)
 	records.Merge(mergeTasks)
-	records.Told(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
+	records.OnPublished(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	ends := s.Tombstones(ended)
-	ends.Ended(func(session string) { g.mcpHandlers.endedElsewhere(session) })
+	ends.OnRevoked(func(session string) { g.mcpHandlers.endedElsewhere(session) })
 	return &shared{
 		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: ends,
-		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Holds(holds), rates: s.Rates(rates, closed(config.SharedRates)),
+		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Locks(holds), rates: s.Rates(rates, closed(config.SharedRates)),
 	}, nil
 }
 

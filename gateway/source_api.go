@@ -160,8 +160,8 @@ func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstre
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(s.config.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TLS: tls, TracerProvider: s.g.o.TracerProvider,
 		AllowedAddresses: prefixes(s.config.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + s.g.o.Version,
-		Panicked:  s.g.panicked,
-		OddCoding: func() { s.g.metrics.oddCodings.WithLabelValues(name).Inc() },
+		OnPanic:         s.g.panicked,
+		OnUnknownCoding: func() { s.g.metrics.oddCodings.WithLabelValues(name).Inc() },
 	}
 	if s.config.BaseURL != nil {
 		o.BaseURL = s.config.BaseURL.URL()

@@ -38,7 +38,7 @@ type tasks struct {
 	// store keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service, but for
 	// answers that were given and what was called off.
 	store  state.Records
-	holds  state.Holds // of tasks that are looked at: who asks for one asks for all
+	holds  state.Locks // of tasks that are looked at: who asks for one asks for all
 	shared *shared
 
 	mu      sync.Mutex

@@ -130,7 +130,7 @@ func (t *task) called() bool {
 
 // begin tells whether the caller is the one to look at the task, of all replicas; he must call release.
 func (t *task) begin() (release func(), ok bool) {
-	return t.g.tasks.holds.Hold(t.ctx, t.payload.Key)
+	return t.g.tasks.holds.Lock(t.ctx, t.payload.Key)
 }
 
 // look asks the service and writes what it says into the record.

@@ -13,7 +13,7 @@ import (
 
 // lateHolds has something happen between the moment that somebody wants a hold and the moment that he has it.
 type lateHolds struct {
-	state.Holds
+	state.Locks
 	between func()
 }
 
@@ -22,7 +22,7 @@ func (h *lateHolds) Hold(ctx context.Context, name string) (release func(), ok b
 		h.between = nil
 		f()
 	}
-	return h.Holds.Hold(ctx, name)
+	return h.Locks.Lock(ctx, name)
 }
 
 // TestTaskLookAfterAnAnswer: a look that was to begin before an answer was brought does not forget that it was, however long the service goes on to

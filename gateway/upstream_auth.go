@@ -261,7 +261,7 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 	o := upstream.Options{
 		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), MaxBytes: maxTokenAnswer, MaxIdle: 4,
-		ConnectionAge: time.Duration(limits.ConnectionAge), Panicked: a.panicked,
+		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked,
 	}
 	if c.CertFile != "" || c.CAFile != "" {
 		u, err := url.Parse(c.TokenURL.String())

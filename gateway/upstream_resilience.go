@@ -13,7 +13,7 @@ import (
 // protect says what a service is spared, and what its callers are.
 func (s *source) protect(o *upstream.Options) {
 	c := s.config
-	o.Room = upstream.Room{InFlight: c.MaxInFlight, Queued: c.MaxQueued, Wait: time.Duration(c.QueueTimeout)}
+	o.Bulkhead = upstream.Bulkhead{InFlight: c.MaxInFlight, Queued: c.MaxQueued, Wait: time.Duration(c.QueueTimeout)}
 	if !c.Breaker.Off() {
 		o.Breaker = upstream.Breaker{
 			Failures: c.Breaker.Failures, Calls: c.Breaker.Calls, Window: time.Duration(c.Breaker.Window),
@@ -24,7 +24,7 @@ func (s *source) protect(o *upstream.Options) {
 		o.Retries = upstream.Retries{Max: c.Retries.Max, Budget: c.Retries.Budget}
 	}
 	log, name, pause := s.g.log, o.Name, o.Breaker.Pause
-	o.StateChanged = func(host string, from, to upstream.State) {
+	o.OnStateChange = func(host string, from, to upstream.State) {
 		switch to {
 		case upstream.Open:
 			log.Warn("a service fails, so no calls are sent to it for a while", "api", name, "host", host, "from", from.String(), "pause", pause.String())

@@ -14,68 +14,73 @@ import (
 )
 
 const (
-	// answerLife is the most that an answer is there for others.
-	answerLife = time.Hour
-	// markLife is longer, so that no answer outlives what made it stale.
-	markLife = answerLife + 5*time.Minute
-	// maxAnswer is the most bytes of an answer, as it is sealed.
+	// answerTTL is the maximum time that a response is shared.
+	answerTTL = time.Hour
+	// markTTL is longer, so that no response outlives the mark that made it stale.
+	markTTL = answerTTL + 5*time.Minute
+	// maxAnswer is the maximum size of a sealed response in bytes.
 	maxAnswer = 512 << 10
-	// answerQueue and answerQueueBytes bound what waits to be put.
+	// answerQueue and answerQueueBytes limit the pending writes.
 	answerQueue      = 256
 	answerQueueBytes = 8 << 20
-	// marksInAll bounds the bytes of marks that this process has in Redis. Beyond it a change makes stale all of its service.
+	// marksInAll limits the bytes of marks that this process has in Redis. Beyond it a change
+	// invalidates the whole service.
 	marksInAll = 16 << 20
-	// answerHead is the length of what stands before a value: when it ends, in milliseconds, and the length of its mark.
+	// answerHead is the length of the header of a value: its expiry in milliseconds, and the length
+	// of its mark.
 	answerHead = 9
-	// maxMark is the most bytes of a mark.
+	// maxMark is the maximum size of a mark in bytes.
 	maxMark = 64
-	// topicAnswers is what replicas tell each other of what makes answers stale: group, and places, with line breaks between; without
-	// places it is all of the group.
+	// topicAnswers is the topic of invalidations: a group, and places, separated by line breaks;
+	// without places the whole group.
 	topicAnswers = "answers"
 )
 
-// SharedAnswers is the cache.Beyond on the Redis that replicas share. Values are sealed, and bound to their name, which the keyed digest of
-// all that decides on them makes: one that was moved does not open. Beside the values stand marks, of places and of whole services, which a
-// change replaces: a value counts only with the marks under which it was asked for. It is safe for concurrent use.
+// SharedAnswers is the cache.Beyond on the Redis that replicas share. Values are sealed, and bound
+// to their name, which is a keyed digest of everything that determines them: a value that was moved
+// does not open. Beside the values there are marks, of places and of whole services, which a change
+// replaces: a value counts only with the marks that were current when it was requested. It is safe
+// for concurrent use.
 type SharedAnswers struct {
 	s             *Shared
 	ledger, marks *ledger
 	queue         chan func(context.Context)
-	waiting       atomic.Int64 // bytes in the queue
-	stop          func(group string, places []string)
+	queued        atomic.Int64 // bytes in the queue
+	stale         func(group string, places []string)
 
 	mu      sync.Mutex
-	blind   map[string]int       // changes of groups that could not be told; nothing of them is shared until they are
-	changed map[string]time.Time // when this replica has changed something of a group: Redis may lose that it was told
+	pending map[string]int       // pending changes by group that were not published; nothing of these groups is shared meanwhile
+	changed map[string]time.Time // time of this replica's last change by group: Redis may lose it
 }
 
-// Answers returns what replicas keep together, of so many bytes put by each of them, a quarter of it for one owner. It is for the time
-// before [Shared.Run], and for one cache. stale is told of changes that other replicas have made, at places of a group or, without any,
-// everywhere in it; missed, that such changes may not have been heard. Neither should wait.
+// Answers returns the shared response cache, with at most so many bytes stored by each replica, a
+// quarter of it for one owner. It must be called before [Shared.Run], and for one cache. stale is
+// called for changes by other replicas, at places of a group or, without any, everywhere in it;
+// missed if such changes may have been lost. Neither should block.
 func (s *Shared) Answers(bytes int64, stale func(group string, places []string), missed func()) *SharedAnswers {
 	a := &SharedAnswers{s: s, ledger: newLedger(bytes, bytes/4, s.o.Now), marks: newLedger(marksInAll, marksInAll, s.o.Now),
-		queue: make(chan func(context.Context), answerQueue), stop: stale, blind: make(map[string]int), changed: make(map[string]time.Time)}
-	s.bus.Subscribe(topicAnswers, a.heard)
+		queue: make(chan func(context.Context), answerQueue), stale: stale, pending: make(map[string]int), changed: make(map[string]time.Time)}
+	s.bus.Subscribe(topicAnswers, a.onMessage)
 	s.bus.Missed(missed)
-	s.doubted(a.doubt)
+	s.onDoubt(a.doubt)
 	s.answers = a
 	return a
 }
 
-// Resize changes how many bytes may be put.
+// Resize changes the maximum number of stored bytes.
 func (a *SharedAnswers) Resize(bytes int64) { a.ledger.resize(bytes, bytes/4) }
 
 func (a *SharedAnswers) valueName(key string) string { return a.s.name("answer", a.s.pseudonym(key)) }
 
-// markName is that of a place, or, without one, of a whole group.
+// markName is the name of the mark of a place or, if place is empty, of a whole group.
 func (a *SharedAnswers) markName(group, place string) string {
 	return a.s.name("answer-at", a.s.pseudonym(group+"\n"+place))
 }
 
-// Get returns what was put under a key and is not stale, for how long it may be used, and the mark for what is put later. It is one round
-// trip.
+// Get returns the value of a key unless it is stale, its remaining lifetime, and the mark for a
+// later Put. It takes one round trip.
 func (a *SharedAnswers) Get(ctx context.Context, key, group, place string) (value []byte, left time.Duration, mark string) {
-	if a.isBlind(group) {
+	if a.isPending(group) {
 		return nil, 0, ""
 	}
 	name := a.valueName(key)
@@ -84,7 +89,7 @@ func (a *SharedAnswers) Get(ctx context.Context, key, group, place string) (valu
 	var marks [2]*redis.StringCmd
 	err := a.s.do(ctx, useAnswers, func(ctx context.Context, c *redis.Client) error {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-			sealed, ttl = p.GetRange(ctx, name, 0, maxAnswer), p.PTTL(ctx, name) // whatever is there, it is not read beyond
+			sealed, ttl = p.GetRange(ctx, name, 0, maxAnswer), p.PTTL(ctx, name) // never read more, whatever is stored
 			marks[0], marks[1] = p.GetRange(ctx, a.markName(group, place), 0, maxMark), p.GetRange(ctx, a.markName(group, ""), 0, maxMark)
 			return nil
 		})
@@ -96,7 +101,7 @@ func (a *SharedAnswers) Get(ctx context.Context, key, group, place string) (valu
 	mark = "m" + marks[0].Val() + "." + marks[1].Val()
 	if len(mark) > maxMark {
 		a.s.failures[useAnswers].Inc()
-		return nil, 0, "" // it is none of ours
+		return nil, 0, "" // not written by a replica
 	}
 	if sealed.Val() == "" {
 		return nil, 0, mark
@@ -108,7 +113,7 @@ func (a *SharedAnswers) Get(ctx context.Context, key, group, place string) (valu
 	return value, left, mark
 }
 
-// open reads what stands under a name, if it was put with the mark.
+// open opens the sealed value of a name, if it was stored with the mark.
 func (a *SharedAnswers) open(name, sealed, mark string) (value []byte, left time.Duration, ok bool) {
 	plain, err := a.s.o.Seal.Open(sealed, []byte(name))
 	if err != nil || len(plain) < answerHead || len(plain) < answerHead+int(plain[8]) {
@@ -121,25 +126,25 @@ func (a *SharedAnswers) open(name, sealed, mark string) (value []byte, left time
 	return value, left, left > 0 && string(plain[answerHead:answerHead+int(plain[8])]) == mark
 }
 
-// Put keeps a value: it is done behind the call, or, with too much to do, not at all.
+// Put stores a value in the background, or not at all if too many writes are pending.
 func (a *SharedAnswers) Put(key, owner, mark string, value []byte, life time.Duration) {
-	life = min(life, answerLife)
+	life = min(life, answerTTL)
 	size := int64(len(value))
 	if 4*size/3+sealedHead > maxAnswer || len(mark) > maxMark || life < time.Millisecond {
 		return
 	}
-	if a.waiting.Add(size) > answerQueueBytes || !a.later(func(ctx context.Context) {
-		defer a.waiting.Add(-size)
+	if a.queued.Add(size) > answerQueueBytes || !a.enqueue(func(ctx context.Context) {
+		defer a.queued.Add(-size)
 		a.put(ctx, key, owner, mark, value, life)
 	}) {
-		a.waiting.Add(-size)
+		a.queued.Add(-size)
 		a.s.failures[useAnswers].Inc()
 	}
 }
 
 func (a *SharedAnswers) put(ctx context.Context, key, owner, mark string, value []byte, life time.Duration) {
 	name, until := a.valueName(key), a.s.o.Now().Add(life)
-	if phase(a.s.phase.Load()) != up || !a.ledger.take(name, owner, 4*len(value)/3+sealedHead, until) {
+	if phase(a.s.phase.Load()) != up || !a.ledger.reserve(name, owner, 4*len(value)/3+sealedHead, until) {
 		return
 	}
 	plain := binary.BigEndian.AppendUint64(make([]byte, 0, answerHead+len(mark)+len(value)), uint64(until.UnixMilli())) //nolint:gosec // after 1970
@@ -153,18 +158,19 @@ func (a *SharedAnswers) put(ctx context.Context, key, owner, mark string, value 
 	}
 }
 
-// Changed makes stale what was asked for at places of a group before. What could not be told makes this replica blind for the group until it was: others may use what is
-// stale for as long as it was fresh.
+// Changed invalidates what was requested before at places of a group. If the change can't be
+// published, this replica shares nothing of the group until it is; other replicas may use stale
+// values until they expire.
 func (a *SharedAnswers) Changed(ctx context.Context, group string, places []string) {
 	if a.s.alone() {
 		return
 	}
-	a.note(group)
+	a.recordChange(group)
 	names := make([]string, 0, len(places))
-	until := a.s.o.Now().Add(markLife)
+	until := a.s.o.Now().Add(markTTL)
 	for _, place := range places {
 		name := a.markName(group, place)
-		if !a.marks.take(name, "", maxMark, until) {
+		if !a.marks.reserve(name, "", maxMark, until) {
 			names = []string{a.markName(group, "")}
 			break
 		}
@@ -172,45 +178,46 @@ func (a *SharedAnswers) Changed(ctx context.Context, group string, places []stri
 	}
 	if a.mark(context.WithoutCancel(ctx), names, group+"\n"+strings.Join(places, "\n")) != nil {
 		a.mu.Lock()
-		a.blind[group]++
+		a.pending[group]++
 		a.mu.Unlock()
 	}
 }
 
-// note remembers that something of a group was changed, for as long as answers from before may be there.
-func (a *SharedAnswers) note(group string) {
+// recordChange remembers a change of a group for as long as older responses may be stored.
+func (a *SharedAnswers) recordChange(group string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, known := a.changed[group]; !known {
-		a.forget()
+		a.forgetOld()
 	}
 	a.changed[group] = a.s.o.Now()
 }
 
-// forget forgets changes that are too long ago. The mutex is held.
-func (a *SharedAnswers) forget() {
+// forgetOld removes old changes. The caller holds the mutex.
+func (a *SharedAnswers) forgetOld() {
 	now := a.s.o.Now()
-	maps.DeleteFunc(a.changed, func(_ string, at time.Time) bool { return now.Sub(at) >= markLife })
+	maps.DeleteFunc(a.changed, func(_ string, at time.Time) bool { return now.Sub(at) >= markTTL })
 }
 
-// doubt has changes told again that Redis may have lost, while it has answers that they made stale.
+// doubt schedules changes that Redis may have lost for publication, while older responses may be
+// stored.
 func (a *SharedAnswers) doubt() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.forget()
+	a.forgetOld()
 	for group := range a.changed {
-		a.blind[group]++
+		a.pending[group]++
 	}
 }
 
-// mark replaces marks, and tells the other replicas of it, in one round trip.
+// mark replaces marks, and notifies the other replicas, in one round trip.
 func (a *SharedAnswers) mark(ctx context.Context, names []string, message string) error {
 	next := rand.Text()
 	channel, sealed := a.s.bus.envelope(topicAnswers, []byte(message))
 	return a.s.do(ctx, useAnswers, func(ctx context.Context, c *redis.Client) error {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, name := range names {
-				p.Set(ctx, name, next, markLife)
+				p.Set(ctx, name, next, markTTL)
 			}
 			p.Publish(ctx, channel, sealed)
 			return nil
@@ -219,42 +226,42 @@ func (a *SharedAnswers) mark(ctx context.Context, names []string, message string
 	})
 }
 
-func (a *SharedAnswers) isBlind(group string) bool {
+func (a *SharedAnswers) isPending(group string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, blind := a.blind[group]
+	_, blind := a.pending[group]
 	return blind
 }
 
-// see makes stale, as a whole, the groups of which a change could not be told, or may be lost.
-func (a *SharedAnswers) see(ctx context.Context) {
+// publishPending invalidates the whole groups whose changes were not published, or may be lost.
+func (a *SharedAnswers) publishPending(ctx context.Context) {
 	a.mu.Lock()
-	blind := maps.Clone(a.blind)
+	blind := maps.Clone(a.pending)
 	a.mu.Unlock()
 	for group, changes := range blind {
 		if a.mark(ctx, []string{a.markName(group, "")}, group) != nil {
 			return
 		}
 		a.mu.Lock()
-		if a.blind[group] == changes { // there was none meanwhile
-			delete(a.blind, group)
+		if a.pending[group] == changes { // no change meanwhile
+			delete(a.pending, group)
 		}
 		a.mu.Unlock()
 	}
 }
 
-// heard takes what another replica has changed.
-func (a *SharedAnswers) heard(message []byte) {
+// onMessage handles a change by another replica.
+func (a *SharedAnswers) onMessage(message []byte) {
 	group, places, some := strings.Cut(string(message), "\n")
 	if !some {
-		a.stop(group, nil)
+		a.stale(group, nil)
 		return
 	}
-	a.stop(group, strings.Split(places, "\n"))
+	a.stale(group, strings.Split(places, "\n"))
 }
 
-// later has something done behind the call; false: there is too much already.
-func (a *SharedAnswers) later(f func(context.Context)) bool {
+// enqueue runs f in the background; it returns false if the queue is full.
+func (a *SharedAnswers) enqueue(f func(context.Context)) bool {
 	select {
 	case a.queue <- f:
 		return true
@@ -263,7 +270,7 @@ func (a *SharedAnswers) later(f func(context.Context)) bool {
 	}
 }
 
-// run does what was left for later, until ctx ends.
+// run executes the queue until ctx ends.
 func (a *SharedAnswers) run(ctx context.Context) {
 	ticker := time.NewTicker(lastProbe)
 	defer ticker.Stop()
@@ -275,7 +282,7 @@ func (a *SharedAnswers) run(ctx context.Context) {
 			f(ctx)
 		case <-ticker.C:
 			if phase(a.s.phase.Load()) == up {
-				a.see(ctx)
+				a.publishPending(ctx)
 			}
 		}
 	}

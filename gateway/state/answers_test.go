@@ -85,7 +85,7 @@ func TestSharedAnswers(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, name := range m.Keys() {
-		if strings.HasPrefix(name, "gate:answer") && (m.TTL(name) <= 0 || m.TTL(name) > markLife) {
+		if strings.HasPrefix(name, "gate:answer") && (m.TTL(name) <= 0 || m.TTL(name) > markTTL) {
 			t.Errorf("%s lives for %v", name, m.TTL(name))
 		}
 		if v, _ := m.Get(name); strings.Contains(v, "answer") || strings.Contains(name, "orders") || strings.Contains(name, "alice") {
@@ -204,7 +204,7 @@ func TestAnswersAway(t *testing.T) {
 		t.Errorf("200 looks have taken %v", took)
 	}
 	hole.swallow(false)
-	eventually(t, "it sees again", func() bool { return !a.isBlind("group") })
+	eventually(t, "it sees again", func() bool { return !a.isPending("group") })
 	if got, _, mark := a.Get(context.Background(), "key", "group", "/"); got != nil || mark == "" {
 		t.Errorf("after a change that could not be told: %q %q", got, mark)
 	}
@@ -222,7 +222,7 @@ func TestChangesDoNotQueue(t *testing.T) {
 	a, _, heard := answersOf(t, m, 1<<20)
 	hold := make(chan struct{})
 	defer close(hold)
-	for a.later(func(context.Context) { timebox.Wait(t, hold) }) {
+	for a.enqueue(func(context.Context) { timebox.Wait(t, hold) }) {
 	}
 	a.Changed(t.Context(), "group", []string{"/orders", "/"})
 	for end := time.Now().Add(time.Second); !slices.Contains(heard(), "group /orders /"); time.Sleep(time.Millisecond) {
@@ -231,11 +231,11 @@ func TestChangesDoNotQueue(t *testing.T) {
 		}
 	}
 	a.mu.Lock()
-	a.blind["group"]++
+	a.pending["group"]++
 	a.mu.Unlock()
-	a.see(t.Context())
+	a.publishPending(t.Context())
 	eventually(t, "the whole group is told", func() bool { return slices.Contains(heard(), "group ") })
-	if a.isBlind("group") {
+	if a.isPending("group") {
 		t.Error("it is blind still")
 	}
 }
@@ -263,9 +263,9 @@ func TestMarksThatRedisHasLost(t *testing.T) {
 		t.Errorf("nobody has changed it: %q", got)
 	}
 	a.mu.Lock()
-	a.changed["group"] = time.Now().Add(-markLife)
+	a.changed["group"] = time.Now().Add(-markTTL)
 	a.mu.Unlock()
-	a.note("another group")
+	a.recordChange("another group")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, known := a.changed["group"]; known || len(a.changed) != 1 {
@@ -290,7 +290,7 @@ func TestChangeThatWasMissed(t *testing.T) {
 	var changes, misses atomic.Int64
 	answers := a.Answers(1<<20, func(string, []string) {}, func() {})
 	b.Answers(1<<20, func(string, []string) { changes.Add(1) }, func() { misses.Add(1) })
-	listens := func() bool { _, ok := b.bus.epoch(); return ok }
+	listens := func() bool { _, ok := b.bus.subscription(); return ok }
 	begin(t, a)
 	begin(t, b)
 	eventually(t, "both are there", func() bool { return a.Status().Up && listens() })

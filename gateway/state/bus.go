@@ -14,42 +14,46 @@ import (
 )
 
 const (
-	// maxMessage is the most bytes of a message between replicas.
+	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = 2 << 20
-	// silence is after how long without a message the connection is looked at, and half of after how long it is given up.
-	silence = 5 * time.Second
+	// silence is the time without a message after which the connection is pinged, and half of the
+	// time after which it is closed.
+	idleTimeout = 5 * time.Second
 )
 
-// Bus carries messages between replicas that run. A message may be lost, and that is counted where it is noticed; it is not repeated. It
-// is read by nobody else and altered by nobody, but who can write to Redis can repeat it for a minute. It is safe for concurrent use.
+// Bus sends messages between running replicas. A message may be lost, which is counted where it is
+// noticed; it is not repeated. Messages are encrypted and authenticated, but anybody with write
+// access to Redis can replay one for a minute. It is safe for concurrent use.
 type Bus struct {
 	s *Shared
-	// heard grows each time that listening has begun; odd: nobody listens.
-	heard atomic.Int64
-	told  judge // of being refused to listen
+	// epoch is incremented when subscribing succeeds and when the connection is lost: it is odd
+	// while subscribed.
+	epoch    atomic.Int64
+	logLimit useBreaker // limits log messages about rejected subscriptions
 
-	mu     sync.Mutex
-	takers map[string]func([]byte) // by topic
-	missed []func()
+	mu       sync.Mutex
+	handlers map[string]func([]byte) // by channel
+	missed   []func()
 }
 
-// Bus returns the way to the other replicas.
+// Bus returns the message bus.
 func (s *Shared) Bus() *Bus { return &s.bus }
 
-// Publish gives a message to all other replicas that have subscribed to the topic. It waits for Redis alone, also if ctx has ended: who says that
-// a call is to end may have left.
+// Publish sends a message to all other replicas that have subscribed to the topic. It does not
+// observe the cancellation of ctx, because the caller that ends a call may have left; only the
+// timeout of Redis applies.
 func (b *Bus) Publish(ctx context.Context, topic string, message []byte) {
 	if len(message) > maxMessage {
 		b.s.failures[useMessages].Inc()
 		return
 	}
 	channel, sealed := b.envelope(topic, message)
-	_ = b.s.do(context.WithoutCancel(ctx), useMessages, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+	_ = b.s.do(context.WithoutCancel(ctx), useMessages, func(ctx context.Context, c *redis.Client) error { // do has counted a loss
 		return c.Publish(ctx, channel, sealed).Err()
 	})
 }
 
-// envelope is a message as it goes over the channel of its topic.
+// envelope returns the channel of a topic and the sealed form of a message.
 func (b *Bus) envelope(topic string, message []byte) (channel, sealed string) {
 	plain := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.s.id)+len(message)), uint64(b.s.o.Now().UnixMilli()))
 	plain = append(append(plain, b.s.id...), message...)
@@ -57,16 +61,16 @@ func (b *Bus) envelope(topic string, message []byte) (channel, sealed string) {
 	return channel, b.s.o.Seal.Seal(plain, []byte(channel))
 }
 
-// Subscribe has f take the messages of other replicas about a topic, one after the other: it should not wait. It is for the time
-// before [Shared.Run].
+// Subscribe registers f for the messages of other replicas about a topic. f is called sequentially
+// and should not block. Subscribe must be called before [Shared.Run].
 func (b *Bus) Subscribe(topic string, f func(message []byte)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.takers[b.channel(topic)] = f
+	b.handlers[b.channel(topic)] = f
 }
 
-// Missed has f called each time that listening has begun: what others said before may have been missed. f should not wait. It is for the
-// time before [Shared.Run].
+// Missed registers f to be called each time that subscribing has succeeded: earlier messages may
+// have been missed. f should not block. Missed must be called before [Shared.Run].
 func (b *Bus) Missed(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,16 +79,17 @@ func (b *Bus) Missed(f func()) {
 
 func (b *Bus) channel(topic string) string { return b.s.name("bus", topic) }
 
-// epoch names the time since which no message can have been missed; false: nobody listens now.
-func (b *Bus) epoch() (int64, bool) {
-	n := b.heard.Load()
+// subscription returns a number that identifies the current uninterrupted subscription; false if
+// there is none.
+func (b *Bus) subscription() (int64, bool) {
+	n := b.epoch.Load()
 	return n, n%2 == 1
 }
 
-// listen hears messages until ctx ends.
+// listen receives messages until ctx ends.
 func (b *Bus) listen(ctx context.Context) {
 	b.mu.Lock()
-	channels := slices.Collect(maps.Keys(b.takers))
+	channels := slices.Collect(maps.Keys(b.handlers))
 	b.mu.Unlock()
 	if len(channels) == 0 {
 		return
@@ -92,9 +97,9 @@ func (b *Bus) listen(ctx context.Context) {
 	pause := firstProbe
 	for {
 		if phase(b.s.phase.Load()) == up {
-			if b.hear(ctx, channels) {
+			if b.receive(ctx, channels) {
 				pause = firstProbe
-			} else { // each attempt is a connection
+			} else { // each attempt opens a connection
 				pause = min(2*pause, lastProbe)
 			}
 		}
@@ -106,47 +111,48 @@ func (b *Bus) listen(ctx context.Context) {
 	}
 }
 
-// refused counts, and tells the log at most once a minute, that Redis lets nobody listen.
-func (b *Bus) refused(err error) {
+// subscribeRejected counts a rejected subscription, and logs it at most once a minute.
+func (b *Bus) subscribeRejected(err error) {
 	b.s.failures[useMessages].Inc()
-	if b.told.refused(time.Now()) {
+	if b.logLimit.rejected(time.Now()) {
 		b.s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(useMessages), "error", err)
 	}
 }
 
-// hear listens over one connection until it breaks; false: it did not come to that.
-func (b *Bus) hear(ctx context.Context, channels []string) bool {
+// receive receives messages over one connection until it fails, and reports whether subscribing
+// succeeded.
+func (b *Bus) receive(ctx context.Context, channels []string) bool {
 	sub := b.s.client.Load().Subscribe(ctx, channels...)
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	defer func() { _ = sub.Close() }()
-	confirmed, asked := 0, false
-	defer func() { // also after a panic of who takes a message
+	confirmed, pinged := 0, false
+	defer func() { // also after a panic of a handler
 		if confirmed >= len(channels) {
-			b.heard.Add(1)
+			b.epoch.Add(1)
 		}
 	}()
 	for {
-		m, err := sub.ReceiveTimeout(ctx, silence)
-		var late interface{ Timeout() bool }
+		m, err := sub.ReceiveTimeout(ctx, idleTimeout)
+		var timeout interface{ Timeout() bool }
 		switch {
-		case err != nil && errors.As(err, &late) && late.Timeout() && !asked && ctx.Err() == nil:
-			if asked = true; sub.Ping(ctx) == nil {
+		case err != nil && errors.As(err, &timeout) && timeout.Timeout() && !pinged && ctx.Err() == nil:
+			if pinged = true; sub.Ping(ctx) == nil {
 				continue
 			}
 		case err == nil:
-			asked = false
+			pinged = false
 		}
 		if err != nil {
 			var reply redis.Error
 			if large := errors.Is(err, errLargeReply); (large || errors.As(err, &reply)) && ctx.Err() == nil {
-				b.refused(err)
+				b.subscribeRejected(err)
 			}
 			return confirmed >= len(channels)
 		}
 		switch m := m.(type) {
 		case *redis.Subscription:
 			if confirmed++; confirmed == len(channels) {
-				if b.heard.Add(1) > 1 { // not for the first time: a connection has broken
+				if b.epoch.Add(1) > 1 { // not the first time: the connection was lost
 					b.s.doubt()
 				}
 				b.mu.Lock()
@@ -157,15 +163,16 @@ func (b *Bus) hear(ctx context.Context, channels []string) bool {
 				}
 			}
 		case *redis.Message:
-			b.take(m.Channel, m.Payload)
+			b.dispatch(m.Channel, m.Payload)
 		}
 	}
 }
 
-// take opens a message of another replica, and hands it on. What does not open was not made by one.
-func (b *Bus) take(channel, sealed string) {
+// dispatch opens a message of another replica and calls its handler. A message that does not open
+// is not from a replica.
+func (b *Bus) dispatch(channel, sealed string) {
 	b.mu.Lock()
-	f := b.takers[channel]
+	f := b.handlers[channel]
 	b.mu.Unlock()
 	plain, err := b.s.o.Seal.Open(sealed, []byte(channel))
 	if err != nil || f == nil {
@@ -176,8 +183,8 @@ func (b *Bus) take(channel, sealed string) {
 	if len(plain) < head || string(plain[8:head]) == b.s.id {
 		return
 	}
-	age := b.s.o.Now().Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))) //nolint:gosec // it was made of one
-	if age.Abs() > clocksApart {
+	age := b.s.o.Now().Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(plain)))) // written by envelope
+	if age.Abs() > maxClockSkew {
 		b.s.failures[useMessages].Inc()
 		return
 	}

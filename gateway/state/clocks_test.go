@@ -22,7 +22,7 @@ func TestClocksApart(t *testing.T) {
 	}{
 		{"the first has forgotten it", 35 * time.Second, false},
 		{"the second would take it no more", left, false},
-		{"nobody would for a minute", left + clocksApart, true},
+		{"nobody would for a minute", left + maxClockSkew, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,98 +5,100 @@ import (
 	"time"
 )
 
-// ledger bounds what this process has put into Redis for one use and is still there, in all and for each owner, in bytes: the room
-// there is that of all uses, and who fills it takes it from rates and proofs. What replicas have put together is at most as much for
-// each of them. It is safe for concurrent use.
+// ledger limits the bytes that this process has stored in Redis for one use, in total and per
+// owner, so that no use takes the memory of others. The replicas together can store that much each.
+// It is safe for concurrent use.
 type ledger struct {
 	all, perOwner int64
 	now           func() time.Time
 
-	mu     sync.Mutex
-	total  int64
-	debts  map[string]debt // by name
-	owners map[string]int64
-	swept  time.Time
+	mu      sync.Mutex
+	total   int64
+	entries map[string]ledgerEntry // by name
+	owners  map[string]int64
+	swept   time.Time
 }
 
-// debt is what stands under a name.
-type debt struct {
+// ledgerEntry is a stored value.
+type ledgerEntry struct {
 	owner string
 	bytes int64
 	until time.Time
 }
 
 const (
-	// ledgerName is about what Redis needs for a name beside its value.
+	// ledgerName is the approximate overhead in Redis of a name.
 	ledgerName = 120
-	// ledgerSweep is how often it is looked for what has ended, when there is no room.
+	// ledgerSweep is the minimum time between two removals of expired entries when the limit is
+	// reached.
 	ledgerSweep = time.Second
 )
 
 func newLedger(all, perOwner int64, now func() time.Time) *ledger {
-	return &ledger{all: all, perOwner: perOwner, now: now, debts: make(map[string]debt), owners: make(map[string]int64)}
+	return &ledger{all: all, perOwner: perOwner, now: now, entries: make(map[string]ledgerEntry), owners: make(map[string]int64)}
 }
 
-// take enters what is put under a name until a time, in place of what stood there; false: there is no room, and it is not to be put.
-// The owner "" is many, and has no bound of its own.
-func (l *ledger) take(name, owner string, bytes int, until time.Time) bool {
+// reserve records a value that is stored under a name until a time, and replaces an earlier one. It
+// returns false if the limit is reached, and then the value must not be stored. The owner "" stands
+// for many, and has no limit of its own.
+func (l *ledger) reserve(name, owner string, bytes int, until time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := debt{owner, int64(bytes) + ledgerName, until}
-	old, again := l.debts[name]
+	d := ledgerEntry{owner, int64(bytes) + ledgerName, until}
+	old, again := l.entries[name]
 	if again {
-		l.pay(name, old)
+		l.remove(name, old)
 	}
 	if !l.fits(d) {
 		if now := l.now(); now.Sub(l.swept) >= ledgerSweep {
 			l.swept = now
-			for other, d := range l.debts {
+			for other, d := range l.entries {
 				if !now.Before(d.until) {
-					l.pay(other, d)
+					l.remove(other, d)
 				}
 			}
 		}
 		if !l.fits(d) {
-			if again { // it stands there still
-				l.enter(name, old)
+			if again { // it is still stored
+				l.add(name, old)
 			}
 			return false
 		}
 	}
-	l.enter(name, d)
+	l.add(name, d)
 	return true
 }
 
-// drop notes that nothing stands under a name.
+// drop records that nothing is stored under a name.
 func (l *ledger) drop(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if d, ok := l.debts[name]; ok {
-		l.pay(name, d)
+	if d, ok := l.entries[name]; ok {
+		l.remove(name, d)
 	}
 }
 
-// resize changes the bounds. What is there stays until its time.
+// resize changes the limits. Existing entries remain until they expire.
 func (l *ledger) resize(all, perOwner int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all, l.perOwner = all, perOwner
 }
 
-func (l *ledger) fits(d debt) bool {
+func (l *ledger) fits(d ledgerEntry) bool {
 	return l.total+d.bytes <= l.all && (d.owner == "" || l.owners[d.owner]+d.bytes <= l.perOwner)
 }
 
-func (l *ledger) enter(name string, d debt) {
-	l.debts[name] = d
+func (l *ledger) add(name string, d ledgerEntry) {
+	l.entries[name] = d
 	l.total += d.bytes
 	if d.owner != "" {
 		l.owners[d.owner] += d.bytes
 	}
 }
 
-func (l *ledger) pay(name string, d debt) {
-	delete(l.debts, name)
+func (l *ledger) remove(name string, d ledgerEntry) {
+	delete(l.entries, name)
 	l.total -= d.bytes
 	if d.owner == "" {
 		return

@@ -25,13 +25,13 @@ func TestLedger(t *testing.T) {
 		name := owner + "/" + fmt.Sprint(random.IntN(40))
 		if random.IntN(10) == 0 {
 			l.drop(name)
-		} else if !l.take(name, owner, random.IntN(2000), now.Add(time.Duration(random.IntN(60))*time.Second)) {
+		} else if !l.reserve(name, owner, random.IntN(2000), now.Add(time.Duration(random.IntN(60))*time.Second)) {
 			refused++
 		}
 		now = now.Add(time.Duration(random.IntN(300)) * time.Millisecond)
 		var total int64
 		owners := map[string]int64{}
-		for _, d := range l.debts {
+		for _, d := range l.entries {
 			total += d.bytes
 			owners[d.owner] += d.bytes
 		}
@@ -48,8 +48,8 @@ func TestLedger(t *testing.T) {
 		t.Error("nothing was refused")
 	}
 	now = now.Add(time.Hour)
-	if !l.take("last", "1", 19_000, now.Add(time.Second)) || len(l.debts) > 41 {
-		t.Errorf("what has ended takes room: %d", len(l.debts))
+	if !l.reserve("last", "1", 19_000, now.Add(time.Second)) || len(l.entries) > 41 {
+		t.Errorf("what has ended takes room: %d", len(l.entries))
 	}
 }
 

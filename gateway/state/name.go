@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// nameSize is how many bytes of a digest stand in a name.
+// nameSize is the number of bytes of a digest in a name.
 const nameSize = 16
 
-// Rename has names made with another key, and forgets none of those that were made before: they end by themselves.
+// Rename changes the key of names. Values under names with earlier keys expire by themselves.
 func (s *Shared) Rename(key []byte) { s.key.Store(&key) }
 
-// name returns a name in Redis: the prefix and the parts, with colons between.
+// name returns a name in Redis: the prefix and the parts, separated by colons.
 func (s *Shared) name(parts ...string) string { return s.o.Prefix + ":" + strings.Join(parts, ":") }
 
-// digest names what can't be guessed: a random id, or the digest of something. Nothing but the text decides on it, so replicas
-// find it under the same name while their keys are rotated.
+// digest returns a name for a text that can't be guessed: a random id, or a digest. It does not
+// depend on the key, so replicas find the value while their keys are rotated.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:nameSize])
 }
 
-// pseudonym names what could be guessed, such as a caller, so that who reads Redis does not learn whom it means.
+// pseudonym returns a name for a text that could be guessed, such as a caller, so that readers of
+// Redis can't identify it.
 func (s *Shared) pseudonym(text string) string {
 	mac := hmac.New(sha256.New, *s.key.Load())
 	mac.Write([]byte(text))

@@ -10,41 +10,47 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Once remembers what may be used one time. It is safe for concurrent use, and nobody needs to retry.
+// Once tracks ids that may be used one time. It is safe for concurrent use, and callers need not
+// retry.
 type Once interface {
-	// Spend uses an id, a short text that can't be guessed, and tells whether it was the first to do so; it is remembered until the
-	// given time. owner is whose it is, who must not be able to use up the room of others. An error says that nobody knows.
+	// Spend uses an id, a short text that can't be guessed, and reports whether this was the first
+	// use; it is remembered until the given time. owner is the principal that the id belongs to,
+	// and must not be able to exhaust the capacity that others need. An error means that the answer
+	// is unknown.
 	Spend(ctx context.Context, owner, id string, until time.Time) (first bool, err error)
 }
 
 const (
-	// maxOnce bounds what a process remembers by itself.
+	// maxOnce limits the ids that a process remembers.
 	maxOnce = 1 << 16
-	// Once half of the room is taken, an owner has no more of it than a share: one alone can have half, and it takes five to fill it.
+	// Once half of the capacity is used, each owner is limited to a share of it: one alone can use
+	// half, and it takes five to exhaust the rest.
 	onceHalf  = maxOnce / 2
 	onceShare = maxOnce / 8
-	// onceSweep is how often it is looked for what has ended, when there is no room.
+	// onceSweep is the minimum time between two removals of expired ids when the capacity is
+	// reached.
 	onceSweep = time.Second
 )
 
-// LocalOnce is [Once] in the memory of one process. It holds 65,536 ids, and forgets none before its time: with more it can't
-// tell. One owner has half of it at most, and an eighth once others have the rest of that half.
+// LocalOnce implements [Once] in the memory of one process. It holds 65,536 ids, and evicts none
+// before it expires; beyond that it returns an error. One owner can use at most half of the
+// capacity, and an eighth once others use the rest of that half.
 type LocalOnce struct {
 	now func() time.Time
 
 	mu     sync.Mutex
 	used   map[string]usedID
-	owners map[string]int // how many of them are theirs
+	owners map[string]int // number of ids by owner
 	swept  time.Time
 }
 
-// usedID is whose it is, and until when.
+// usedID is the owner and expiry of an id.
 type usedID struct {
 	owner string
 	until time.Time
 }
 
-// NewLocalOnce makes one that knows of nothing. now is the clock; nil: time.Now.
+// NewLocalOnce returns an empty LocalOnce. now is the clock, time.Now if nil.
 func NewLocalOnce(now func() time.Time) *LocalOnce {
 	if now == nil {
 		now = time.Now
@@ -63,7 +69,7 @@ func (o *LocalOnce) Spend(_ context.Context, owner, id string, until time.Time) 
 		}
 		o.remove(id, old)
 	}
-	if !o.room(owner) && now.Sub(o.swept) >= onceSweep {
+	if !o.hasRoom(owner) && now.Sub(o.swept) >= onceSweep {
 		o.swept = now
 		for other, old := range o.used {
 			if !now.Before(old.until) {
@@ -71,7 +77,7 @@ func (o *LocalOnce) Spend(_ context.Context, owner, id string, until time.Time) 
 			}
 		}
 	}
-	if !o.room(owner) {
+	if !o.hasRoom(owner) {
 		return false, errors.New("too much was used up to remember all of it")
 	}
 	o.used[id] = usedID{owner, until}
@@ -79,12 +85,12 @@ func (o *LocalOnce) Spend(_ context.Context, owner, id string, until time.Time) 
 	return true, nil
 }
 
-// room tells whether an owner may have one more. The mutex is held.
-func (o *LocalOnce) room(owner string) bool {
+// hasRoom reports whether an owner may have one more. The caller holds the mutex.
+func (o *LocalOnce) hasRoom(owner string) bool {
 	return len(o.used) < onceHalf || len(o.used) < maxOnce && o.owners[owner] < onceShare
 }
 
-// remove forgets an id. The mutex is held.
+// remove removes an id. The caller holds the mutex.
 func (o *LocalOnce) remove(id string, old usedID) {
 	delete(o.used, id)
 	if o.owners[old.owner]--; o.owners[old.owner] == 0 {
@@ -92,7 +98,7 @@ func (o *LocalOnce) remove(id string, old usedID) {
 	}
 }
 
-// forget takes back that an id was used.
+// forget undoes the use of an id.
 func (o *LocalOnce) forget(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,22 +107,23 @@ func (o *LocalOnce) forget(id string) {
 	}
 }
 
-// SharedOnce is [Once] for all replicas.
+// SharedOnce implements [Once] for all replicas.
 type SharedOnce struct {
 	s      *Shared
 	local  *LocalOnce
 	closed bool
 }
 
-// Once returns what replicas remember together. While Redis is away each of them remembers by itself, in local; with closed there is an
-// error then, and nothing was used up: who comes again to the same replica, when Redis is back, is the first.
+// Once returns a Once that replicas share. While Redis is unavailable each replica uses local
+// alone; if closed is set, Spend returns an error instead and the id is not used up, so that a
+// retry at the same replica succeeds when Redis is available again.
 func (s *Shared) Once(local *LocalOnce, closed bool) *SharedOnce {
 	return &SharedOnce{s: s, local: local, closed: closed}
 }
 
 // Spend implements [Once].
 func (o *SharedOnce) Spend(ctx context.Context, owner, id string, until time.Time) (bool, error) {
-	until = until.Add(clocksApart)
+	until = until.Add(maxClockSkew)
 	first, err := o.local.Spend(ctx, owner, id, until)
 	if err != nil || !first {
 		return false, err
@@ -128,15 +135,15 @@ func (o *SharedOnce) Spend(ctx context.Context, owner, id string, until time.Tim
 	return first, err
 }
 
-// first enters a name in Redis, and tells whether it was not there. Without Redis it was not, or, closed, nobody knows: [ErrAway]. Who
-// hears that takes back what he remembers of it. Redis may have done it all the same, so that a replica that comes again and finds its
-// own word there is the first.
+// first stores a name in Redis, and reports whether it was not there. Without Redis it returns true
+// or, if closed is set, [ErrAway]; the caller then undoes its local record. Redis may have stored
+// the name all the same, so a replica that retries and finds its own id there is the first.
 func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.Time, closed bool) (bool, error) {
 	name, who := s.name(kind, digest(id)), ""
 	err := s.do(ctx, u, func(ctx context.Context, c *redis.Client) error {
 		err := c.SetArgs(ctx, name, s.id, redis.SetArgs{Mode: "NX", TTL: max(until.Sub(s.o.Now()), time.Millisecond)}).Err()
 		if closed && errors.Is(err, redis.Nil) {
-			who, err = c.GetRange(ctx, name, 0, int64(len(s.id))).Result() // whatever is there, it is not read beyond
+			who, err = c.GetRange(ctx, name, 0, int64(len(s.id))).Result() // never read more, whatever is stored
 		} else if err == nil {
 			who = s.id
 		}
@@ -147,7 +154,7 @@ func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.T
 		return who == s.id, nil
 	case errors.Is(err, redis.Nil):
 		return false, nil
-	case ctx.Err() != nil: // who has left must not have it accepted for that, whatever becomes of what he began
+	case ctx.Err() != nil: // an abandoned request must not be accepted, whatever became of it
 		return false, ctx.Err()
 	case closed && !s.alone():
 		return false, ErrAway
@@ -155,30 +162,31 @@ func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.T
 	return true, nil
 }
 
-// replayCache is what remembers, in one process, proofs of possession that were used.
+// replayCache is an auth.ReplayCache in one process whose entries can be undone.
 type replayCache interface {
 	// Seen is that of auth.ReplayCache.
 	Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error)
-	// Forget takes back that an id was seen.
+	// Forget removes an id.
 	Forget(id [sha256.Size]byte)
 }
 
-// SharedReplays is the auth.ReplayCache of all replicas.
+// SharedReplays implements auth.ReplayCache for all replicas.
 type SharedReplays struct {
 	s      *Shared
 	local  replayCache
 	closed bool
 }
 
-// Replays returns what replicas remember of proofs together. While Redis is away each of them relies on what it has seen by itself, in
-// local, and on the time in the proof; with closed there is an error then, as of [Shared.Once].
+// Replays returns a replay cache that replicas share. While Redis is unavailable each replica
+// relies on local and on the time in the proof; if closed is set, Seen returns an error instead,
+// like [Shared.Once].
 func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
 	return &SharedReplays{s: s, local: local, closed: closed}
 }
 
 // Seen records an id of an owner until a time and reports whether it was recorded before.
 func (r *SharedReplays) Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error) {
-	until = until.Add(clocksApart)
+	until = until.Add(maxClockSkew)
 	seen, err := r.local.Seen(ctx, owner, id, until)
 	if err != nil || seen {
 		return seen, err

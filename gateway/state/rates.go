@@ -7,54 +7,58 @@ import (
 	"time"
 )
 
-// Limit is how many calls one key may make: Burst at once, and one more in each Interval. Both are above 0.
+// Limit is the rate limit of a key: Burst calls at once, and one more in each Interval. Both are
+// above 0.
 type Limit struct {
 	Interval time.Duration // between calls in steady state
 	Burst    int
 }
 
-// Decision is what a limit says to a call.
+// Decision is the result of applying a limit to a call.
 type Decision struct {
 	Allowed bool
-	// Remaining is how many more calls are allowed right now, after this one.
+	// Remaining is the number of further calls that are allowed right now.
 	Remaining int
-	// RetryAfter is how long until the call would be allowed, if nobody else comes before; 0 if it is allowed.
+	// RetryAfter is the time until the call would be allowed if no other comes first; 0 if it is
+	// allowed.
 	RetryAfter time.Duration
-	// Reset is how long until the key has its whole burst again.
+	// Reset is the time until the key has its whole burst again.
 	Reset time.Duration
-	// Uncounted tells that it is not allowed because nobody could count it, and not because there were too many.
+	// Uncounted reports that the call was rejected because the counter was unavailable, not because
+	// there were too many calls.
 	Uncounted bool
 }
 
 // Rates counts calls against limits. It is safe for concurrent use.
 type Rates interface {
-	// Take counts n calls of a key, all or none of them. It counts nothing that it does not allow, so that who is refused
-	// and goes on asking loses nothing by it. With n of 0 it counts nothing, and is allowed if one call would be. More
-	// than the burst at once are counted as the burst. A key must not be used with two limits at a time; after a change of
-	// limits, what was counted stays, as far as the new one has a memory of it.
+	// Take counts n calls of a key, all or none of them. It counts nothing if it does not allow the
+	// calls, so that rejected retries cost nothing. With n of 0 it counts nothing, and reports
+	// whether one call would be allowed. More than the burst at once count as the burst. A key must
+	// not be used with two limits at a time; after a change of limits, the count is kept as far as
+	// the new limit covers it.
 	//
-	// An error says that the counter could not be asked. The decision holds nevertheless, from what the process knows by
-	// itself: a call never fails because its rate is not known.
+	// An error means that the counter was unavailable. The decision holds nevertheless, based on
+	// local knowledge: a call never fails because its rate is unknown.
 	Take(ctx context.Context, key string, l Limit, n int) (Decision, error)
-	// TakeAll is Take for several keys at once, all different: what one of them refuses is counted by none. The decisions
-	// stand in the same order; those that would have allowed it say so.
+	// TakeAll is Take for several different keys at once: if one of them rejects, none is counted.
+	// The decisions are in the same order; those that would have allowed the call say so.
 	TakeAll(ctx context.Context, takes []Take) ([]Decision, error)
 }
 
-// Take is N calls of a key.
+// Take counts N calls of a key.
 type Take struct {
 	Key   string
 	Limit Limit
 	N     int
 }
 
-// Decide is the generic cell rate algorithm (ITU-T I.371, annex A), which spreads calls evenly and keeps one number for each
-// key: the time at which it has its whole burst again. due is that time as a distance from now; what is over counts as
-// 0, and what is farther away than the whole burst takes as that: it comes from another limit, or another clock. It returns the new distance, the
-// same if nothing is counted.
+// Decide applies the generic cell rate algorithm (ITU-T I.371, annex A), which spreads calls evenly
+// and needs one number per key: the time at which it has its whole burst again. due is the duration
+// until that time. A negative one counts as 0, and one beyond the whole burst, from another limit
+// or clock, as the whole burst. It returns the new duration, unchanged if nothing is counted.
 func (l Limit) Decide(due time.Duration, n int) (time.Duration, Decision) {
 	n = min(n, l.Burst)
-	room := l.room()
+	room := l.window()
 	due = min(max(due, 0), room)
 	after := due + l.Interval*time.Duration(n)
 	if wait := max(after, due+l.Interval) - room; wait > 0 {
@@ -63,36 +67,37 @@ func (l Limit) Decide(due time.Duration, n int) (time.Duration, Decision) {
 	return after, Decision{Allowed: true, Remaining: int((room - after) / l.Interval), Reset: after}
 }
 
-// room is how long it takes until all of the burst is there again.
-func (l Limit) room() time.Duration { return l.Interval * time.Duration(l.Burst) }
+// window is the time until an exhausted burst is whole again.
+func (l Limit) window() time.Duration { return l.Interval * time.Duration(l.Burst) }
 
-// LocalRates is [Rates] in the memory of one process. It holds a bounded number of keys. A key that has its whole burst again
-// is as good as one never seen, so it makes room for a new one. With more live keys than that, the one that is nearest to
-// its whole burst among a few is forgotten, and gets it at once: a flood from very many keys makes limits looser for who
-// uses them little, and never refuses who comes for the first time.
+// LocalRates implements [Rates] in the memory of one process. It holds a limited number of keys. A
+// key that has its whole burst again is equivalent to an unknown one, and is evicted for a new one.
+// If there is none, the one closest to its whole burst among a few is evicted, which resets it: a
+// flood of very many keys loosens the limits of keys with little use, and never rejects a new key.
 type LocalRates struct {
 	now    func() time.Time
 	start  time.Time
 	seed   maphash.Seed
-	max    int // keys in a shard
+	max    int // keys per shard
 	shards [rateShards]rateShard
 }
 
 const (
 	rateShards = 32
-	// ratesKept takes about 10 MB when all of them are there.
+	// ratesKept keys take about 10 MB.
 	ratesKept = 1 << 16
-	// ratesLooked is how many keys a new one looks at for room. A full sweep would let a flood of keys cost a sweep each.
+	// ratesLooked is the number of keys examined for an eviction. A full sweep would let each key
+	// of a flood cost a sweep.
 	ratesLooked = 16
 )
 
 type rateShard struct {
 	mu   sync.Mutex
-	keys map[string]time.Duration // when the whole burst is there again, since the start
+	keys map[string]time.Duration // time at which the burst is whole again, since the start
 }
 
-// NewLocalRates makes counters for at most max keys, rounded up to a multiple of 32; 0: 65,536, which take about 10 MB. now is
-// the clock; nil: time.Now.
+// NewLocalRates returns counters for at most max keys, rounded up to a multiple of 32; 0 means
+// 65,536, which take about 10 MB. now is the clock, time.Now if nil.
 func NewLocalRates(max int, now func() time.Time) *LocalRates {
 	if max <= 0 {
 		max = ratesKept
@@ -107,7 +112,7 @@ func NewLocalRates(max int, now func() time.Time) *LocalRates {
 	return r
 }
 
-// Take implements [Rates]. The error is always nil: memory does not fail.
+// Take implements [Rates]. The error is always nil.
 func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decision, error) {
 	s := &r.shards[maphash.String(r.seed, key)%rateShards]
 	s.mu.Lock()
@@ -115,13 +120,13 @@ func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decisi
 	now := r.now().Sub(r.start)
 	full, known := s.keys[key]
 	due, d := l.Decide(full-now, n)
-	if n > 0 && d.Allowed || full-now > l.room() {
+	if n > 0 && d.Allowed || full-now > l.window() {
 		s.put(key, known, now, now+due, r.max)
 	}
 	return d, nil
 }
 
-// TakeBytes is Take for a key that is no string yet, and becomes one only if it is new.
+// TakeBytes is Take for a key of bytes, which is converted to a string only if it is new.
 func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
 	s := &r.shards[maphash.Bytes(r.seed, key)%rateShards]
 	s.mu.Lock()
@@ -129,7 +134,7 @@ func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
 	now := r.now().Sub(r.start)
 	full, known := s.keys[string(key)]
 	due, d := l.Decide(full-now, n)
-	if n > 0 && d.Allowed || full-now > l.room() {
+	if n > 0 && d.Allowed || full-now > l.window() {
 		s.put(string(key), known, now, now+due, r.max)
 	}
 	return d
@@ -137,12 +142,13 @@ func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
 
 func (s *rateShard) put(key string, known bool, now, full time.Duration, max int) {
 	if !known && len(s.keys) >= max {
-		s.makeRoom(now)
+		s.evict(now)
 	}
 	s.keys[key] = full
 }
 
-// TakeAll implements [Rates]. What is given back when one refuses may have been missed by others in between, for a moment.
+// TakeAll implements [Rates]. Calls that are refunded after a rejection may cause other calls to be
+// rejected in between.
 func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
 	decisions := make([]Decision, len(takes))
 	refused := false
@@ -156,7 +162,7 @@ func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, err
 	}
 	for i, t := range takes {
 		if refused && decisions[i].Allowed {
-			r.giveBack(t)
+			r.refund(t)
 		}
 		if !decisions[i].Allowed {
 			break // nothing was counted behind it
@@ -165,8 +171,8 @@ func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, err
 	return decisions, nil
 }
 
-// giveBack takes back what was counted.
-func (r *LocalRates) giveBack(t Take) {
+// refund undoes a Take.
+func (r *LocalRates) refund(t Take) {
 	s := &r.shards[maphash.String(r.seed, t.Key)%rateShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,9 +181,9 @@ func (r *LocalRates) giveBack(t Take) {
 	}
 }
 
-// makeRoom forgets the keys that have their whole burst again, among some that the map picks at random, or else the one that
-// is nearest to it.
-func (s *rateShard) makeRoom(now time.Duration) {
+// evict removes the keys that have their whole burst again among a few random ones, or else the one
+// closest to it.
+func (s *rateShard) evict(now time.Duration) {
 	var nearest string
 	var soonest time.Duration
 	looked, freed := 0, false
@@ -197,7 +203,7 @@ func (s *rateShard) makeRoom(now time.Duration) {
 	}
 }
 
-// Len returns the number of keys held, those included that have their whole burst again.
+// Len returns the number of keys held, including those that have their whole burst again.
 func (r *LocalRates) Len() int {
 	n := 0
 	for i := range r.shards {

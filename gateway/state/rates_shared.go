@@ -8,10 +8,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// takeScript is [Limit.Decide] for several keys, with the clock of Redis, so that replicas whose clocks differ count alike. It is
-// given interval, burst and n of each key, times in microseconds, and returns how far away the time is at which each has its
-// whole burst again, as it was before. What is no such time is as good as none. One that is farther away than the whole burst takes is of another
-// limit, or of the clock of another Redis, before a failover: all is used up then, and not for longer than that.
+// takeScript is [Limit.Decide] for several keys with the clock of Redis, so that replicas with
+// different clocks count alike. Its arguments are interval, burst and n of each key, times in
+// microseconds. It returns, for each key, the duration until the whole burst is available again, as
+// of before the call. An invalid value counts as absent. One farther away than the whole burst
+// takes is from another limit, or from the clock of another Redis before a failover: it counts as
+// an exhausted burst.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
@@ -40,15 +42,16 @@ end
 return before
 `)
 
-// SharedRates is [Rates] that replicas count together.
+// SharedRates implements [Rates] for all replicas together.
 type SharedRates struct {
 	s      *Shared
 	local  *LocalRates
 	closed bool
 }
 
-// Rates returns counters that replicas share. While Redis is away each replica counts by itself, in local, with its share of each
-// limit: the limit by the number of replicas that were last seen. With closed nothing is allowed then.
+// Rates returns counters that replicas share. While Redis is unavailable each replica counts in
+// local, with its share of each limit: the limit divided by the number of replicas last seen. If
+// closed is set, nothing is allowed then.
 func (s *Shared) Rates(local *LocalRates, closed bool) *SharedRates {
 	return &SharedRates{s: s, local: local, closed: closed}
 }
@@ -59,8 +62,8 @@ func (r *SharedRates) Take(ctx context.Context, key string, l Limit, n int) (Dec
 	return decisions[0], err
 }
 
-// TakeAll implements [Rates]. The error is always nil: what Redis does not say is decided here, and counted as an error of the
-// shared state. The keys must be different.
+// TakeAll implements [Rates]. The error is always nil: if Redis is unavailable the decision is
+// local, and counted as an error of the shared state. The keys must be different.
 func (r *SharedRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
 	keys, args := make([]string, len(takes)), make([]any, 0, 3*len(takes))
 	for i, t := range takes {
@@ -73,7 +76,7 @@ func (r *SharedRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, er
 		return err
 	})
 	if err != nil || len(due) != len(takes) {
-		return r.alone(ctx, takes), nil
+		return r.takeLocal(ctx, takes), nil
 	}
 	decisions := make([]Decision, len(takes))
 	for i, t := range takes {
@@ -88,8 +91,8 @@ func micros(interval time.Duration) int64 {
 	return max(1, int64((interval+time.Microsecond-1)/time.Microsecond))
 }
 
-// alone decides without Redis.
-func (r *SharedRates) alone(ctx context.Context, takes []Take) []Decision {
+// takeLocal decides without Redis.
+func (r *SharedRates) takeLocal(ctx context.Context, takes []Take) []Decision {
 	if r.closed && !r.s.alone() {
 		decisions := make([]Decision, len(takes))
 		for i := range decisions {

@@ -7,33 +7,38 @@ import (
 	"time"
 )
 
-// Records keeps values under names until their time. It is safe for concurrent use, and nobody needs to retry.
+// Records stores values under names until they expire. It is safe for concurrent use, and callers
+// need not retry.
 type Records interface {
-	// Put keeps a value, which must not be written to any more, in place of one that was there. What others have put may be
-	// forgotten for it; owner is who pays, "" for nobody in particular. A value that can't be kept is not an error: it is forgotten at once.
+	// Put stores a value, which must not be modified any more, and replaces an existing one. It may
+	// evict other values; owner is charged for it, "" for no particular one. A value that can't be
+	// stored is not an error: it is dropped at once.
 	Put(ctx context.Context, name, owner string, value []byte, until time.Time) error
-	// Settle is Put for the last value of a name: as long as it is there no other takes its place.
+	// Settle is Put for the final value of a name: no other value replaces it before it expires.
 	Settle(ctx context.Context, name, owner string, value []byte, until time.Time) error
-	// Add is Put for a name that has no value: if it has one, that stays, and the result is false. Of two that add at the same
-	// time one gets false.
+	// Add is Put for a name without a value: if it has one, that stays, and the result is false. Of
+	// two concurrent calls one gets false.
 	Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error)
-	// Get returns the value of a name, which must not be written to; false if there is none, or its time has passed. An error
-	// says that this can't be told now: the value may be where it can't be reached.
+	// Get returns the value of a name, which must not be modified; false if there is none, or it
+	// has expired. An error means that the answer is unknown: the value may be in the unavailable
+	// store.
 	Get(ctx context.Context, name string) (value []byte, ok bool, err error)
 }
 
-// RecordLimits bound [LocalRecords]. The zero value of each has the default.
+// RecordLimits limit [LocalRecords]. Each zero value means the default.
 type RecordLimits struct {
-	// Names is the most records; 0: 16,384.
+	// Names is the maximum number of records; 16,384 by default.
 	Names int
-	// Bytes is the most bytes of all values; 0: 64 MiB.
+	// Bytes is the maximum size of all values; 64 MiB by default.
 	Bytes int
-	// PerOwner is the most records of one owner; 0: 1,024. The owner "" is many, and has no bound of its own.
+	// PerOwner is the maximum number of records of one owner; 1,024 by default. The owner "" stands
+	// for many, and has no limit of its own.
 	PerOwner int
 }
 
-// LocalRecords is [Records] in the memory of one process. It is bounded: when there are too many, the one that has not
-// been asked for the longest is forgotten, and of an owner with too many one of its own. Its errors are always nil: memory does not fail.
+// LocalRecords implements [Records] in the memory of one process. Beyond its limits it evicts the
+// least recently used record, and for an owner with too many one of its own. Its errors are always
+// nil.
 type LocalRecords struct {
 	limits RecordLimits
 	now    func() time.Time
@@ -50,21 +55,21 @@ type record struct {
 	value       []byte
 	until       time.Time
 	settled     bool
-	own         *list.Element // in the list of its owner; nil: it has none
+	own         *list.Element // in the list of its owner; nil if it has none
 }
 
-// NewLocalRecords makes a store. now is the clock; nil: time.Now.
+// NewLocalRecords returns an empty store. now is the clock, time.Now if nil.
 func NewLocalRecords(l RecordLimits, now func() time.Time) *LocalRecords {
-	orElse(&l.Names, 1<<14)
-	orElse(&l.Bytes, 64<<20)
-	orElse(&l.PerOwner, 1<<10)
+	setDefault(&l.Names, 1<<14)
+	setDefault(&l.Bytes, 64<<20)
+	setDefault(&l.PerOwner, 1<<10)
 	if now == nil {
 		now = time.Now
 	}
 	return &LocalRecords{limits: l, now: now, names: make(map[string]*list.Element), order: list.New(), owners: make(map[string]*list.List)}
 }
 
-func orElse(n *int, standard int) {
+func setDefault(n *int, standard int) {
 	if *n <= 0 {
 		*n = standard
 	}
@@ -96,7 +101,7 @@ func (r *LocalRecords) Add(_ context.Context, name, owner string, value []byte, 
 	return true, nil
 }
 
-// replace keeps a record in place of one that is not settled.
+// replace stores a record and replaces one that is not final.
 func (r *LocalRecords) replace(rec *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +114,7 @@ func (r *LocalRecords) replace(rec *record) {
 	r.put(rec)
 }
 
-// put keeps a record whose name has none.
+// put stores a record whose name has none.
 func (r *LocalRecords) put(rec *record) {
 	if !rec.until.After(r.now()) || len(rec.value) > r.limits.Bytes {
 		return
@@ -152,7 +157,7 @@ func (r *LocalRecords) Get(_ context.Context, name string) (value []byte, ok boo
 	return rec.value, true, nil
 }
 
-// each calls f with what is held and its value, and asks for none of it.
+// each calls f with each record, without affecting the eviction order.
 func (r *LocalRecords) each(f func(name string, value []byte)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +169,7 @@ func (r *LocalRecords) each(f func(name string, value []byte)) {
 	}
 }
 
-// Len returns the number of records held, those included whose time has passed but that nobody has asked for since.
+// Len returns the number of records held, including expired ones.
 func (r *LocalRecords) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,15 +10,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookAtOnce is how many records are looked for in one round trip.
+// lookAtOnce is the number of records that are checked in one round trip.
 const lookAtOnce = 256
 
-// maxMerges is how often a record meets others that were put meanwhile before the rest is left for later.
+// maxMerges is the maximum number of merges with concurrent updates before the rest is retried
+// later.
 const maxMerges = 4
 
-// agree puts a record in Redis in place of one whose number is not above over. Where another one stands, what both make together does. It
-// returns what is known here then; the error says that Redis does not know of it yet.
-func (r *SharedRecords) agree(ctx context.Context, name string, rec numbered, over int64) (numbered, error) {
+// reconcile stores a record in Redis and replaces one whose number is not above over. If there is
+// another one, it stores the result of merging both. It returns the record known here; an error
+// means that Redis does not have it yet.
+func (r *SharedRecords) reconcile(ctx context.Context, name string, rec numbered, over int64) (numbered, error) {
 	for range maxMerges {
 		theirs, kept, err := r.put(ctx, name, rec, over)
 		if kept || err != nil {
@@ -29,12 +31,12 @@ func (r *SharedRecords) agree(ctx context.Context, name string, rec numbered, ov
 		}
 		over = theirs.number
 	}
-	r.later(name)
+	r.markPending(name)
 	return rec, nil
 }
 
-// join makes one record of that of this replica and that in Redis, and keeps it here. It has a higher number than that in Redis if it is to
-// take its place there. One that settles the name stays as it is.
+// join merges the record of this replica with that in Redis, and stores the result locally. Its
+// number is higher than that in Redis if it must replace it there. A final record stays unchanged.
 func (r *SharedRecords) join(ctx context.Context, name string, mine, theirs numbered) numbered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,8 +56,8 @@ func (r *SharedRecords) join(ctx context.Context, name string, mine, theirs numb
 	return one
 }
 
-// findLost notes which records of this replica Redis does not have any more, or has older or newer, if it may have lost some: it was started
-// without its data, or another that lagged behind took its place.
+// findLost marks the records of this replica that are missing in Redis, or older or newer there, if
+// it may have lost some: it was restarted without its data, or failed over to a lagging replica.
 func (r *SharedRecords) findLost(ctx context.Context) {
 	if !r.doubted.Swap(false) {
 		return
@@ -73,14 +75,15 @@ func (r *SharedRecords) findLost(ctx context.Context) {
 			return
 		}
 		for i, name := range names {
-			if there[i] != numbers[name] && there[i] != settled { // a newer one may have been made of an older
-				r.later(name)
+			if there[i] != numbers[name] && there[i] != settled { // a newer one may be derived from an older one
+				r.markPending(name)
 			}
 		}
 	}
 }
 
-// numbersOf returns the numbers of what stands in Redis under names; 0: nothing that is a record.
+// numbersOf returns the numbers of the records in Redis under names, 0 for anything that is not a
+// record.
 func (r *SharedRecords) numbersOf(ctx context.Context, names []string) ([]int64, error) {
 	stands := make([]*redis.StringCmd, len(names))
 	err := r.s.do(ctx, useRecords, func(ctx context.Context, c *redis.Client) error {
@@ -93,7 +96,7 @@ func (r *SharedRecords) numbersOf(ctx context.Context, names []string) ([]int64,
 		})
 		var reply redis.Error
 		if errors.As(err, &reply) && !isAway(err) {
-			return nil // of what is no text
+			return nil // a value of another type
 		}
 		return err
 	})

@@ -160,7 +160,7 @@ func TestPutBeforeItIsToldAgain(t *testing.T) {
 	first.Merge(addLetters)
 	_ = second.Put(t.Context(), "x", "o", []byte("b1:q"), until)
 	_ = first.local.Put(t.Context(), "x", "o", numbered{number: 3, owner: "o", value: []byte("a3:p"), until: until}.plain(), until)
-	first.later("x")
+	first.markPending("x")
 	_ = first.Put(t.Context(), "x", "o", []byte("a4:p"), until)
 	expectRecord(t, first, "x", "a4:pq")
 	expectRecord(t, second, "x", "a4:pq")

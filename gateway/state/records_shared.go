@@ -14,20 +14,23 @@ import (
 )
 
 const (
-	// maxSharedRecord is the most bytes of a value in Redis, as it is sealed. A larger one stays in the replica that has put it.
+	// maxSharedRecord is the maximum size of a sealed value in Redis. A larger one is stored only
+	// by the replica that put it.
 	maxSharedRecord = 2 << 20
-	// sealedHead is more than what sealing adds to a record beside a third of it.
+	// sealedHead is an upper bound of the bytes that sealing adds, besides a third of the size.
 	sealedHead = 64
-	// recordsPerOwner and recordsInAll bound the bytes that this process has in Redis of one owner, and of all. What is beyond stays in
-	// the replica that has put it.
+	// recordsPerOwner and recordsInAll limit the bytes that this process has in Redis, per owner
+	// and in total. Records beyond are stored only by the replica that put them.
 	recordsPerOwner = 16 << 20
 	recordsInAll    = 128 << 20
 )
 
-// putScript keeps a record if the number of what stands there is not above one, or returns that. An owner with too many loses those that end
-// first. It is given the value with its number in front, how long it lives, the most records of the owner, the record's name without the prefix,
-// the prefix, the most bytes of what it returns, and the highest number that may stand there, or "any". When it ends is told by the clock of Redis
-// alone, which may differ from those of replicas.
+// putScript stores a record if the number of the existing one is not above a limit, and returns the
+// existing one otherwise. An owner with too many records loses those that expire first. Its
+// arguments are the value with its number in front, its lifetime, the maximum number of records of
+// the owner, the record's name without the prefix, the prefix, the maximum size of what it returns,
+// and the highest number that it replaces, or "any". Expiry uses the clock of Redis only, which may
+// differ from those of replicas.
 var putScript = redis.NewScript(`
 if ARGV[7] ~= 'any' then
   local old = redis.pcall('GETRANGE', KEYS[1], 0, ARGV[6])
@@ -50,78 +53,84 @@ end
 return ''
 `)
 
-// nothing is the number of what stands where nothing does: lower than all.
-const nothing = -1
+// absent is the number of an absent record: lower than all.
+const absent = -1
 
-// SharedRecords is [Records] that replicas share. Each keeps what it has put or got by itself, too: it has it while Redis is away, and brings it
-// back to one that has lost it. Of two values of a name it is that with the higher number which counts, whatever the clocks of replicas say, and
-// of two with the same that in Redis; where neither was made of the other they are merged. Names can't be guessed. What is in Redis is sealed, and bound to its name: what was written by somebody else, or belongs to another
-// name, is as good as not there.
+// SharedRecords implements [Records] for all replicas. Each replica also stores what it has put or
+// read locally, where it is available while Redis is not, and restores it in a Redis that has lost
+// it. Of two values of a name the one with the higher number wins, regardless of clocks, and with
+// equal numbers the one in Redis; if neither is derived from the other they are merged. Names can't
+// be guessed. Values in Redis are sealed, and bound to their name: a value written by others, or
+// moved to another name, is ignored.
 type SharedRecords struct {
-	s        *Shared
-	local    *LocalRecords // of what [numbered.plain] makes
-	kind     string
-	perOwner int
-	ledger   *ledger
-	told     func(ctx context.Context, name string)
-	merge    func(value, other []byte) []byte
-	doubted  atomic.Bool // Redis may have lost what it had
+	s           *Shared
+	local       *LocalRecords // encoded by [numbered.plain]
+	kind        string
+	perOwner    int
+	ledger      *ledger
+	onPublished func(ctx context.Context, name string)
+	merge       func(value, other []byte) []byte
+	doubted     atomic.Bool // Redis may have lost data
 
-	// mu is held from the moment that a number is read in local until the one after it, or above it, stands there.
-	mu     sync.Mutex
-	untold map[string]struct{} // names of what Redis does not have
+	// mu is held from reading a number in local until a number at least one higher is stored there.
+	mu      sync.Mutex
+	pending map[string]struct{} // names of records that are missing in Redis
 }
 
-// Records returns records that replicas share; kind, a word, separates those of one use from all others. It is for the time before [Shared.Run].
-// While Redis is away each replica has those that it has put or got, in local, and can't tell of others: [ErrAway]. What it puts meanwhile is in
-// Redis within a second when that is back, and so is what Redis had and has lost.
+// Records returns records that replicas share; kind, a word, separates the records of each use. It
+// must be called before [Shared.Run]. While Redis is unavailable each replica knows the records
+// that it has put or read, in local, and returns [ErrAway] for others. What it puts meanwhile, and
+// what Redis has lost, is stored in Redis within a second after it is available again.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
-	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, told: func(context.Context, string) {},
-		merge: func(value, _ []byte) []byte { return value }, ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), untold: make(map[string]struct{})}
-	s.repeated = append(s.repeated, r.tellAgain)
-	s.doubted(func() { r.doubted.Store(true) })
+	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, onPublished: func(context.Context, string) {},
+		merge: func(value, _ []byte) []byte { return value }, ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), pending: make(map[string]struct{})}
+	s.periodic = append(s.periodic, r.publishPending)
+	s.onDoubt(func() { r.doubted.Store(true) })
 	return r
 }
 
-// Told has f called with each name whose record has come to Redis later than it was put: others may wait for it. It is for the time before
-// [Shared.Run].
-func (r *SharedRecords) Told(f func(ctx context.Context, name string)) { r.told = f }
+// OnPublished registers f to be called with each name whose record was stored in Redis later than
+// it was put, as others may wait for it. It must be called before [Shared.Run].
+func (r *SharedRecords) OnPublished(f func(ctx context.Context, name string)) { r.onPublished = f }
 
-// Merge has f add to a value what must not be lost of another, which a replica has put that did not know of the first. f returns the value as it is
-// where there is nothing to add, as there is not if one was made of the other. Without f nothing is added. It is for the time before [Shared.Run].
+// Merge registers f, which adds to a value what must not be lost of another, put by a replica that
+// did not know the first. f returns the value unchanged if there is nothing to add, as is the case
+// if one is derived from the other. Without f nothing is added. It must be called before
+// [Shared.Run].
 func (r *SharedRecords) Merge(f func(value, other []byte) []byte) { r.merge = f }
 
-// tellAgain puts into Redis what could not be put there, and what it has lost.
-func (r *SharedRecords) tellAgain(ctx context.Context) {
+// publishPending stores in Redis what could not be stored before, and what it has lost.
+func (r *SharedRecords) publishPending(ctx context.Context) {
 	r.findLost(ctx)
 	r.mu.Lock()
-	waiting := slices.Collect(maps.Keys(r.untold))
+	waiting := slices.Collect(maps.Keys(r.pending))
 	r.mu.Unlock()
 	for _, name := range waiting {
 		r.mu.Lock()
-		delete(r.untold, name) // what is put from now on may fail again
+		delete(r.pending, name) // a concurrent Put may fail again
 		rec, here := r.here(ctx, name)
 		r.mu.Unlock()
 		if !here {
 			continue
 		}
-		if _, err := r.agree(ctx, name, rec, nothing); err != nil {
+		if _, err := r.reconcile(ctx, name, rec, absent); err != nil {
 			return // the rest waits, too
 		}
-		r.told(ctx, name)
+		r.onPublished(ctx, name)
 	}
 }
 
-// later notes that Redis does not have the record of a name.
-func (r *SharedRecords) later(name string) {
+// markPending records that Redis does not have the record of a name.
+func (r *SharedRecords) markPending(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.untold) < maxUntold && !r.s.alone() {
-		r.untold[name] = struct{}{}
+	if len(r.pending) < maxPending && !r.s.alone() {
+		r.pending[name] = struct{}{}
 	}
 }
 
-// names are those of a record, which can't be guessed, and of the list of its owner's; the second is "" for nobody's.
+// names returns the names in Redis of a record, which can't be guessed, and of the list of its
+// owner, "" without an owner.
 func (r *SharedRecords) names(name, owner string) (record, owned string) {
 	record = r.s.name(r.kind, digest(name))
 	if owner != "" {
@@ -130,7 +139,7 @@ func (r *SharedRecords) names(name, owner string) (record, owned string) {
 	return record, owned
 }
 
-// open reads what stands in Redis under the name of a record.
+// open opens a record from Redis.
 func (r *SharedRecords) open(record, text string) (numbered, bool) {
 	number, sealed, ok := cutNumber(text)
 	if !ok {
@@ -144,7 +153,7 @@ func (r *SharedRecords) open(record, text string) (numbered, bool) {
 	return rec, ok && rec.number == number && rec.until.After(r.s.o.Now())
 }
 
-// here returns what this replica knows of a name.
+// here returns the locally stored record of a name.
 func (r *SharedRecords) here(ctx context.Context, name string) (numbered, bool) {
 	plain, ok, _ := r.local.Get(ctx, name)
 	if !ok {
@@ -153,20 +162,20 @@ func (r *SharedRecords) here(ctx context.Context, name string) (numbered, bool) 
 	return parseRecord(plain)
 }
 
-// Put implements [Records]. The error is always nil: without Redis the record stays here.
+// Put implements [Records]. The error is always nil: without Redis the record is stored locally.
 func (r *SharedRecords) Put(ctx context.Context, name, owner string, value []byte, until time.Time) error {
 	r.replace(ctx, name, numbered{owner: owner, value: value, until: until})
 	return nil
 }
 
-// Settle implements [Records]. The error is always nil: without Redis the record stays here. Of two that settle a name without Redis it is the first
-// to reach it that has.
+// Settle implements [Records]. The error is always nil: without Redis the record is stored locally.
+// Of two final records put without Redis the first to reach it wins.
 func (r *SharedRecords) Settle(ctx context.Context, name, owner string, value []byte, until time.Time) error {
 	r.replace(ctx, name, numbered{number: settled, owner: owner, value: value, until: until})
 	return nil
 }
 
-// replace keeps a record in place of what is known here, or if nothing is, of what stands in Redis.
+// replace stores a record and replaces the one known here, or if there is none, the one in Redis.
 func (r *SharedRecords) replace(ctx context.Context, name string, rec numbered) {
 	for range 2 {
 		known, over, ok := r.follow(ctx, name, &rec)
@@ -174,7 +183,7 @@ func (r *SharedRecords) replace(ctx context.Context, name string, rec numbered) 
 		case !ok:
 			return
 		case known:
-			_, _ = r.agree(ctx, name, rec, over) // what could not be told is told later
+			_, _ = r.reconcile(ctx, name, rec, over) // what can't be published is published later
 			return
 		}
 		theirs, kept, err := r.put(ctx, name, rec, over)
@@ -185,8 +194,9 @@ func (r *SharedRecords) replace(ctx context.Context, name string, rec numbered) 
 	}
 }
 
-// follow gives a record that does not settle its name the number after that of what is known here, and keeps it here; false: the name is settled.
-// over is the highest number of what it was made of that may stand in Redis.
+// follow numbers a record after the one known here, unless it is final, and stores it locally; it
+// returns false if the name has a final record. over is the highest number in Redis that it may
+// replace.
 func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) (known bool, over int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,31 +208,32 @@ func (r *SharedRecords) follow(ctx context.Context, name string, rec *numbered) 
 		rec.number = old.number + 1
 	}
 	_ = r.local.Put(ctx, name, rec.owner, rec.plain(), rec.until)
-	if _, untold := r.untold[name]; untold {
-		return known, nothing, true
+	if _, pending := r.pending[name]; pending {
+		return known, absent, true
 	}
 	return known, rec.number - 1, true
 }
 
-// take keeps here what stands in Redis; false: what is here is newer, or is not known there.
+// take stores a record of Redis locally; it returns false if the local one is newer, or is missing
+// there.
 func (r *SharedRecords) take(ctx context.Context, name string, theirs numbered) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, untold := r.untold[name]
-	if mine, here := r.here(ctx, name); here && (mine.number > theirs.number || untold) {
+	_, pending := r.pending[name]
+	if mine, here := r.here(ctx, name); here && (mine.number > theirs.number || pending) {
 		return false
 	}
 	_ = r.local.Put(ctx, name, theirs.owner, theirs.plain(), theirs.until)
 	return true
 }
 
-// Add implements [Records]. While Redis is away it is what is here that counts.
+// Add implements [Records]. While Redis is unavailable only local records count.
 func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byte, until time.Time) (bool, error) {
 	rec := numbered{number: 1, owner: owner, value: value, until: until}
 	if added, _ := r.local.Add(ctx, name, owner, rec.plain(), until); !added {
 		return false, nil
 	}
-	theirs, kept, err := r.put(ctx, name, rec, nothing)
+	theirs, kept, err := r.put(ctx, name, rec, absent)
 	if kept || err != nil {
 		return true, nil
 	}
@@ -230,7 +241,8 @@ func (r *SharedRecords) Add(ctx context.Context, name, owner string, value []byt
 	return false, nil
 }
 
-// put keeps a record in Redis in place of one whose number is not above over, or returns what stands there.
+// put stores a record in Redis and replaces one whose number is not above over, or returns the
+// existing one.
 func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over int64) (theirs numbered, kept bool, err error) {
 	life := rec.until.Sub(r.s.o.Now()).Milliseconds()
 	if life <= 0 {
@@ -238,7 +250,7 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over
 	}
 	plain := rec.plain()
 	record, owned := r.names(name, rec.owner)
-	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.take(record, rec.owner, size, rec.until) {
+	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.reserve(record, rec.owner, size, rec.until) {
 		return rec, true, nil
 	}
 	keys := []string{record}
@@ -246,9 +258,9 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over
 		keys = append(keys, owned)
 	}
 	text, prefix := withNumber(rec.number, r.s.o.Seal.Seal(plain, []byte(record))), r.s.name(r.kind, "")
-	for most := strconv.FormatInt(over, 10); ; most = "any" { // what does not open is not there
+	for most := strconv.FormatInt(over, 10); ; most = "any" { // what does not open is ignored
 		var stands string
-		err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // who has changed it may have left
+		err := r.s.do(context.WithoutCancel(ctx), useRecords, func(ctx context.Context, c *redis.Client) (err error) { // the caller that changed it may have left
 			stands, err = putScript.Run(ctx, c, keys, text, life, r.perOwner, record[len(prefix):], prefix, maxSharedRecord, most).Text()
 			return err
 		})
@@ -257,7 +269,7 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over
 		}
 		if err != nil {
 			r.ledger.drop(record)
-			r.later(name)
+			r.markPending(name)
 			return rec, false, err
 		}
 		if theirs, ok := r.open(record, stands); ok {
@@ -274,7 +286,7 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 	record, _ := r.names(name, "")
 	var stands string
 	err := r.s.do(ctx, useRecords, func(ctx context.Context, c *redis.Client) (err error) {
-		stands, err = c.GetRange(ctx, record, 0, maxSharedRecord).Result() // whatever is there, it is not read beyond
+		stands, err = c.GetRange(ctx, record, 0, maxSharedRecord).Result() // never read more, whatever is stored
 		return err
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -285,14 +297,14 @@ func (r *SharedRecords) Get(ctx context.Context, name string) ([]byte, bool, err
 	}
 	theirs, there := r.open(record, stands)
 	switch {
-	case stands != "" && !there: // it may be a later one, sealed with a key that is not here yet
+	case stands != "" && !there: // it may be a newer one, sealed with a key that is not known here yet
 		r.s.failures[useRecords].Inc()
 		return mine.value, here, nil
 	case there && r.take(ctx, name, theirs):
 		return theirs.value, true, nil
 	}
-	if mine, here = r.here(ctx, name); here { // Redis has lost it, or was away when it was put
-		mine, _ = r.agree(ctx, name, mine, nothing)
+	if mine, here = r.here(ctx, name); here { // Redis has lost it, or was unavailable when it was put
+		mine, _ = r.reconcile(ctx, name, mine, absent)
 	}
 	return mine.value, here, nil
 }

@@ -171,7 +171,7 @@ func FuzzSharedRecord(f *testing.F) {
 		if !ok || string(rec.value) != string(plain) || rec.owner != "owner" {
 			t.Errorf("%q came back as %+v, %v", plain, rec, ok)
 		}
-		s.bus.take("gate:bus:ends", text) // which nobody takes
+		s.bus.dispatch("gate:bus:ends", text) // which nobody takes
 	})
 }
 
@@ -268,7 +268,7 @@ func TestAddedWhileAway(t *testing.T) {
 	told := make(chan string, 10)
 	a, b := pair(t, m, func(a, b *Shared) {
 		records = [2]*SharedRecords{a.Records("task", NewLocalRecords(RecordLimits{}, nil)), b.Records("task", NewLocalRecords(RecordLimits{}, nil))}
-		records[1].Told(func(_ context.Context, name string) { told <- name })
+		records[1].OnPublished(func(_ context.Context, name string) { told <- name })
 	})
 	until := time.Now().Add(time.Hour)
 	_ = records[0].Put(t.Context(), "t", "o", []byte("1"), until)
@@ -298,7 +298,7 @@ func TestAddedWhileAway(t *testing.T) {
 	eventually(t, "nothing is left to tell", func() bool {
 		records[1].mu.Lock()
 		defer records[1].mu.Unlock()
-		return len(records[1].untold) == 0
+		return len(records[1].pending) == 0
 	})
 	if !heard["callback k"] || !heard["t"] || len(told) != 0 {
 		t.Errorf("told of %v, and %d more", heard, len(told))

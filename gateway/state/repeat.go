@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// repeatPause is the time between two attempts to do what could not be done, and between two renewals of what would end by itself.
+// repeatPause is the interval of retries and of renewals of leases.
 const repeatPause = time.Second
 
-// maxUntold bounds the names of one use that wait for Redis, which has them within repeatPause when it is back.
-const maxUntold = 1 << 14
+// maxPending limits the names per use that wait for Redis, which gets them within repeatPause after
+// it is available again.
+const maxPending = 1 << 14
 
-// repeat calls f again and again while Redis is there, until ctx ends.
+// repeat calls f at an interval while Redis is available, until ctx ends.
 func (s *Shared) repeat(ctx context.Context, f func(context.Context)) {
 	ticker := time.NewTicker(repeatPause)
 	defer ticker.Stop()

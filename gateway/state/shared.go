@@ -17,46 +17,48 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// clocksApart is how far the clocks of replicas may differ: what must not count again is remembered for so much longer than by the clock
-// of who tells of it, and older messages don't count.
-const clocksApart = time.Minute
+// maxClockSkew is the tolerated difference between the clocks of replicas: ids that must not be
+// reused are remembered for that much longer, and older messages are ignored.
+const maxClockSkew = time.Minute
 
-// SharedOptions say where the Redis is that replicas share.
+// SharedOptions configure [Shared].
 type SharedOptions struct {
 	// Network is "tcp" or "unix", and Address host:port or a path.
 	Network, Address string
 	// DB is the number of the database.
 	DB int
-	// User and Password authenticate the gateway. Empty: nobody is asked, or the default user.
+	// User and Password authenticate the gateway. If empty, there is no authentication, or the
+	// default user's.
 	User, Password string
-	// TLS is how the connection is protected; nil: it is in clear.
+	// TLS is the TLS configuration; nil for cleartext.
 	TLS *tls.Config
-	// Prefix stands before all names, with a colon behind it.
+	// Prefix is the prefix of all names, which a colon follows.
 	Prefix string
-	// Timeout is the most that one operation waits, connecting included. 0: 20 ms.
+	// Timeout is the maximum time of one operation, connecting included; 20 ms by default.
 	Timeout time.Duration
-	// Pool is the most connections; 0: 32.
+	// Pool is the maximum number of connections; 32 by default.
 	Pool int
-	// Seal protects values that decide who may do what. It must be the same for all replicas.
+	// Seal protects values that authorization depends on. It must be the same for all replicas.
 	Seal Sealer
-	// Key makes names of what could be guessed, such as callers. It must be the same for all replicas, and secret.
+	// Key is the key for names of what could be guessed, such as callers. It must be the same for
+	// all replicas, and secret.
 	Key []byte
-	// Logger is told when Redis goes and comes; nil: nobody is.
+	// Logger receives changes of availability. It may be nil.
 	Logger *slog.Logger
-	// Metrics is where the state of the connection is shown; nil: nowhere.
+	// Metrics registers the metrics. It may be nil.
 	Metrics prometheus.Registerer
-	// Now is the clock of what is kept; nil: time.Now. Rates have that of Redis.
+	// Now is the clock, time.Now if nil. Rates use that of Redis.
 	Now func() time.Time
 }
 
-// Sealer makes texts that nobody can read or alter, and that open only with the bound that they were made with. It is safe for
-// concurrent use.
+// Sealer encrypts and authenticates texts, together with associated data that is needed to open
+// them. It is safe for concurrent use.
 type Sealer interface {
 	Seal(text, bound []byte) string
 	Open(sealed string, bound []byte) ([]byte, error)
 }
 
-// use is what an operation is for. The set is closed, so that it labels a metric.
+// use is the purpose of an operation. The set is closed, so that it labels a metric.
 type use string
 
 const (
@@ -73,71 +75,72 @@ const (
 
 var uses = [...]use{useRates, useRecords, useReplays, useOnce, useSessions, useMessages, useLocks, useReplicas, useAnswers}
 
-// phase is where the connection stands.
+// phase is the state of the connection.
 type phase int32
 
 const (
-	idle phase = iota // Run has not begun: this process is alone
+	idle phase = iota // before Run: this process is alone
 	up
 	away
 )
 
-// ErrAway is the error of what only the shared state knows, while it can't be reached.
+// ErrAway is returned for what only the shared state knows, while it is unavailable.
 var ErrAway = errors.New("the state that replicas share can't be reached")
 
-// Shared is a Redis that replicas share. There is one breaker for all uses: after the first operation that fails for what concerns all,
-// such as its connection, none is tried until a probe of [Shared.Run] has found that it works again. What takes too long pauses its own
-// use, and has Redis probed at once, which decides for the others. Until Run begins nothing is shared. It is safe for concurrent use.
+// Shared is a Redis that replicas share. One circuit breaker covers all uses: after an operation
+// fails for a reason that concerns all, such as the connection, none is tried until a probe of
+// [Shared.Run] has succeeded. A timeout pauses its own use, and triggers a probe, which decides for
+// the others. Before Run nothing is shared. It is safe for concurrent use.
 type Shared struct {
 	o        SharedOptions
-	id       string // of this replica, for as long as the process lives
+	id       string // of this replica, for the life of the process
 	phase    atomic.Int32
 	client   atomic.Pointer[redis.Client]
 	key      atomic.Pointer[[]byte]
-	broken   chan struct{} // it was left
-	full     atomic.Bool   // when it was left, for it took nothing more
-	suspect  chan struct{} // something was late
+	broken   chan struct{} // signals that Redis became unavailable
+	full     atomic.Bool   // it became unavailable because it accepts no writes
+	suspect  chan struct{} // signals a timeout
 	replicas replicaCount
 	failures map[use]prometheus.Counter
-	judges   map[use]*judge
+	breakers map[use]*useBreaker
 	bus      Bus
-	told     telling                 // of coming and going
-	answers  *SharedAnswers          // nil: they are not shared
-	repeated []func(context.Context) // what Run calls each second while Redis is there
+	logLimit logLimiter              // limits log messages about availability
+	answers  *SharedAnswers          // nil if responses are not shared
+	periodic []func(context.Context) // called by Run each second while Redis is available
 
 	mu     sync.Mutex
 	since  time.Time // of the phase
-	reason string    // of being away
-	doubts []func()  // what Run calls when Redis may have lost something: it was away, or a connection has broken
+	reason string    // for being unavailable
+	doubts []func()  // called when Redis may have lost data: it was unavailable, or a connection was lost
 }
 
-// NewShared makes it, and connects to nothing.
+// NewShared returns a Shared, without connecting.
 func NewShared(o SharedOptions) *Shared {
 	if o.Timeout <= 0 {
 		o.Timeout = 20 * time.Millisecond
 	}
-	orElse(&o.Pool, 32)
+	setDefault(&o.Pool, 32)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	logging.Disable() // it writes to standard error, for all of the process; what it would say comes back as an error
+	logging.Disable() // it writes to standard error for the whole process; its messages are also returned as errors
 	s := &Shared{o: o, id: rand.Text(), broken: make(chan struct{}, 1), suspect: make(chan struct{}, 1),
-		failures: make(map[use]prometheus.Counter), judges: make(map[use]*judge), since: o.Now()}
+		failures: make(map[use]prometheus.Counter), breakers: make(map[use]*useBreaker), since: o.Now()}
 	for _, u := range uses {
-		s.judges[u] = &judge{}
+		s.breakers[u] = &useBreaker{}
 	}
-	s.bus = Bus{s: s, takers: make(map[string]func([]byte))}
+	s.bus = Bus{s: s, handlers: make(map[string]func([]byte))}
 	s.replicas.n.Store(1)
 	s.Rename(o.Key)
-	s.measure(o.Metrics)
+	s.registerMetrics(o.Metrics)
 	return s
 }
 
-// measure registers the metrics.
-func (s *Shared) measure(r prometheus.Registerer) {
+// registerMetrics registers the metrics.
+func (s *Shared) registerMetrics(r prometheus.Registerer) {
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_shared_state_errors_total",
 		Help: "What could not be asked of the state that replicas share, or told to it, by use."}, []string{"use"})
 	for _, u := range uses {
@@ -158,7 +161,8 @@ func (s *Shared) measure(r prometheus.Registerer) {
 			Help: "Replicas that were last seen to share the state, this one included."}, func() float64 { return float64(s.replicas.n.Load()) }))
 }
 
-// newClient makes a client for as long as Redis is there without a break: what waits for one that hangs ends with it.
+// newClient returns a client for one period of availability: operations that hang end when it is
+// closed.
 func (s *Shared) newClient() *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Network: s.o.Network, Addr: s.o.Address, DB: s.o.DB, Username: s.o.User, Password: s.o.Password, Dialer: s.dial,
@@ -169,8 +173,9 @@ func (s *Shared) newClient() *redis.Client {
 	})
 }
 
-// do does one operation, if Redis is there and was in time for its use. The error is redis.Nil for what is not there; else the use goes
-// on without, which is counted.
+// do runs one operation, if Redis is available and the breaker of its use is closed. The error is
+// redis.Nil for a missing value; after other errors, which are counted, the caller continues
+// without Redis.
 func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.Client) error) error {
 	switch phase(s.phase.Load()) {
 	case up:
@@ -180,8 +185,8 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 	case idle:
 		return ErrAway
 	}
-	j := s.judges[u]
-	if !j.lets(time.Now()) {
+	j := s.breakers[u]
+	if !j.allow(time.Now()) {
 		s.failures[u].Inc()
 		return ErrAway
 	}
@@ -191,39 +196,40 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 	err := f(bounded, c)
 	switch {
 	case err == nil, errors.Is(err, redis.Nil):
-		j.answered()
+		j.succeeded()
 		return err
 	case ctx.Err() != nil:
-		j.left()
-		return ctx.Err() // nobody waits any more, which says nothing of Redis
+		j.abandoned()
+		return ctx.Err() // the caller has left, which says nothing about Redis
 	}
 	s.failures[u].Inc()
 	switch {
-	case isLate(err):
-		if j.late(time.Now()) {
+	case isTimeout(err):
+		if j.timedOut(time.Now()) {
 			s.o.Logger.Warn("the state that replicas share is too slow for a use of it", "use", string(u), "error", err)
 		}
 		signal(s.suspect)
 	case isAway(err):
-		j.left()
+		j.abandoned()
 		if s.client.Load() == c {
-			s.leave(err)
+			s.setAway(err)
 		}
 	default:
-		if j.refused(time.Now()) {
+		if j.rejected(time.Now()) {
 			s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(u), "error", err)
 		}
 	}
 	return err
 }
 
-// isLate tells errors of an operation that took too long from all others. Whether Redis as a whole is slow, a probe finds out.
-func isLate(err error) bool {
-	var late interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &late) && late.Timeout()
+// isTimeout reports whether an operation took too long. A probe determines whether Redis as a whole
+// is slow.
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// isAway tells errors of a Redis that can't be used from those of one operation.
+// isAway reports whether an error means that Redis is unusable, not only for one operation.
 func isAway(err error) bool {
 	var reply redis.Error
 	if !errors.As(err, &reply) {
@@ -237,7 +243,8 @@ func isAway(err error) bool {
 	return isFull(err)
 }
 
-// isFull tells errors of a Redis that takes nothing more: it has no memory, can't write to its disk, or has too few replicas of its own.
+// isFull reports whether Redis accepts no writes: it has no memory, can't write to its disk, or has
+// too few replicas of its own.
 func isFull(err error) bool {
 	var reply redis.Error
 	if !errors.As(err, &reply) {
@@ -251,14 +258,15 @@ func isFull(err error) bool {
 	return false
 }
 
-// doubted has f called each time that Redis may have lost something. f should not wait. It is for the time before [Shared.Run].
-func (s *Shared) doubted(f func()) {
+// onDoubt registers f to be called each time that Redis may have lost data. f should not block. It
+// must be called before [Shared.Run].
+func (s *Shared) onDoubt(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doubts = append(s.doubts, f)
 }
 
-// doubt tells all uses that Redis may have lost something.
+// doubt notifies all uses that Redis may have lost data.
 func (s *Shared) doubt() {
 	s.mu.Lock()
 	doubts := s.doubts
@@ -268,7 +276,7 @@ func (s *Shared) doubt() {
 	}
 }
 
-// signal wakes whoever waits at a channel with room for one.
+// signal sends to a channel with a buffer of one, without blocking.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -276,29 +284,29 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// alone tells whether nothing was ever to be shared: Run has not begun.
+// alone reports whether Run has not begun, so that nothing is shared.
 func (s *Shared) alone() bool { return phase(s.phase.Load()) == idle }
 
-// leave notes that Redis can't be reached, once.
-func (s *Shared) leave(err error) {
+// setAway records, once, that Redis is unavailable.
+func (s *Shared) setAway(err error) {
 	if !s.phase.CompareAndSwap(int32(up), int32(away)) {
 		return
 	}
 	s.full.Store(isFull(err))
-	s.note(err.Error())
-	s.tellAway(err)
+	s.setReason(err.Error())
+	s.logAway(err)
 	signal(s.broken)
 }
 
-// tellAway tells the log of a Redis that can't be used.
-func (s *Shared) tellAway(err error) {
-	tell, untold := s.told.tells(time.Now())
+// logAway logs that Redis is unavailable.
+func (s *Shared) logAway(err error) {
+	tell, suppressed := s.logLimit.allow(time.Now())
 	if !tell {
 		return
 	}
 	log := s.o.Logger
-	if untold > 0 {
-		log = log.With("untold_before", untold)
+	if suppressed > 0 {
+		log = log.With("untold_before", suppressed)
 	}
 	if isFull(err) {
 		log.Warn("the state that replicas share is full, or can't write: this one goes on by itself", "error", err)
@@ -307,7 +315,7 @@ func (s *Shared) tellAway(err error) {
 	log.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
 }
 
-func (s *Shared) note(reason string) {
+func (s *Shared) setReason(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.since, s.reason = s.o.Now(), reason
@@ -317,11 +325,11 @@ func (s *Shared) note(reason string) {
 type SharedStatus struct {
 	Up       bool
 	Since    time.Time
-	Reason   string // why it is not up
-	Replicas int    // that were last seen, this one included
+	Reason   string // reason for not being up
+	Replicas int    // last seen, this one included
 }
 
-// Status tells how the connection stands.
+// Status returns the state of the connection.
 func (s *Shared) Status() SharedStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// maxReply is the most bytes of a text in what Redis says: more than a message of maxMessage has, sealed.
+	// maxReply is the maximum size of a bulk string from Redis: more than a sealed message of
+	// maxMessage needs.
 	maxReply = 3 << 20
-	// maxReplyLine is that of a line, such as an error, and maxReplyParts the most items of a list.
+	// maxReplyLine limits a line, such as an error, and maxReplyParts the items of a list.
 	maxReplyLine  = 16 << 10
 	maxReplyParts = 1 << 12
 )
 
-// errLargeReply is of a connection on which more is announced than we ever ask for. Whoever may write to a channel could announce half a gigabyte,
-// for which the client would make room at once.
+// errLargeReply is the error of a connection that announces a larger reply than is ever requested.
+// Anybody with write access to a channel could announce half a gigabyte, which the client would
+// allocate at once.
 var errLargeReply = errors.New("what Redis sends is too large")
 
-// dial connects to Redis. The context bounds the handshake of TLS, too.
+// dial connects to Redis. The context also limits the TLS handshake.
 func (s *Shared) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := &net.Dialer{Timeout: probeTimeout, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	if s.o.TLS != nil {
@@ -42,22 +44,22 @@ func (s *Shared) dial(ctx context.Context, network, address string) (net.Conn, e
 	return &boundedSocket{boundedConn{Conn: c}, plain}, nil
 }
 
-// boundedConn is a connection that fails when what is announced on it is too large.
+// boundedConn is a connection that fails when too large a reply is announced.
 type boundedConn struct {
 	net.Conn
-	replies replyBounds // of the one who reads
+	replies replyBounds // of the reader
 }
 
 // Read implements [net.Conn].
 func (c *boundedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if !c.replies.take(p[:n]) {
+	if !c.replies.scan(p[:n]) {
 		return 0, errLargeReply
 	}
 	return n, err
 }
 
-// boundedSocket is a boundedConn of which can be seen, without reading, whether the other end has closed it.
+// boundedSocket is a boundedConn on which a close by the peer can be detected without reading.
 type boundedSocket struct {
 	boundedConn
 	plain syscall.Conn
@@ -66,16 +68,17 @@ type boundedSocket struct {
 // SyscallConn implements [syscall.Conn].
 func (c *boundedSocket) SyscallConn() (syscall.RawConn, error) { return c.plain.SyscallConn() }
 
-// replyBounds follows the replies of Redis (RESP 2 and 3) as far as it takes to know the sizes that they announce.
+// replyBounds parses the replies of Redis (RESP 2 and 3) as far as needed to know the sizes that
+// they announce.
 type replyBounds struct {
-	skip   int64 // bytes of a text that are to come, with the line break behind it
-	line   int   // bytes of a line that were seen
-	kind   byte  // its first
-	number int64 // that it announces; -1: none
+	skip   int64 // remaining bytes of a string, with the line break after it
+	line   int   // bytes of the current line
+	kind   byte  // its first byte
+	number int64 // the size that it announces; -1 if none
 }
 
-// take sees what has come; false: too much is announced.
-func (b *replyBounds) take(p []byte) bool {
+// scan parses received bytes, and returns false if too large a reply is announced.
+func (b *replyBounds) scan(p []byte) bool {
 	for len(p) > 0 {
 		if b.skip > 0 {
 			n := min(b.skip, int64(len(p)))
@@ -101,7 +104,8 @@ func (b *replyBounds) take(p []byte) bool {
 	return true
 }
 
-// digit sees a byte of a line behind the first; false: the line announces too much.
+// digit parses a byte of a line after the first, and returns false if the announced size is too
+// large.
 func (b *replyBounds) digit(c byte) bool {
 	most := int64(maxReplyParts)
 	switch b.kind {

@@ -87,10 +87,10 @@ func TestLargeMessage(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("the largest message is not heard")
 	}
-	before, _ := b.bus.epoch()
+	before, _ := b.bus.subscription()
 	m.Publish(a.bus.channel("topic"), strings.Repeat("x", maxReply+1))
 	eventually(t, "it listens again", func() bool {
-		now, listens := b.bus.epoch()
+		now, listens := b.bus.subscription()
 		return listens && now > before
 	})
 	if testutil.ToFloat64(b.failures[useMessages]) != 1 || !b.Status().Up {
@@ -123,9 +123,9 @@ func TestReplyBounds(t *testing.T) {
 		"-ERR " + strings.Repeat("x", maxReplyLine):                false,
 	} {
 		var whole, pieces replyBounds
-		got, gotPieces := whole.take([]byte(reply)), true
+		got, gotPieces := whole.scan([]byte(reply)), true
 		for i := range len(reply) {
-			gotPieces = gotPieces && pieces.take([]byte{reply[i]})
+			gotPieces = gotPieces && pieces.scan([]byte{reply[i]})
 		}
 		if got != want || gotPieces != want {
 			t.Errorf("%.40q: %v, in pieces %v", reply, got, gotPieces)
@@ -140,7 +140,7 @@ func FuzzReplyBounds(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply []byte, cut int) {
 		var whole, pieces replyBounds
 		cut = min(max(cut, 0), len(reply))
-		if a, b := whole.take(reply), pieces.take(reply[:cut]) && pieces.take(reply[cut:]); a != b || a && whole != pieces {
+		if a, b := whole.scan(reply), pieces.scan(reply[:cut]) && pieces.scan(reply[cut:]); a != b || a && whole != pieces {
 			t.Errorf("%v %+v, in pieces %v %+v", a, whole, b, pieces)
 		}
 	})

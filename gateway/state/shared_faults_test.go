@@ -219,7 +219,7 @@ func TestEndedWhileAway(t *testing.T) {
 	eventually(t, "nothing is left to tell", func() bool {
 		ends[0].mu.Lock()
 		defer ends[0].mu.Unlock()
-		return len(ends[0].untold) == 0
+		return len(ends[0].pending) == 0
 	})
 }
 
@@ -236,13 +236,13 @@ func TestLateHold(t *testing.T) {
 		c.WriteError("ERR what is wrong comes behind what was done")
 		return true
 	})
-	free, ok := a.Holds(NewLocalHolds()).Hold(t.Context(), "task")
+	free, ok := a.Locks(NewLocalLocks()).Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it, and it is not given")
 	}
 	m.Server().SetPreHook(nil)
 	free()
-	free, ok = b.Holds(NewLocalHolds()).Hold(t.Context(), "task")
+	free, ok = b.Locks(NewLocalLocks()).Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it any more, and it is not given")
 	}
@@ -276,13 +276,13 @@ func TestFlapping(t *testing.T) {
 	if took := time.Since(first); took < 14*firstProbe {
 		t.Errorf("it is asked five times within %s", took)
 	}
-	told := telling{}
-	for i := range 3 * maxTold {
-		if tell, untold := told.tells(first.Add(time.Duration(i))); tell != (i < maxTold) || untold != 0 {
+	told := logLimiter{}
+	for i := range 3 * maxLogged {
+		if tell, untold := told.allow(first.Add(time.Duration(i))); tell != (i < maxLogged) || untold != 0 {
 			t.Errorf("%d: %v %d", i, tell, untold)
 		}
 	}
-	if tell, untold := told.tells(first.Add(toldPause + time.Second)); !tell || untold != 2*maxTold {
+	if tell, untold := told.allow(first.Add(logInterval + time.Second)); !tell || untold != 2*maxLogged {
 		t.Errorf("a minute later: %v %d", tell, untold)
 	}
 }

@@ -13,31 +13,36 @@ import (
 )
 
 const (
-	// beatPause is the time between two signs of life of a replica, and replicaLife how long one counts.
+	// beatPause is the heartbeat interval of a replica, and replicaLife the time that a heartbeat
+	// counts.
 	beatPause   = 2 * time.Second
 	replicaLife = 7 * time.Second
-	// While Redis is away it is probed after firstProbe, and then less and less often, until lastProbe.
+	// While Redis is unavailable it is probed after firstProbe, with increasing intervals up to
+	// lastProbe.
 	firstProbe = 50 * time.Millisecond
 	lastProbe  = time.Second
-	// steady is after how long it counts as there for good, so that it is probed soon when it goes.
-	steady = 10 * time.Second
-	// probeTimeout is what a probe may take, and all that is no part of a call, such as connecting for the first time.
+	// steady is the time after which it counts as stable, so that it is probed soon after the next
+	// failure.
+	stableAfter = 10 * time.Second
+	// probeTimeout is the timeout of a probe, and of everything that is not part of a call, such as
+	// the first connection.
 	probeTimeout = 2 * time.Second
-	// suspectTimes is by how much more a probe may take than a call, in making sure that Redis is there at all after something was late: it
-	// may have to connect.
+	// suspectTimes is the factor by which the timeout of a probe exceeds that of a call when a
+	// probe follows a timeout: it may have to connect.
 	suspectTimes = 5
-	// maxReplicas bounds what is believed of their number.
+	// maxReplicas limits the number of replicas that is accepted.
 	maxReplicas = 1000
 )
 
-// replicaCount is how many replicas were last seen. More are believed at once. Fewer are when they were seen to be fewer for a while: a
-// Redis that has lost everything, however long it was away, does not make each replica believe that it is alone.
+// replicaCount is the number of replicas. A higher number is accepted at once, a lower one only
+// when it persists: after a loss of all data, however long the outage, each replica must not assume
+// that it is alone.
 type replicaCount struct {
 	n     atomic.Int64
-	fewer time.Time // since when there are fewer; zero: there are not. Of the goroutine that sees them
+	fewer time.Time // since when there are fewer; zero if there are not; used by one goroutine
 }
 
-func (c *replicaCount) see(n int64, now time.Time) {
+func (c *replicaCount) observe(n int64, now time.Time) {
 	n = min(max(n, 1), maxReplicas)
 	switch {
 	case n >= c.n.Load() || !c.fewer.IsZero() && now.Sub(c.fewer) >= 2*replicaLife:
@@ -48,10 +53,11 @@ func (c *replicaCount) see(n int64, now time.Time) {
 	}
 }
 
-// left notes that Redis was left: what is seen when it is back says nothing of before.
-func (c *replicaCount) left() { c.fewer = time.Time{} }
+// reset is called when Redis became unavailable: the numbers before and after are not comparable.
+func (c *replicaCount) reset() { c.fewer = time.Time{} }
 
-// beatScript enters this replica among those that live, and returns how many they are. Its clock is that of Redis.
+// beatScript records the heartbeat of this replica, and returns the number of live replicas. It
+// uses the clock of Redis.
 var beatScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -63,23 +69,23 @@ redis.call('PEXPIRE', KEYS[1], life)
 return redis.call('ZCARD', KEYS[1])
 `)
 
-// Run connects, keeps watch over the connection and hears what other replicas say, until ctx ends. A Redis that is away is no
-// error: it is tried again.
+// Run connects, monitors the connection and receives messages of other replicas, until ctx ends. An
+// unavailable Redis is not an error: it is tried again.
 func (s *Shared) Run(ctx context.Context) error {
 	s.client.Store(s.newClient())
 	s.phase.Store(int32(away))
-	s.note("it was not tried yet")
+	s.setReason("it was not tried yet")
 	group, ctx := errgroup.WithContext(ctx)
-	for _, f := range s.repeated {
+	for _, f := range s.periodic {
 		group.Go(func() error { s.keep(ctx, func(ctx context.Context) { s.repeat(ctx, f) }); return nil })
 	}
-	group.Go(func() error { s.keep(ctx, s.watch); return nil })
+	group.Go(func() error { s.keep(ctx, s.monitor); return nil })
 	group.Go(func() error { s.keep(ctx, s.bus.listen); return nil })
 	if s.answers != nil {
 		group.Go(func() error { s.keep(ctx, s.answers.run); return nil })
 	}
 	err := group.Wait()
-	if phase(s.phase.Swap(int32(away))) == up { // others need not wait until it is missed
+	if phase(s.phase.Swap(int32(away))) == up { // so that others notice at once
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)
 		defer cancel()
 		_ = s.client.Load().ZRem(bounded, s.name("replicas"), s.id)
@@ -88,7 +94,8 @@ func (s *Shared) Run(ctx context.Context) error {
 	return err
 }
 
-// keep runs f until it returns by itself. After a panic, which would take the process with it, it begins anew, a moment later.
+// keep runs f until it returns by itself, and restarts it after a panic, which would otherwise end
+// the process.
 func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 	for ctx.Err() == nil {
 		panicked := func() (panicked bool) {
@@ -111,14 +118,14 @@ func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 	}
 }
 
-// watch gives signs of life, and notices when Redis goes and comes.
-func (s *Shared) watch(ctx context.Context) {
-	pause, told := firstProbe, false
-	most := probeTimeout
-	var came time.Time // for the last time
+// monitor sends heartbeats, and detects whether Redis is available.
+func (s *Shared) monitor(ctx context.Context) {
+	pause, reported := firstProbe, false
+	limit := probeTimeout
+	var upSince time.Time // time of the last recovery
 	for {
-		err := s.beat(ctx, most)
-		most = probeTimeout
+		err := s.beat(ctx, limit)
+		limit = probeTimeout
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -127,24 +134,24 @@ func (s *Shared) watch(ctx context.Context) {
 				s.doubt()
 			}
 			if s.phase.CompareAndSwap(int32(away), int32(up)) {
-				s.note("")
-				for _, j := range s.judges {
-					j.answered()
+				s.setReason("")
+				for _, j := range s.breakers {
+					j.succeeded()
 				}
-				if tell, _ := s.told.tells(time.Now()); tell {
+				if tell, _ := s.logLimit.allow(time.Now()); tell {
 					s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
 				}
-				came = time.Now()
+				upSince = time.Now()
 			}
-			if told = true; time.Since(came) > steady {
+			if reported = true; time.Since(upSince) > stableAfter {
 				pause = firstProbe
 			}
 		case phase(s.phase.Load()) == up:
-			s.leave(err)
-		case !told: // at the start
-			told = true
-			s.note(err.Error())
-			s.tellAway(err)
+			s.setAway(err)
+		case !reported: // at the start
+			reported = true
+			s.setReason(err.Error())
+			s.logAway(err)
 		}
 		wait := beatPause
 		if phase(s.phase.Load()) != up {
@@ -158,15 +165,15 @@ func (s *Shared) watch(ctx context.Context) {
 		case <-timer.C:
 		case <-s.suspect:
 			if phase(s.phase.Load()) == up {
-				most = suspectTimes * s.o.Timeout
+				limit = suspectTimes * s.o.Timeout
 			}
 		case <-s.broken:
 			s.renew()
-			if pause = min(2*pause, lastProbe); time.Since(came) > steady { // else a probe finds it well, and the next operation does not
+			if pause = min(2*pause, lastProbe); time.Since(upSince) > stableAfter { // otherwise probes succeed and the next operation fails
 				pause = firstProbe
 			}
 			if s.full.Load() {
-				pause = lastProbe // the room that a closed connection leaves is soon taken
+				pause = lastProbe // the memory freed by a closed connection is soon used
 			}
 			select {
 			case <-ctx.Done():
@@ -180,9 +187,9 @@ func (s *Shared) watch(ctx context.Context) {
 	}
 }
 
-// renew takes a new client. What waits for an answer over the old one fails now.
+// renew replaces the client. Pending operations of the old one fail now.
 func (s *Shared) renew() {
-	s.replicas.left()
+	s.replicas.reset()
 	select {
 	case <-s.broken:
 	default:
@@ -190,10 +197,11 @@ func (s *Shared) renew() {
 	_ = s.client.Swap(s.newClient()).Close()
 }
 
-// beat gives a sign of life. Connecting may take its time, so much at most; then Redis has to answer as fast as a call needs it.
-func (s *Shared) beat(ctx context.Context, most time.Duration) error {
+// beat sends a heartbeat. Connecting may take up to limit; then Redis has to respond as fast as
+// calls require.
+func (s *Shared) beat(ctx context.Context, limit time.Duration) error {
 	c := s.client.Load()
-	slow, cancel := context.WithTimeout(ctx, most)
+	slow, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := c.Ping(slow).Err(); err != nil {
 		return err
@@ -204,9 +212,9 @@ func (s *Shared) beat(ctx context.Context, most time.Duration) error {
 	var reply redis.Error
 	switch {
 	case err == nil:
-		s.replicas.see(n, time.Now())
+		s.replicas.observe(n, time.Now())
 	case errors.As(err, &reply) && !isAway(err):
-		s.failures[useReplicas].Inc() // it answers, and that is what counts
+		s.failures[useReplicas].Inc() // it responds, which is what counts
 		return nil
 	}
 	return err

@@ -92,8 +92,8 @@ func pair(t testing.TB, m *miniredis.Miniredis, prepare func(a, b *Shared)) (a, 
 	for _, s := range []*Shared{a, b} {
 		begin(t, s)
 		eventually(t, "Redis is reached", func() bool {
-			_, listens := s.bus.epoch()
-			return s.Status().Up && (listens || len(s.bus.takers) == 0)
+			_, listens := s.bus.subscription()
+			return s.Status().Up && (listens || len(s.bus.handlers) == 0)
 		})
 	}
 	return a, b
@@ -216,17 +216,17 @@ func TestOneSlowUse(t *testing.T) {
 // TestJudge: after a pause one operation tries, the pause grows to a second, and one in time ends it.
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	j, now := &judge{}, time.Unix(1_800_000_000, 0)
+	j, now := &useBreaker{}, time.Unix(1_800_000_000, 0)
 	lets := func(after time.Duration, want bool) {
 		t.Helper()
 		now = now.Add(after)
-		if got := j.lets(now); got != want {
+		if got := j.allow(now); got != want {
 			t.Errorf("lets %v, want %v", got, want)
 		}
 	}
 	lets(0, true)
 	lets(0, true) // many at a time
-	if !j.late(now) || j.late(now) {
+	if !j.timedOut(now) || j.timedOut(now) {
 		t.Error("the log is told once")
 	}
 	for _, pause := range []time.Duration{50, 100, 200, 400, 800, 1000, 1000} {
@@ -234,12 +234,12 @@ func TestJudge(t *testing.T) {
 		lets(1, true)
 		lets(time.Hour, false) // one tries already
 		now = now.Add(-time.Hour)
-		j.late(now)
+		j.timedOut(now)
 	}
 	lets(time.Second, true)
-	j.left() // nobody knows: another tries
+	j.abandoned() // nobody knows: another tries
 	lets(0, true)
-	j.answered()
+	j.succeeded()
 	lets(0, true)
 	lets(0, true)
 }
@@ -372,9 +372,9 @@ func TestFewerReplicas(t *testing.T) {
 		{1, 1, 1},
 	} {
 		if now = now.Add(step.after); step.n == left {
-			c.left()
+			c.reset()
 		} else {
-			c.see(step.n, now)
+			c.observe(step.n, now)
 		}
 		if c.n.Load() != step.want {
 			t.Errorf("%d: %d, want %d", i, c.n.Load(), step.want)

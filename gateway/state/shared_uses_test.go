@@ -209,7 +209,7 @@ func TestSharedTombstones(t *testing.T) {
 	if !ends[0].Revoked(t.Context(), "session") || ends[1].Revoked(t.Context(), "another") {
 		t.Error("it is the other way round")
 	}
-	_ = ends[0].Revoke(t.Context(), "alice", "past", time.Now().Add(-clocksApart))
+	_ = ends[0].Revoke(t.Context(), "alice", "past", time.Now().Add(-maxClockSkew))
 	late := newShared(t, m.Addr(), nil, nil)
 	lateEnds := late.Tombstones(NewTombstones(0, nil))
 	begin(t, late)
@@ -227,43 +227,43 @@ func TestSharedTombstones(t *testing.T) {
 	if !ends[0].Revoked(t.Context(), "in between") {
 		t.Error("what was ended without Redis goes on")
 	}
-	if a.Status().Up || b.Status().Up && b.bus.heard.Load() == 0 {
+	if a.Status().Up || b.Status().Up && b.bus.epoch.Load() == 0 {
 		t.Error("nobody has noticed")
 	}
 }
 
-// TestSharedHolds: one replica at a time has a name, and loses it with its process.
-func TestSharedHolds(t *testing.T) {
+// TestSharedLocks: one replica at a time has a name, and loses it with its process.
+func TestSharedLocks(t *testing.T) {
 	t.Parallel()
 	m := miniredis.RunT(t)
 	a, b := pair(t, m, nil)
-	first, second := a.Holds(NewLocalHolds()), b.Holds(NewLocalHolds())
-	release, ok := first.Hold(t.Context(), "task")
+	first, second := a.Locks(NewLocalLocks()), b.Locks(NewLocalLocks())
+	release, ok := first.Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it")
 	}
-	for _, h := range []Holds{first, second} {
-		if _, ok := h.Hold(t.Context(), "task"); ok {
+	for _, h := range []Locks{first, second} {
+		if _, ok := h.Lock(t.Context(), "task"); ok {
 			t.Error("two have it")
 		}
 	}
 	release()
-	release, ok = second.Hold(t.Context(), "task")
+	release, ok = second.Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("it was not released")
 	}
 	m.FastForward(2 * time.Minute) // its process has died, as far as the other can tell
-	other, ok := first.Hold(t.Context(), "task")
+	other, ok := first.Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("it is held for ever")
 	}
 	release() // which must not take away what is another's now
-	if _, ok := second.Hold(t.Context(), "task"); ok {
+	if _, ok := second.Lock(t.Context(), "task"); ok {
 		t.Error("two have it")
 	}
 	other()
 	m.Close()
-	if release, ok = second.Hold(t.Context(), "task"); !ok {
+	if release, ok = second.Lock(t.Context(), "task"); !ok {
 		t.Fatal("without Redis nobody else can have it")
 	}
 	release()

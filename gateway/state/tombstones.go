@@ -7,12 +7,10 @@ import (
 	"time"
 )
 
-// Tombstones remembers, in memory, names that must not be honoured again before
-// their time has passed. It is bounded: an owner that has its share, or that comes
-// when all is full, loses the name of its own that has not been asked for the
-// longest, so that no owner makes it forget what another has ended. Only the first
-// name of an owner takes the place of another's when all is full. Safe for
-// concurrent use.
+// Tombstones remembers, in memory, names that must not be honored again before they expire. It is
+// bounded: an owner that has its share, or that comes when all is full, loses its own least
+// recently used name, so that no owner can evict the names of another. Only the first name of an
+// owner evicts another's when all is full. It is safe for concurrent use.
 type Tombstones struct {
 	max, share int
 	now        func() time.Time
@@ -36,8 +34,8 @@ type tombstoneOwner struct {
 	order *list.List // of *tombstone; the most recently used in front
 }
 
-// NewTombstones makes a store for at most max names; 0: 65,536, which take about
-// 20 MB. An owner has at most a sixteenth of them. now is the clock; nil: time.Now.
+// NewTombstones returns a store for at most max names; 0 means 65,536, which take about 20 MB. An
+// owner has at most a sixteenth of them. now is the clock, time.Now if nil.
 func NewTombstones(max int, now func() time.Time) *Tombstones {
 	if max <= 0 {
 		max = 1 << 16
@@ -49,10 +47,9 @@ func NewTombstones(max int, now func() time.Time) *Tombstones {
 		names: make(map[string]*tombstone), owners: make(map[string]*tombstoneOwner), order: list.New()}
 }
 
-// Revoke remembers name until the given time. A name that is known already keeps
-// the later of both times. An owner of "" is not known, and has no share: those are
-// what other replicas tell, which Redis knows as well, or callers without a token.
-// The error is always nil: memory does not fail.
+// Revoke remembers name until the given time. A known name keeps the later expiry. The owner "" is
+// unknown, and has no share limit: it is used for names from other replicas, which Redis knows as
+// well, and for callers without a token. The error is always nil.
 func (t *Tombstones) Revoke(_ context.Context, owner, name string, until time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,7 +70,7 @@ func (t *Tombstones) Revoke(_ context.Context, owner, name string, until time.Ti
 	case len(t.names) >= t.max:
 		t.remove(t.order.Back())
 	}
-	if o = t.owners[owner]; o == nil { // it may have had one name alone
+	if o = t.owners[owner]; o == nil { // it may have had a single name
 		o = &tombstoneOwner{name: owner, order: list.New()}
 		t.owners[owner] = o
 	}
@@ -83,7 +80,7 @@ func (t *Tombstones) Revoke(_ context.Context, owner, name string, until time.Ti
 	return nil
 }
 
-// Revoked tells whether name was revoked and its time has not passed.
+// Revoked reports whether name was revoked and has not expired.
 func (t *Tombstones) Revoked(_ context.Context, name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,8 +96,7 @@ func (t *Tombstones) Revoked(_ context.Context, name string) bool {
 	return true
 }
 
-// Len returns the number of names held, those included whose time has passed but
-// that nobody has asked for since.
+// Len returns the number of names held, including expired ones.
 func (t *Tombstones) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,93 +12,97 @@ import (
 )
 
 const (
-	// topicEnds is what replicas tell each other of tombstones: when it ends, and its name.
+	// topicEnds is the topic of new tombstones: expiry and name.
 	topicEnds = "ends"
-	// maxAsked bounds the names that are known to have had no tombstone.
+	// maxAsked limits the names that are cached as having no tombstone.
 	maxAsked = 1 << 16
-	// askedLife is for how long nobody asks again: a message that was lost without a break in listening costs no more.
+	// askedLife is the lifetime of such a cache entry, which limits the damage of a lost message.
 	askedLife = time.Minute
-	// maxTombstone is how long a tombstone counts that has no time in Redis, as ours always have.
+	// maxTombstone is the lifetime of a tombstone without expiry in Redis, which no replica writes.
 	maxTombstone = 24 * time.Hour
-	// endsPerOwner and endsInAll bound the bytes that this process has in Redis of one owner, and of all: the ends of 8,738 sessions and of
-	// 279,620. Those beyond are told to the replicas that run, and not kept for others.
+	// endsPerOwner and endsInAll limit the bytes that this process has in Redis, per owner and in
+	// total: the ends of 8,738 sessions and of 279,620. Those beyond are sent to the running
+	// replicas, and not stored.
 	endsPerOwner = 1 << 20
 	endsInAll    = 32 << 20
 )
 
-// SharedTombstones are tombstones that all replicas know. Redis is asked for a name once a minute: in between other replicas tell of new
-// tombstones, for as long as they can be heard without a break. What happened while it was away is found when it is back. It is safe
-// for concurrent use.
+// SharedTombstones are tombstones that replicas share. Redis is asked for a name once a minute; in
+// between other replicas announce new tombstones, as long as the subscription is uninterrupted.
+// Tombstones from an outage are found after it. It is safe for concurrent use.
 type SharedTombstones struct {
-	s      *Shared
-	local  *Tombstones
-	ledger *ledger
-	ended  func(name string)
+	s         *Shared
+	local     *Tombstones
+	ledger    *ledger
+	onRevoked func(name string)
 
 	mu    sync.Mutex
 	asked map[string]askedName
-	// untold are those that Redis does not have.
-	untold map[string]untoldEnd
+	// pending are the tombstones that Redis does not have.
+	pending map[string]pendingEnd
 }
 
-// untoldEnd is whose tombstone it is, and until when.
-type untoldEnd struct {
+// pendingEnd is the owner and expiry of a tombstone.
+type pendingEnd struct {
 	owner string
 	until time.Time
 }
 
-// askedName is a name that had no tombstone: in which epoch of the bus, and when.
+// askedName is a name without tombstone: the epoch of the bus in which it was asked for, and when.
 type askedName struct {
 	epoch int64
 	at    time.Time
 }
 
-// Tombstones returns tombstones that replicas share. It is for the time before [Shared.Run], and for one owner. While Redis is away
-// each replica knows its own, in local, and those that it has heard of.
+// Tombstones returns tombstones that replicas share. It must be called before [Shared.Run], and for
+// one caller. While Redis is unavailable each replica knows its own, in local, and those that it
+// has received.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, ended: func(string) {}, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), untold: make(map[string]untoldEnd)}
-	s.bus.Subscribe(topicEnds, t.heard)
-	s.repeated = append(s.repeated, t.tellAgain)
+	t := &SharedTombstones{s: s, local: local, onRevoked: func(string) {}, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), pending: make(map[string]pendingEnd)}
+	s.bus.Subscribe(topicEnds, t.onMessage)
+	s.periodic = append(s.periodic, t.publishPending)
 	return t
 }
 
-// Ended has f called with each name that another replica has told to be revoked, once or more. It is for the time before [Shared.Run], and f should
-// not wait.
-func (t *SharedTombstones) Ended(f func(name string)) { t.ended = f }
+// OnRevoked registers f to be called with each name revoked by another replica, at least once. It
+// must be called before [Shared.Run], and f should not block.
+func (t *SharedTombstones) OnRevoked(f func(name string)) { t.onRevoked = f }
 
-// heard takes what another replica tells.
-func (t *SharedTombstones) heard(message []byte) {
+// onMessage handles a tombstone of another replica.
+func (t *SharedTombstones) onMessage(message []byte) {
 	if len(message) > 8 {
-		until := time.UnixMilli(int64(binary.BigEndian.Uint64(message))) //nolint:gosec // it was made of one
+		until := time.UnixMilli(int64(binary.BigEndian.Uint64(message))) // written by publish
 		_ = t.local.Revoke(context.Background(), "", string(message[8:]), until)
-		t.ended(string(message[8:]))
+		t.onRevoked(string(message[8:]))
 	}
 }
 
-// Revoke remembers a name of an owner until the given time, here and, if Redis is there, everywhere, also if nobody waits for it: who ends a
-// session often leaves at once. The error is always nil.
+// Revoke remembers a name of an owner until the given time, here and, if Redis is available,
+// everywhere. It does not observe the cancellation of ctx, because a client that ends a session
+// often leaves at once. The error is always nil.
 func (t *SharedTombstones) Revoke(ctx context.Context, owner, name string, until time.Time) error {
 	ctx = context.WithoutCancel(ctx)
 	_ = t.local.Revoke(ctx, owner, name, until)
-	if t.tell(ctx, owner, name, until) != nil && !t.s.alone() {
+	if t.publish(ctx, owner, name, until) != nil && !t.s.alone() {
 		t.mu.Lock()
-		if len(t.untold) < maxUntold {
-			t.untold[name] = untoldEnd{owner, until}
+		if len(t.pending) < maxPending {
+			t.pending[name] = pendingEnd{owner, until}
 		}
 		t.mu.Unlock()
 	}
 	return nil
 }
 
-// tell has Redis, and the replicas that run, know of a tombstone. The error is that of Redis.
-func (t *SharedTombstones) tell(ctx context.Context, owner, name string, until time.Time) (err error) {
-	kept := until.Add(clocksApart)
+// publish stores a tombstone in Redis and sends it to the running replicas. The error is that of
+// Redis.
+func (t *SharedTombstones) publish(ctx context.Context, owner, name string, until time.Time) (err error) {
+	kept := until.Add(maxClockSkew)
 	life := kept.Sub(t.s.o.Now())
 	if life <= 0 {
 		return nil
 	}
-	if key := t.s.name("end", digest(name)); t.ledger.take(key, owner, 1, kept) {
-		err = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // which has counted what is lost
+	if key := t.s.name("end", digest(name)); t.ledger.reserve(key, owner, 1, kept) {
+		err = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // do has counted a loss
 			return c.Set(ctx, key, "1", max(life, time.Millisecond)).Err()
 		})
 		if err != nil {
@@ -109,28 +113,28 @@ func (t *SharedTombstones) tell(ctx context.Context, owner, name string, until t
 	return err
 }
 
-// tellAgain tells what could not be told.
-func (t *SharedTombstones) tellAgain(ctx context.Context) {
+// publishPending publishes the tombstones that could not be published.
+func (t *SharedTombstones) publishPending(ctx context.Context) {
 	t.mu.Lock()
-	waiting := maps.Clone(t.untold)
+	waiting := maps.Clone(t.pending)
 	t.mu.Unlock()
 	for name, end := range waiting {
-		if t.tell(ctx, end.owner, name, end.until) != nil {
+		if t.publish(ctx, end.owner, name, end.until) != nil {
 			return // the rest waits, too
 		}
 		t.mu.Lock()
-		delete(t.untold, name)
+		delete(t.pending, name)
 		t.mu.Unlock()
 	}
 }
 
-// Revoked tells whether a name was revoked and its time has not passed.
+// Revoked reports whether a name was revoked and has not expired.
 func (t *SharedTombstones) Revoked(ctx context.Context, name string) bool {
 	if t.local.Revoked(ctx, name) {
 		return true
 	}
-	epoch, listens := t.s.bus.epoch()
-	if listens && t.known(name, epoch) {
+	epoch, listens := t.s.bus.subscription()
+	if listens && t.isCached(name, epoch) {
 		return false
 	}
 	var left time.Duration
@@ -140,10 +144,10 @@ func (t *SharedTombstones) Revoked(ctx context.Context, name string) bool {
 	})
 	switch {
 	case err != nil && !errors.Is(err, redis.Nil):
-		return false // it is alive as far as anybody here knows
+		return false // not revoked, as far as this replica knows
 	case left == -2: // there is no such key
 		if listens {
-			t.know(name, epoch)
+			t.cache(name, epoch)
 		}
 		return false
 	case left <= 0 || left > maxTombstone:
@@ -153,18 +157,18 @@ func (t *SharedTombstones) Revoked(ctx context.Context, name string) bool {
 	return true
 }
 
-func (t *SharedTombstones) known(name string, epoch int64) bool {
+func (t *SharedTombstones) isCached(name string, epoch int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	then, ok := t.asked[name]
 	return ok && then.epoch == epoch && t.s.o.Now().Sub(then.at) < askedLife
 }
 
-func (t *SharedTombstones) know(name string, epoch int64) {
+func (t *SharedTombstones) cache(name string, epoch int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, again := t.asked[name]; !again && len(t.asked) >= maxAsked {
-		for other := range t.asked { // any: it is asked for again
+		for other := range t.asked { // any of them: it is asked for again
 			delete(t.asked, other)
 			break
 		}

@@ -8,84 +8,81 @@ import (
 	"time"
 )
 
-// pool is the connections to the hosts of an API. net/http keeps a connection
-// for as long as it is used, and one of HTTP/2 is used for ever: a service that
-// has moved to other addresses, or that gets more of them, would never be found.
-// So all connections are given up together after an age, which no connection
-// then exceeds: calls under way end on those that they have, new ones make new
-// ones, and each of these asks for the addresses again (L7).
+// pool holds the connections to the hosts of an API. net/http keeps a connection as long as it is
+// used, and an HTTP/2 connection indefinitely: a change of a service's addresses would never be
+// noticed. So all connections are retired together after a maximum age: calls in flight finish on
+// them, new calls open new ones, each with a new name resolution (L7).
 type pool struct {
-	make   func() *connections // but for until
-	spoken *protocols
-	age    time.Duration // 0: connections live as long as they are used
-	now    func() time.Time
+	connect   func() *connections // expires is set by newConnections
+	protocols *protocols
+	maxAge    time.Duration // no limit if 0
+	now       func() time.Time
 
 	current atomic.Pointer[connections]
 	mu      sync.Mutex // held while current is replaced
 	retired []*connections
 }
 
-// connections are those that are of one age.
+// connections is a set of connections with a common age.
 type connections struct {
 	cleartext *cleartext
-	transport *http.Transport // all that cleartext does not take
-	patient   *http.Transport // the same for calls that are Patient
-	until     time.Time
+	transport *http.Transport // for requests that cleartext does not support
+	noTimeout *http.Transport // the same for calls with NoHeaderTimeout
+	expires   time.Time
 }
 
 func (c *connections) close() {
 	c.cleartext.close()
-	c.patient.CloseIdleConnections()
-	c.transport.CloseIdleConnections() // those in use too, when their calls end: net/http keeps none after this
+	c.noTimeout.CloseIdleConnections()
+	c.transport.CloseIdleConnections() // net/http does not keep those in use either when their calls end
 }
 
 func newPool(age time.Duration, spoken *protocols, connect func() *connections) *pool {
-	p := &pool{make: connect, spoken: spoken, age: age, now: time.Now}
-	p.current.Store(p.fresh())
+	p := &pool{connect: connect, protocols: spoken, maxAge: age, now: time.Now}
+	p.current.Store(p.newConnections())
 	return p
 }
 
-// fresh makes connections that live up to a tenth less than they may, so that
-// not all gateways of a kind connect anew at the same moment.
-func (p *pool) fresh() *connections {
-	c := p.make()
-	if p.age > 0 {
-		c.until = p.now().Add(p.age - time.Duration(rand.Int64N(int64(p.age)/10+1)))
+// newConnections shortens the maximum age by up to a tenth at random, so that replicas do not
+// reconnect at the same moment.
+func (p *pool) newConnections() *connections {
+	c := p.connect()
+	if p.maxAge > 0 {
+		c.expires = p.now().Add(p.maxAge - time.Duration(rand.Int64N(int64(p.maxAge)/10+1)))
 	}
 	return c
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) { return p.send(req, Brief) }
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) { return p.send(req, LimitHeader) }
 
-func (p *pool) send(req *http.Request, patience Patience) (*http.Response, error) {
+func (p *pool) send(req *http.Request, header HeaderTimeout) (*http.Response, error) {
 	c := p.current.Load()
-	if p.age > 0 && !p.now().Before(c.until) {
-		c = p.renew(c)
+	if p.maxAge > 0 && !p.now().Before(c.expires) {
+		c = p.replace(c)
 	}
-	over, firstByte := c.transport, c.cleartext.firstByte
-	if patience == Patient {
-		over, firstByte = c.patient, 0
+	chain, firstByte := c.transport, c.cleartext.firstByte
+	if header == NoHeaderTimeout {
+		chain, firstByte = c.noTimeout, 0
 	}
 	if c.cleartext.takes(req) {
 		return c.cleartext.send(req, firstByte)
 	}
-	return over.RoundTrip(p.spoken.once(req))
+	return chain.RoundTrip(p.protocols.preventReplay(req))
 }
 
-// maxRetired is how many of them are remembered for close. What is forgotten
-// has no call any more, or one of many minutes, after which its connection ends
-// when it has been idle for maxRest.
+// maxRetired is the number of retired sets kept for close. An older one has no calls, or one of
+// many minutes, whose connection is closed when it has been idle for maxRest.
 const maxRetired = 4
 
-// renew replaces the connections, unless another call has done so.
-func (p *pool) renew(old *connections) *connections {
+// replace replaces the connections, unless another call has done so.
+func (p *pool) replace(old *connections) *connections {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c := p.current.Load(); c != old {
 		return c
 	}
-	c := p.fresh()
+	c := p.newConnections()
 	p.current.Store(c)
 	p.retired = append(p.retired, old)
 	for _, c := range p.retired {
@@ -97,7 +94,7 @@ func (p *pool) renew(old *connections) *connections {
 	return c
 }
 
-// close closes the idle connections; calls in flight go on.
+// close closes the idle connections; calls in flight continue.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

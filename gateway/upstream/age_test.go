@@ -80,7 +80,7 @@ func (n *names) serve(t testing.TB, conn net.Conn) {
 
 // resolveBy makes the client ask another name server.
 func resolveBy(c *Client, r *net.Resolver) {
-	c.guard.literal.Resolver, c.guard.named.Resolver, c.guard.public.Resolver = r, r, r
+	c.dialPolicy.literal.Resolver, c.dialPolicy.named.Resolver, c.dialPolicy.public.Resolver = r, r, r
 }
 
 // TestMovedService is L7: a service moves to another address while calls go on
@@ -141,7 +141,7 @@ func TestMovedService(t *testing.T) {
 			var passed atomic.Int64
 			begin := time.Now()
 			client.pool.now = func() time.Time { return begin.Add(time.Duration(passed.Load())) }
-			client.pool.current.Store(client.pool.fresh())
+			client.pool.current.Store(client.pool.newConnections())
 
 			// A call that is under way all the time keeps the connections busy.
 			stop := make(chan struct{})
@@ -269,7 +269,7 @@ func TestAge(t *testing.T) {
 			}
 		}
 		p := newPool(10*time.Second, &protocols{}, func() *connections {
-			return &connections{cleartext: newPipedCleartext(dial(0), time.Minute, 9), transport: &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}, patient: &http.Transport{}}
+			return &connections{cleartext: newPipedCleartext(dial(0), time.Minute, 9), transport: &http.Transport{DialContext: dial(1), MaxIdleConnsPerHost: 9}, noTimeout: &http.Transport{}}
 		})
 		call := func(long bool) io.ReadCloser {
 			req := get(t, parse(t, "http://service.example/"))
@@ -326,7 +326,7 @@ func TestAge(t *testing.T) {
 		check("closed", maxRetired+5, 0)
 	})
 	p := newPool(0, &protocols{}, func() *connections { return &connections{} })
-	if !p.current.Load().until.IsZero() {
+	if !p.current.Load().expires.IsZero() {
 		t.Error("without an age there is an end")
 	}
 }

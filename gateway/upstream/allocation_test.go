@@ -37,7 +37,7 @@ func TestProtectionAllocatesNothing(t *testing.T) {
 		})
 	}
 	plain := cost(Options{})
-	if protected := cost(Options{Room: Room{InFlight: 64, Queued: 128}, Breaker: usual, Retries: Retries{Max: 2, Budget: 10}, ConnectionAge: 5 * time.Minute}); protected > plain {
+	if protected := cost(Options{Bulkhead: Bulkhead{InFlight: 64, Queued: 128}, Breaker: usual, Retries: Retries{Max: 2, Budget: 10}, ConnectionAge: 5 * time.Minute}); protected > plain {
 		t.Errorf("%v allocations, %v without protection", protected, plain)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// limits bound one answer.
+// limits are the size limits of a response.
 type limits struct {
 	bytes int64 // decoded
 	ratio int64 // decoded to encoded, once ratioFrom bytes are decoded
@@ -22,50 +22,51 @@ const (
 	drainTime  = 50 * time.Millisecond
 )
 
-// body reads an answer to its end or fails: decoded, capped, with the errors of
-// this package. Close ends the call.
+// body is a response body: decoded, limited, and with errors of this package. Close ends the call.
 type body struct {
 	client   *Client
 	sent     *http.Request // its context is that of the call
 	cancel   context.CancelFunc
-	raw      io.ReadCloser // closed before its end, it takes the connection with it
+	raw      io.ReadCloser // closing it before its end closes the connection
 	limits   limits
-	declared int64 // Content-Length; -1: unknown, or the body is encoded
+	declared int64 // Content-Length; -1 if unknown or if the body is encoded
 	success  bool  // status below 400
-	call     judged
-	ended    bool // the place in the room is given up
+	call     pendingOutcome
+	released bool // the bulkhead slot was released
 
-	mu      sync.Mutex // held while reading, so that Close can't hand the decoder to another call
-	decoder *decoder   // nil: the body is not encoded
+	mu      sync.Mutex // held while reading, so that Close can't give the decoder to another call
+	decoder *decoder   // nil if the body is not encoded
 	read    int64
-	err     error // what all further reads return
+	err     error // returned by all further reads
 }
 
-// setBody replaces the body of resp by a decoded and capped one; inside tells whether the call has a place in the room.
-func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits, call judged, inside bool) error {
+// setBody replaces the body of resp by a decoded and limited one; holdsSlot reports whether the
+// call holds a bulkhead slot.
+func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *http.Response, l limits, call pendingOutcome, holdsSlot bool) error {
 	b := &body{
-		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l, call: call, ended: !inside,
+		client: c, sent: sent, cancel: cancel, raw: resp.Body, limits: l, call: call, released: !holdsSlot,
 		declared: resp.ContentLength, success: resp.StatusCode < http.StatusBadRequest,
 	}
-	if sent.Method == http.MethodHead { // the length is that of an answer to GET
+	if sent.Method == http.MethodHead { // the length is that of a response to GET
 		b.declared = 0
 	}
-	codings, odd, err := parseCodings(resp.Header["Content-Encoding"])
+	codings, unknownCoding, err := parseCodings(resp.Header["Content-Encoding"])
 	if err != nil {
-		call.end(silent)
+		call.report(unknown)
 		return &Error{Kind: Protocol, API: c.name, Err: err}
 	}
-	if odd != "" && c.oddCoding != nil {
-		c.oddCoding()
+	if unknownCoding != "" && c.onUnknownCoding != nil {
+		c.onUnknownCoding()
 	}
 	if codings != identity {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
-		// An answer to HEAD, 204 and 304 may name a coding too. Of tracing no body is NoBody.
+		// Responses to HEAD, 204 and 304 may have a coding too. With tracing, an empty body is not
+		// NoBody.
 		if sent.Method != http.MethodHead && resp.ContentLength != 0 && resp.Body != http.NoBody {
-			b.decoder = c.decoders.get(codings, resp.Body, l.bytes+encodedMore)
-			// Where only the connection ends an answer, one without a byte is one that was cut off.
-			b.decoder.some = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
+			b.decoder = c.decoders.get(codings, resp.Body, l.bytes+encodedSlack)
+			// If the response ends with the connection, an empty one was truncated.
+			b.decoder.nonEmpty = resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && resp.ProtoMajor == 1
 			b.declared = -1
 			resp.ContentLength = -1
 		}
@@ -75,7 +76,7 @@ func (c *Client) setBody(sent *http.Request, cancel context.CancelFunc, resp *ht
 	return nil
 }
 
-// Read reads decoded bytes. Whatever goes wrong, the connection is given up.
+// Read reads decoded bytes. After any error the connection is closed.
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +90,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
 			Err: fmt.Errorf("answer of %d bytes, more than %d", b.declared, b.limits.bytes)})
 	}
-	// One byte more than allowed tells "at the limit" from "over it".
+	// One byte more than the limit distinguishes "at the limit" from "over it".
 	if room := b.limits.bytes - b.read + 1; int64(len(p)) > room {
 		p = p[:room]
 	}
@@ -112,11 +113,12 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF) && b.declared < 0 && b.sent.Context().Err() != nil:
-		// As in Client.try: nothing but the service says where this answer ends, which may have stopped since we did.
+		// As in Client.try: only the service knows where this response ends, and it may have
+		// stopped because the call was canceled.
 		return n, b.fail(b.client.bodyError(b.sent.Context(), context.Cause(b.sent.Context())))
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
-		b.call.end(well)
+		b.call.report(success)
 	case errors.Is(err, errEncoded):
 		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Err: err})
 	default:
@@ -125,24 +127,24 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// Received returns how many bytes were read, after decompression.
+// Received returns the number of bytes read, after decompression.
 func (b *body) Received() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.read
 }
 
-// fail makes err the last word and gives the connection up.
+// fail makes err permanent and closes the connection.
 func (b *body) fail(err *Error) error {
 	b.err = err
-	b.call.end(verdictOf(err.Kind))
+	b.call.report(outcomeOfError(err.Kind))
 	b.raw.Close()
 	b.cancel()
 	return err
 }
 
-// Close ends the call. What little is left of an answer of known length is
-// read, so that the connection can be used again; otherwise it is closed.
+// Close ends the call. A short remainder of a response with known length is read, so that the
+// connection can be reused; otherwise the connection is closed.
 func (b *body) Close() error {
 	live := b.sent.Context().Err() == nil
 	if live {
@@ -159,19 +161,19 @@ func (b *body) Close() error {
 	if b.err == nil || errors.Is(b.err, io.EOF) {
 		b.err = http.ErrBodyReadAfterClose
 	}
-	if live { // nobody wanted the rest; what came was well
-		b.call.end(well)
+	if live { // the rest was not needed; the response was healthy so far
+		b.call.report(success)
 	}
-	b.call.end(silent)
-	if !b.ended {
-		b.ended = true
-		b.client.leave()
+	b.call.report(unknown)
+	if !b.released {
+		b.released = true
+		b.client.release()
 	}
 	return err
 }
 
-// drain brings the body to its end if that is near. A service that is slow with
-// the rest does not hold up the caller: its connection is closed.
+// drain reads the body to its end if that is near. If the service is slow, the connection is closed
+// instead of blocking the caller.
 func (b *body) drain() {
 	if !b.mu.TryLock() {
 		return
@@ -179,7 +181,7 @@ func (b *body) drain() {
 	defer b.mu.Unlock()
 	if left := b.declared - b.read; b.err == nil && 0 < left && left <= drainLimit {
 		timer := time.AfterFunc(drainTime, func() { b.raw.Close() })
-		_, _ = io.CopyN(io.Discard, b.raw, left) // if it fails, Close gives the connection up
+		_, _ = io.CopyN(io.Discard, b.raw, left) // if it fails, Close closes the connection
 		timer.Stop()
 	}
 }

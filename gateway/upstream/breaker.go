@@ -5,37 +5,35 @@ import (
 	"time"
 )
 
-// Breaker says when an API that fails is left alone for a while (L6). The zero
-// value is none: every call is sent.
+// Breaker configures the circuit breaker of an API (L6). The zero value disables it.
 type Breaker struct {
-	// Failures is the share of calls that must fail, in per cent. 0: no breaker.
+	// Failures is the failure rate that opens the breaker, in per cent. 0 disables the breaker.
 	Failures int
-	// Calls is how many calls must have ended within Window before the share
-	// counts.
+	// Calls is the minimum number of calls within Window for the rate to count.
 	Calls int
-	// Window is the time that is looked back upon.
+	// Window is the time over which the rate is computed.
 	Window time.Duration
-	// Pause is how long nothing is sent.
+	// Pause is the time for which the breaker stays open.
 	Pause time.Duration
-	// AllErrors counts every answer of 5xx as a failure. Without it those count
-	// that tell that nobody was there to answer: see verdictOn.
+	// AllErrors counts every 5xx response as a failure, not only those that indicate an unreachable
+	// service: see outcomeOfResponse.
 	AllErrors bool
-	// Probes is how many calls are sent after that, and must succeed before all
-	// are sent again.
+	// Probes is the number of calls sent in the half-open state, all of which must succeed to close
+	// the breaker.
 	Probes int
 }
 
-// State is where the breaker of an API, or of one of its hosts, stands. The set
-// is closed, so it can label a metric.
+// State is the state of the breaker of an API, or of one of its hosts. The set is closed, so it can
+// label a metric.
 type State uint8
 
-// The states of a breaker, the best first.
+// States of a breaker, from best to worst.
 const (
-	// Closed: calls are sent.
+	// Closed means that calls are sent.
 	Closed State = iota
-	// HalfOpen: a few calls are sent, to see whether the service is well again.
+	// HalfOpen means that a few calls are sent as probes.
 	HalfOpen
-	// Open: no call is sent.
+	// Open means that no call is sent.
 	Open
 )
 
@@ -54,53 +52,50 @@ func (s State) String() string {
 // States returns all states.
 func States() []State { return []State{Closed, HalfOpen, Open} }
 
-// verdict is what a call says of the health of its service.
-type verdict uint8
+// healthOutcome is the result of a call with respect to the service's health.
+type healthOutcome uint8
 
 const (
-	silent verdict = iota // nothing: its caller went away, or nothing was sent
-	well
-	failing
+	unknown healthOutcome = iota // nothing is known: the caller canceled, or nothing was sent
+	success
+	failure
 )
 
-// windowParts is into how many parts the window is cut: what leaves it leaves it in
-// steps of a tenth.
-const windowParts = 10
+// windowBuckets is the number of buckets of the window, so that it slides in steps of a tenth.
+const windowBuckets = 10
 
-// breaker is a [Breaker] in use, of one host. ADR 0015 tells why it is our own.
+// breaker implements [Breaker] for one host. ADR 0015 explains why no library is used.
 //
-// It moves from closed to open when the share of failures in the window is
-// reached, from open to half open when the pause is over and a call comes, and
-// from there to closed when as many probes as there should be have succeeded, or
-// back to open when one fails. A probe that has not ended after the length of a
-// pause counts as none, and another takes its place, so that one hanging stream
-// does not keep the service shut out.
+// It opens when the failure rate in the window is reached, becomes half open with the first call
+// after the pause, and closes when all probes have succeeded, or opens again when one fails. A
+// probe that has not ended after the length of a pause is replaced by another, so that one hanging
+// stream does not keep the breaker open.
 type breaker struct {
 	o Breaker
-	// changed is told of each change, outside the lock.
-	changed func(from, to State)
+	// onChange is called for each change, outside the lock.
+	onChange func(from, to State)
 
 	mu    sync.Mutex
 	state State
-	// turn grows with each change of state. What began in an earlier turn says
-	// nothing about this one.
-	turn uint32
+	// generation is incremented with each change of state. Outcomes of calls from an earlier
+	// generation are ignored.
+	generation uint32
 
-	parts       [windowParts]struct{ all, failed int } // closed: the window
-	all, failed int                                    // closed: the sum of parts
-	at          int64                                  // closed: the number of the newest part since the epoch
+	buckets     [windowBuckets]struct{ all, failed int } // closed: the window
+	all, failed int                                      // closed: the sum of buckets
+	newest      int64                                    // closed: the number of the newest bucket since the epoch
 
-	until    time.Time // open: the end of the pause. half open: when probes that are still out are given up
-	out, won int       // half open: probes that were sent, and those that came back well
+	until                time.Time // open: the end of the pause; half open: the time at which outstanding probes are replaced
+	probesSent, probesOK int       // half open: probes that were sent, and those that succeeded
 }
 
 func newBreaker(o Breaker, changed func(from, to State)) *breaker {
-	return &breaker{o: o, changed: changed}
+	return &breaker{o: o, onChange: changed}
 }
 
-// ask tells whether a call would be sent now, without sending it; if not, in
-// what time it is worth asking again.
-func (b *breaker) ask() (wait time.Duration, ok bool) {
+// check reports whether a call would be allowed now, without counting it; if not, it returns the
+// time to wait.
+func (b *breaker) check() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state == Closed {
@@ -113,7 +108,7 @@ func (b *breaker) ask() (wait time.Duration, ok bool) {
 			return wait, false
 		}
 	case HalfOpen:
-		if b.out >= b.o.Probes && now.Before(b.until) {
+		if b.probesSent >= b.o.Probes && now.Before(b.until) {
 			return b.until.Sub(now), false
 		}
 	case Closed:
@@ -121,124 +116,123 @@ func (b *breaker) ask() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// allow is ask for a call that is then sent. turn is for tell, which must follow
-// when the call has ended.
-func (b *breaker) allow() (turn uint32, wait time.Duration, ok bool) {
+// allow admits a call. Its generation is for report, which must be called when the call has ended.
+func (b *breaker) allow() (generation uint32, wait time.Duration, ok bool) {
 	b.mu.Lock()
 	from := b.state
-	turn, wait, ok = b.admit()
+	generation, wait, ok = b.admit()
 	to := b.state
 	b.mu.Unlock()
 	b.notify(from, to)
-	return turn, wait, ok
+	return generation, wait, ok
 }
 
 // admit is allow with mu held.
-func (b *breaker) admit() (turn uint32, wait time.Duration, ok bool) {
+func (b *breaker) admit() (generation uint32, wait time.Duration, ok bool) {
 	if b.state == Closed {
-		return b.turn, 0, true
+		return b.generation, 0, true
 	}
 	now := time.Now()
 	if b.state == Open {
 		if wait := b.until.Sub(now); wait > 0 {
 			return 0, wait, false
 		}
-		b.move(HalfOpen)
+		b.setState(HalfOpen)
 		b.until = now.Add(b.o.Pause)
 	}
-	if b.out >= b.o.Probes {
+	if b.probesSent >= b.o.Probes {
 		if wait := b.until.Sub(now); wait > 0 {
 			return 0, wait, false
 		}
-		b.turn++ // the probes that are out are given up
-		b.out, b.until = b.won, now.Add(b.o.Pause)
+		b.generation++ // outstanding probes are given up
+		b.probesSent, b.until = b.probesOK, now.Add(b.o.Pause)
 	}
-	b.out++
-	return b.turn, 0, true
+	b.probesSent++
+	return b.generation, 0, true
 }
 
-// tell takes in what became of a call that was let through in a turn.
-func (b *breaker) tell(turn uint32, v verdict) {
+// report records the outcome of a call that was allowed in a generation.
+func (b *breaker) report(generation uint32, v healthOutcome) {
 	b.mu.Lock()
 	from := b.state
-	if turn == b.turn {
-		b.judge(v)
+	if generation == b.generation {
+		b.record(v)
 	}
 	to := b.state
 	b.mu.Unlock()
 	b.notify(from, to)
 }
 
-// judge is tell with mu held, for a call of this turn.
-func (b *breaker) judge(v verdict) {
+// record is report with mu held, for a call of the current generation.
+func (b *breaker) record(v healthOutcome) {
 	switch b.state {
 	case Closed:
-		if v == silent {
+		if v == unknown {
 			return
 		}
 		now := time.Now()
-		b.roll(now)
-		part := &b.parts[b.at%windowParts]
+		b.advance(now)
+		part := &b.buckets[b.newest%windowBuckets]
 		part.all++
 		b.all++
-		if v == well {
+		if v == success {
 			return
 		}
 		part.failed++
 		b.failed++
 		if b.all >= b.o.Calls && b.failed*100 >= b.o.Failures*b.all {
-			b.move(Open)
+			b.setState(Open)
 			b.until = now.Add(b.o.Pause)
 		}
 	case HalfOpen:
 		switch v {
-		case silent:
-			b.out--
-		case well:
-			if b.won++; b.won >= b.o.Probes {
-				b.move(Closed)
+		case unknown:
+			b.probesSent--
+		case success:
+			if b.probesOK++; b.probesOK >= b.o.Probes {
+				b.setState(Closed)
 			}
-		case failing:
-			b.move(Open)
+		case failure:
+			b.setState(Open)
 			b.until = time.Now().Add(b.o.Pause)
 		}
-	case Open: // no call is let through in this turn
+	case Open: // no call is allowed in this state
 	}
 }
 
-// roll empties the parts of the window that have passed.
-func (b *breaker) roll(now time.Time) {
-	at := now.UnixNano() / max(int64(b.o.Window/windowParts), 1)
-	steps := at - b.at
+// advance clears the buckets that have left the window.
+func (b *breaker) advance(now time.Time) {
+	at := now.UnixNano() / max(int64(b.o.Window/windowBuckets), 1)
+	steps := at - b.newest
 	if steps < 0 { // the clock was set back
-		steps = windowParts
+		steps = windowBuckets
 	}
-	for n := range min(steps, windowParts) {
-		part := &b.parts[(at-n)%windowParts]
+	for n := range min(steps, windowBuckets) {
+		part := &b.buckets[(at-n)%windowBuckets]
 		b.all -= part.all
 		b.failed -= part.failed
 		part.all, part.failed = 0, 0
 	}
-	b.at = at
+	b.newest = at
 }
 
-// move changes the state, and begins a new turn.
-func (b *breaker) move(to State) {
+// setState changes the state, and starts a new generation.
+func (b *breaker) setState(to State) {
 	b.state = to
-	b.turn++
-	b.parts = [windowParts]struct{ all, failed int }{}
-	b.all, b.failed, b.out, b.won = 0, 0, 0, 0
+	b.generation++
+	b.buckets = [windowBuckets]struct{ all, failed int }{}
+	b.all, b.failed, b.probesSent, b.probesOK = 0, 0, 0, 0
 }
 
 func (b *breaker) notify(from, to State) {
-	if from != to && b.changed != nil {
-		b.changed(from, to)
+	if from != to && b.onChange != nil {
+		b.onChange(from, to)
 	}
 }
 
-// now returns where the breaker stands: as long as no call comes, one whose
-// pause is over is half open.
-func (b *breaker) now() State {
+// currentState returns the state of the breaker: half open if the pause is over, even before the
+// next call.
+func (b *breaker) currentState() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.state == Open && !time.Now().Before(b.until) {

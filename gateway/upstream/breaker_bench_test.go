@@ -7,7 +7,7 @@ func BenchmarkBreaker(b *testing.B) {
 	breaker := newBreaker(usual, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		turn, _, _ := breaker.allow()
-		breaker.tell(turn, well)
+		generation, _, _ := breaker.allow()
+		breaker.report(generation, success)
 	}
 }

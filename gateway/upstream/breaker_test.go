@@ -59,27 +59,27 @@ func TestBreaker(t *testing.T) {
 						continue
 					}
 					if event == ')' {
-						b.tell(open[0], well)
+						b.report(open[0], success)
 						open = open[1:]
 						continue
 					}
-					_, asked := b.ask()
-					turn, wait, ok := b.allow()
+					_, asked := b.check()
+					generation, wait, ok := b.allow()
 					if ok != (event != 'x') || ok != asked || ok == (wait > 0) {
 						t.Fatalf("event %d, %c: allowed %t, asked %t, wait %s", i, event, ok, asked, wait)
 					}
 					switch event {
 					case 'w':
-						b.tell(turn, well)
+						b.report(generation, success)
 					case 'f':
-						b.tell(turn, failing)
+						b.report(generation, failure)
 					case 's':
-						b.tell(turn, silent)
+						b.report(generation, unknown)
 					case '(':
-						open = append(open, turn)
+						open = append(open, generation)
 					}
 				}
-				if got := b.now().String(); got != c.want {
+				if got := b.currentState().String(); got != c.want {
 					t.Errorf("it is %s, want %s; %v", got, c.want, changes)
 				}
 			})
@@ -148,8 +148,8 @@ func TestBreakerOfClient(t *testing.T) {
 				hits := 0
 				var changes []string
 				client := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Breaker: usual,
-					Room:         Room{InFlight: 1}, // so that who is refused takes no place
-					StateChanged: func(host string, from, to State) { changes = append(changes, fmt.Sprint(host, ": ", from, " to ", to)) },
+					Bulkhead:      Bulkhead{InFlight: 1}, // so that who is refused takes no place
+					OnStateChange: func(host string, from, to State) { changes = append(changes, fmt.Sprint(host, ": ", from, " to ", to)) },
 					Wrap: service(func(r *http.Request) (*http.Response, error) {
 						hits++
 						return c.serve(r)
@@ -233,12 +233,12 @@ func (e endless) Close() error { return nil }
 func TestManyHosts(t *testing.T) {
 	h := newHealth(usual, "a.internal", nil)
 	for n := range 10000 {
-		h.of(fmt.Sprintf("%d.internal", n))
+		h.forHost(fmt.Sprintf("%d.internal", n))
 	}
 	if len(h.others) > maxHosts+1 || h.worst() != Closed {
 		t.Errorf("%d breakers, %s", len(h.others), h.worst())
 	}
-	if h.of("7.internal") == h.of("8.internal") || h.of("5000.internal") != h.of("6000.internal") {
+	if h.forHost("7.internal") == h.forHost("8.internal") || h.forHost("5000.internal") != h.forHost("6000.internal") {
 		t.Error("the first hosts have one each, the rest share one")
 	}
 }
@@ -247,9 +247,9 @@ func TestManyHosts(t *testing.T) {
 func TestClockIsSetBack(t *testing.T) {
 	b := newBreaker(usual, nil)
 	for range 19 {
-		b.tell(b.turn, failing)
+		b.report(b.generation, failure)
 	}
-	if b.roll(time.Now().Add(-time.Hour)); b.all != 0 || b.failed != 0 {
+	if b.advance(time.Now().Add(-time.Hour)); b.all != 0 || b.failed != 0 {
 		t.Errorf("%d calls, %d failed", b.all, b.failed)
 	}
 }
@@ -260,22 +260,22 @@ func TestVerdictOfHead(t *testing.T) {
 		code    int
 		media   string
 		all     bool
-		verdict verdict
+		verdict healthOutcome
 		certain bool
 	}{
-		{200, "application/json", false, silent, false},
-		{399, "", false, silent, false},
-		{400, "", false, well, true},
-		{499, "", true, well, true},
-		{500, "", false, well, true},
-		{501, "", false, well, true},
-		{500, "", true, failing, true},
-		{501, "", true, failing, true},
-		{502, "", false, failing, true},
-		{200, "Text/Event-Stream; charset=utf-8", false, well, true},
-		{200, "application/x-ndjson", true, well, true},
+		{200, "application/json", false, unknown, false},
+		{399, "", false, unknown, false},
+		{400, "", false, success, true},
+		{499, "", true, success, true},
+		{500, "", false, success, true},
+		{501, "", false, success, true},
+		{500, "", true, failure, true},
+		{501, "", true, failure, true},
+		{502, "", false, failure, true},
+		{200, "Text/Event-Stream; charset=utf-8", false, success, true},
+		{200, "application/x-ndjson", true, success, true},
 	} {
-		verdict, certain := verdictOn(reply(c.code, "Content-Type", c.media), c.all)
+		verdict, certain := outcomeOfResponse(reply(c.code, "Content-Type", c.media), c.all)
 		if verdict != c.verdict || certain != c.certain {
 			t.Errorf("%+v: %d, %t", c, verdict, certain)
 		}
@@ -320,9 +320,9 @@ func TestWorstHost(t *testing.T) {
 	}
 	h := newHealth(usual, "a.internal", nil)
 	for range 20 {
-		h.of("b.internal").tell(0, failing)
+		h.forHost("b.internal").report(0, failure)
 	}
-	if h.of("a.internal").now() != Closed || h.worst() != Open {
+	if h.forHost("a.internal").currentState() != Closed || h.worst() != Open {
 		t.Errorf("it is %s", h.worst())
 	}
 }

@@ -7,62 +7,60 @@ import (
 	"time"
 )
 
-// Room bounds how many calls are under way to one API at the same time, so that
-// a service that hangs holds so many calls and no more (L3). The zero value sets
-// no bounds.
-type Room struct {
-	// InFlight is the most calls at the same time, each from before its first
-	// byte is sent until its answer's body is closed. 0: no limit.
+// Bulkhead limits the concurrent calls to one API, so that a service that hangs occupies a limited
+// number of calls (L3). The zero value sets no limit.
+type Bulkhead struct {
+	// InFlight is the maximum number of concurrent calls, each from before its first byte is sent
+	// until its response body is closed. 0 means no limit.
 	InFlight int
-	// Queued is how many more may wait for one of these to end, in the order in
-	// which they came. 0: none.
+	// Queued is the maximum number of calls that wait in order of arrival; 0 means that none waits.
 	Queued int
-	// Wait is how long a call waits at most, out of its own time. 0: not at all.
+	// Wait is the maximum time that a call waits, within its deadline. 0 means that none waits.
 	Wait time.Duration
 }
 
-// room is a [Room] in use. Nobody owns a goroutine here: who leaves hands its
-// place to the one that has waited longest.
-type room struct {
-	limit Room
+// bulkhead implements [Bulkhead]. A call that ends hands its slot to the longest waiting one, so no
+// goroutine is needed.
+type bulkhead struct {
+	limit Bulkhead
 
 	mu    sync.Mutex
-	taken int
-	// The queue: a list, because who gives up leaves it from the middle.
+	inUse int
+	// The queue is a linked list, because a waiter may leave from the middle.
 	first, last *waiter
 	waiting     int
 }
 
-// waiter is a call that waits.
+// waiter is a waiting call.
 type waiter struct {
 	prev, next *waiter
-	ready      chan struct{} // closed when the place is its own
+	ready      chan struct{} // closed when it owns a slot
 }
 
-func newRoom(limit Room) *room {
+func newBulkhead(limit Bulkhead) *bulkhead {
 	if limit.InFlight <= 0 {
 		return nil
 	}
-	return &room{limit: limit}
+	return &bulkhead{limit: limit}
 }
 
 var (
-	errNoRoom    = errors.New("as many calls are under way and wait as may be")
-	errLongQueue = errors.New("no call ended while this one waited")
+	errQueueFull    = errors.New("as many calls are under way and wait as may be")
+	errQueueTimeout = errors.New("no call ended while this one waited")
 )
 
-// enter takes a place, or waits for one. Its errors are errNoRoom, errLongQueue,
-// and that of ctx. Who entered must leave.
-func (r *room) enter(ctx context.Context) error {
+// acquire takes a slot, or waits for one. Its errors are errQueueFull, errQueueTimeout, and that of
+// ctx. A successful acquire must be followed by release.
+func (r *bulkhead) acquire(ctx context.Context) error {
 	r.mu.Lock()
-	if r.taken < r.limit.InFlight {
-		r.taken++
+	if r.inUse < r.limit.InFlight {
+		r.inUse++
 		r.mu.Unlock()
 		return nil
 	}
 	if r.waiting >= r.limit.Queued {
 		r.mu.Unlock()
-		return errNoRoom
+		return errQueueFull
 	}
 	w := &waiter{ready: make(chan struct{})}
 	r.push(w)
@@ -77,41 +75,41 @@ func (r *room) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = errLongQueue
+		err = errQueueTimeout
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case <-w.ready: // it became its own at this very moment
+	case <-w.ready: // the slot arrived at the same moment
 		if ctx.Err() == nil {
 			return nil
 		}
-		r.pass()
+		r.handOver()
 	default:
 		r.remove(w)
 	}
 	return err
 }
 
-// leave gives the place up.
-func (r *room) leave() {
+// release returns the slot.
+func (r *bulkhead) release() {
 	r.mu.Lock()
-	r.pass()
+	r.handOver()
 	r.mu.Unlock()
 }
 
-// pass hands a place to the first in the queue. mu is held.
-func (r *room) pass() {
+// handOver gives a slot to the first waiter. The caller holds mu.
+func (r *bulkhead) handOver() {
 	w := r.first
 	if w == nil {
-		r.taken--
+		r.inUse--
 		return
 	}
 	r.remove(w)
 	close(w.ready)
 }
 
-func (r *room) push(w *waiter) {
+func (r *bulkhead) push(w *waiter) {
 	if w.prev = r.last; w.prev != nil {
 		w.prev.next = w
 	} else {
@@ -121,7 +119,7 @@ func (r *room) push(w *waiter) {
 	r.waiting++
 }
 
-func (r *room) remove(w *waiter) {
+func (r *bulkhead) remove(w *waiter) {
 	if w.prev != nil {
 		w.prev.next = w.next
 	} else {
@@ -135,9 +133,9 @@ func (r *room) remove(w *waiter) {
 	r.waiting--
 }
 
-// load returns how many calls have a place and how many wait.
-func (r *room) load() (inFlight, queued int) {
+// load returns the number of calls in flight and of waiting calls.
+func (r *bulkhead) load() (inFlight, queued int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.taken, r.waiting
+	return r.inUse, r.waiting
 }

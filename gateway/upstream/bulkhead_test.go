@@ -30,9 +30,9 @@ func reply(status int, header ...string) *http.Response {
 // and the queue ends somewhere (L3).
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(Room{InFlight: 2, Queued: 3, Wait: time.Second})
+		r := newBulkhead(Bulkhead{InFlight: 2, Queued: 3, Wait: time.Second})
 		enter := func(ctx context.Context, name string, done chan<- string) {
-			err := r.enter(ctx)
+			err := r.acquire(ctx)
 			if err != nil {
 				name += ": " + err.Error()
 			}
@@ -57,12 +57,12 @@ func TestRoom(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		r.leave()
+		r.release()
 		synctest.Wait()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		r.leave()
-		r.leave()
+		r.release()
+		r.release()
 		close(done)
 		var got []string
 		for name := range done {
@@ -83,14 +83,14 @@ func TestRoom(t *testing.T) {
 // passes it on; none is lost.
 func TestRoomRace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(Room{InFlight: 4, Queued: 1000, Wait: time.Millisecond})
+		r := newBulkhead(Bulkhead{InFlight: 4, Queued: 1000, Wait: time.Millisecond})
 		for n := range 1000 {
 			go func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%3)*time.Millisecond)
 				defer cancel()
-				if r.enter(ctx) == nil {
+				if r.acquire(ctx) == nil {
 					time.Sleep(time.Duration(n%2) * time.Millisecond)
-					r.leave()
+					r.release()
 				}
 			}()
 		}
@@ -107,7 +107,7 @@ func TestRoomRace(t *testing.T) {
 func TestOverloaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hits := 0
-		c := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Room: Room{InFlight: 1, Queued: 1, Wait: 3 * time.Second},
+		c := newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Bulkhead: Bulkhead{InFlight: 1, Queued: 1, Wait: 3 * time.Second},
 			Wrap: service(func(*http.Request) (*http.Response, error) { hits++; return reply(200), nil })})
 		defer c.Close()
 		request := func() *http.Request {
@@ -165,7 +165,7 @@ func TestPlaceIsGivenUp(t *testing.T) {
 		"panic":      func(*http.Request) (*http.Response, error) { panic("credential") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(Options{Name: "orders", Room: Room{InFlight: 1}, Wrap: service(serve)})
+			c := newClient(Options{Name: "orders", Bulkhead: Bulkhead{InFlight: 1}, Wrap: service(serve)})
 			defer c.Close()
 			func() {
 				defer func() { _ = recover() }()

@@ -117,7 +117,7 @@ func (c *cleartext) send(req *http.Request, firstByte time.Duration) (*http.Resp
 
 // mayRepeat reports what net/http takes for replayable, unless the request is marked (exact.go).
 func mayRepeat(req *http.Request) bool {
-	if isExact(req.Context()) {
+	if isNoReplay(req.Context()) {
 		return false
 	}
 	switch req.Method {

@@ -278,7 +278,7 @@ func TestCleartextRepeats(t *testing.T) {
 			}
 			ctx := t.Context()
 			if c.mark {
-				ctx = context.WithValue(ctx, exactKey{}, true)
+				ctx = context.WithValue(ctx, noReplayKey{}, true)
 			}
 			req, err := http.NewRequestWithContext(ctx, c.method, "http://service.example/", body)
 			if err != nil {

@@ -43,7 +43,7 @@ func TestOneDeadline(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hits := 0
 				client := impatient(newClient(Options{Name: "orders", Timeout: 10 * time.Second, Retries: Retries{Max: 2, Budget: 10},
-					Room: Room{InFlight: 1, Queued: 1, Wait: time.Minute},
+					Bulkhead: Bulkhead{InFlight: 1, Queued: 1, Wait: time.Minute},
 					Wrap: service(func(r *http.Request) (*http.Response, error) {
 						hits++
 						if err := slow(r, c.head); err != nil {
@@ -62,10 +62,10 @@ func TestOneDeadline(t *testing.T) {
 						return resp, nil
 					})}))
 				defer client.Close()
-				if err := client.room.enter(t.Context()); err != nil { // another call, which ends after c.queue
+				if err := client.bulkhead.acquire(t.Context()); err != nil { // another call, which ends after c.queue
 					t.Fatal(err)
 				}
-				time.AfterFunc(c.queue, client.room.leave)
+				time.AfterFunc(c.queue, client.bulkhead.release)
 				begin := time.Now()
 				req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://orders.internal/", nil)
 				if err != nil {
@@ -151,7 +151,7 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 					if answer.want != "" {
 						want = answer.want
 					}
-					resp, requests, err := client.Send(req, ByMethod, Brief)
+					resp, requests, err := client.Send(req, RetryByMethod, LimitHeader)
 					if got := told(resp, err); got != want || requests != 1 || !closed {
 						t.Errorf("%s, %d retries: %s%d requests, closed: %v; want %s", name, retries, got, requests, closed, want)
 					}

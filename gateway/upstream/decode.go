@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// coding is a content coding (RFC 9110 section 8.4.1) that the gateway reads.
+// coding is a supported content coding (RFC 9110 section 8.4.1).
 type coding uint8
 
 const (
@@ -22,10 +22,10 @@ const (
 	deflated
 )
 
-// parseCodings reads Content-Encoding. Only one coding is accepted: nobody
-// applies two but to defeat limits. odd is a word that names no coding, which is
-// ignored: services write a charset there, or "none"; "": there is none.
-func parseCodings(values []string) (found coding, odd string, err error) {
+// parseCodings parses Content-Encoding. Only one coding is accepted: two are only used to evade
+// limits. unknown is a word that is not a content coding and is ignored, because services send a
+// charset or "none"; it is "" if there is none.
+func parseCodings(values []string) (found coding, unknown string, err error) {
 	found = identity
 	for _, value := range values {
 		for name := range strings.SplitSeq(value, ",") {
@@ -37,10 +37,10 @@ func parseCodings(values []string) (found coding, odd string, err error) {
 				c = gzipped
 			case name == "deflate":
 				c = deflated
-			case slices.Contains(unread, name):
+			case slices.Contains(unsupportedCodings, name):
 				return identity, "", fmt.Errorf("answer in a content coding that was not asked for: %.40q", name)
 			default:
-				odd = name
+				unknown = name
 				continue
 			}
 			if found != identity {
@@ -49,26 +49,25 @@ func parseCodings(values []string) (found coding, odd string, err error) {
 			found = c
 		}
 	}
-	return found, odd, nil
+	return found, unknown, nil
 }
 
-// unread are the codings that are not read: those of the registry (RFC 9110
-// section 16.6.1), and names under which others are in use. All other words name none.
-var unread = []string{
+// unsupportedCodings are the registered codings that are not supported (RFC 9110 section 16.6.1),
+// and names by which others are in use. All other words are ignored.
+var unsupportedCodings = []string{
 	"aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd",
 	"brotli", "bzip2", "lz4", "lzma", "sdch", "snappy", "x-bzip2", "xpress", "xz", "zip", "zlib", "zstandard",
 }
 
-// decoder undoes a content coding. It is used again for other answers: the
-// state of one is some 40 KiB.
+// decoder decodes a content coding. Decoders are reused, because the state of one has some 40 KiB.
 type decoder struct {
-	encoded int64 // bytes taken from the source so far, read-ahead included
-	most    int64 // of encoded
-	some    bool  // there must be a stream
+	encoded    int64 // bytes read from the source so far, read-ahead included
+	maxEncoded int64 // limit of encoded
+	nonEmpty   bool  // an empty stream is an error
 
 	source  io.Reader
 	coding  coding
-	buf     *bufio.Reader // reads the decoder itself by way of counter
+	buf     *bufio.Reader // reads from the decoder itself through counter
 	gzip    *gzip.Reader
 	zlib    io.ReadCloser
 	flate   io.ReadCloser
@@ -82,26 +81,26 @@ type corruptError struct{ err error }
 func (e *corruptError) Error() string { return "broken compression: " + e.err.Error() }
 func (e *corruptError) Unwrap() error { return e.err }
 
-// errEncoded ends a stream that takes more bytes than what it holds may: members and blocks can be empty, and go on for ever.
+// errEncoded ends a stream that has more encoded bytes than its decoded size may have: members and
+// blocks can be empty, and continue for ever.
 var errEncoded = errors.New("compressed answer is larger than what it may hold")
 
-// encodedMore is how many bytes of a stream there may be beyond the limit of what it holds.
-const encodedMore = 64 << 10
+// encodedSlack is the number of encoded bytes allowed beyond the limit of decoded ones.
+const encodedSlack = 64 << 10
 
 // counter counts what is read from the source.
 type counter struct{ d *decoder }
 
 func (c counter) Read(p []byte) (int, error) {
 	n, err := c.d.source.Read(p)
-	if c.d.encoded += int64(n); c.d.encoded > c.d.most {
+	if c.d.encoded += int64(n); c.d.encoded > c.d.maxEncoded {
 		return 0, errEncoded
 	}
 	return n, err
 }
 
-// Read returns io.EOF only if the compressed stream and the source both ended
-// as they should. Other errors are those of the source, errEncoded, [io.ErrUnexpectedEOF]
-// or a *corruptError.
+// Read returns io.EOF only if both the compressed stream and the source ended properly. Other
+// errors are those of the source, errEncoded, [io.ErrUnexpectedEOF] or a *corruptError.
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
@@ -114,7 +113,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 	n, err := d.current.Read(p)
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			err = d.end()
+			err = d.checkEnd()
 		} else {
 			err = corrupt(err)
 		}
@@ -123,10 +122,11 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open reads the head of the stream. An answer without any byte is empty, not broken, unless there must be some.
+// open reads the header of the stream. A response without any byte is empty, not corrupt, unless
+// nonEmpty is set.
 func (d *decoder) open() error {
 	if _, err := d.buf.Peek(1); err != nil {
-		if d.some && errors.Is(err, io.EOF) {
+		if d.nonEmpty && errors.Is(err, io.EOF) {
 			return io.ErrUnexpectedEOF
 		}
 		return err
@@ -151,10 +151,9 @@ func (d *decoder) open() error {
 	return corrupt(err)
 }
 
-// openDeflate tells the zlib format, which RFC 9110 section 8.4.1.2 means by
-// "deflate", from the raw stream that some servers send: a raw stream whose
-// first two bytes are a zlib header would begin with a stored block whose
-// padding is not zero, and nothing writes that.
+// openDeflate distinguishes the zlib format, which RFC 9110 section 8.4.1.2 means by "deflate",
+// from the raw stream that some servers send: a raw stream whose first two bytes are a zlib header
+// would begin with a stored block with non-zero padding, which no encoder writes.
 func (d *decoder) openDeflate() error {
 	head, err := d.buf.Peek(2)
 	if len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
@@ -178,18 +177,18 @@ func (d *decoder) openDeflate() error {
 	return nil
 }
 
-// end checks that nothing follows the stream; this also lets the transport see
-// the end of the answer, so that the connection is used again.
-func (d *decoder) end() error {
+// checkEnd checks that no data follows the stream. It also lets the transport see the end of the
+// response, so that the connection is reused.
+func (d *decoder) checkEnd() error {
 	switch _, err := d.buf.Peek(1); {
 	case err == nil:
 		return &corruptError{errors.New("data after its end")}
 	default:
-		return err // io.EOF, or what the connection ended with
+		return err // io.EOF or the error of the connection
 	}
 }
 
-// corrupt marks the errors of the decompressors.
+// corrupt wraps the errors of the decompressors.
 func corrupt(err error) error {
 	var input flate.CorruptInputError
 	var internal flate.InternalError
@@ -204,17 +203,17 @@ func corrupt(err error) error {
 	return err
 }
 
-// decoderPool keeps decoders that are not in use.
+// decoderPool holds unused decoders.
 type decoderPool struct{ pool sync.Pool }
 
-// get returns a decoder of a source of so many bytes at most.
+// get returns a decoder for a source of at most maxEncoded bytes.
 func (p *decoderPool) get(c coding, source io.Reader, most int64) *decoder {
 	d, ok := p.pool.Get().(*decoder)
 	if !ok {
 		d = &decoder{}
 		d.buf = bufio.NewReaderSize(counter{d}, 8<<10)
 	}
-	d.source, d.coding, d.encoded, d.most, d.some, d.current, d.err = source, c, 0, most, false, nil, nil
+	d.source, d.coding, d.encoded, d.maxEncoded, d.nonEmpty, d.current, d.err = source, c, 0, most, false, nil, nil
 	d.buf.Reset(counter{d})
 	return d
 }

@@ -83,7 +83,7 @@ func TestContentEncodingsThatAreNone(t *testing.T) {
 				_, _ = w.Write(tt.body)
 			}))
 			odd := 0
-			client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), OddCoding: func() { odd++ }})
+			client := newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), OnUnknownCoding: func() { odd++ }})
 			want := strings.ReplaceAll(tt.want, "%d", strconv.Itoa(status))
 			if got := outcome(client, get(t, parse(t, server.URL))); !strings.HasPrefix(got, want) || odd != tt.odd {
 				t.Errorf("%s with %d: %s, counted %d, want %s, %d", encoding, status, got, odd, want, tt.odd)

@@ -8,13 +8,13 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// documentRedirects is how many redirects of a document are followed (S1).
+// documentRedirects is the maximum number of redirects when fetching a document (S1).
 const documentRedirects = 3
 
-// Documents returns a client that loads spec documents, and key sets, through
-// the same pool, guard and credential: bodies are decoded, up to the client's
-// MaxBytes; the whole takes at most its Timeout, and so may the head; up to three
-// redirects within one origin are followed.
+// Documents returns a client that fetches OpenAPI documents and key sets through the same pool,
+// SSRF protection and credential: bodies are decoded, up to the client's MaxBytes; the whole
+// request takes at most its Timeout, and so may the header; up to three redirects within one origin
+// are followed.
 func (c *Client) Documents() *http.Client {
 	return &http.Client{
 		Transport:     documents{c},
@@ -35,18 +35,18 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// documents makes a client's chain usable by [http.Client].
+// documents adapts a client to [http.Client].
 type documents struct{ c *Client }
 
 // RoundTrip implements [http.RoundTripper].
 func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
-	own := req.WithContext(req.Context()) // a RoundTripper must not write to the request's header
-	own.Response = nil                    // of a redirect, which is no matter of the credential
+	own := req.WithContext(req.Context()) // a RoundTripper must not modify the request's header
+	own.Response = nil                    // set by http.Client after a redirect, not by the credential
 	own.Header = req.Header.Clone()
 	if own.Header == nil {
 		own.Header = make(http.Header)
 	}
-	resp, _, err := d.c.do(own, d.c.limits, ByMethod, Patient)
+	resp, _, err := d.c.do(own, d.c.limits, RetryByMethod, NoHeaderTimeout)
 	if err != nil {
 		return nil, err
 	}

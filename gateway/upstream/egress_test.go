@@ -27,7 +27,7 @@ var errNotDialled = errors.New("this test dials nobody")
 
 // watch puts itself behind the guard's own checks.
 func (d *dials) watch(c *Client) {
-	for _, dialer := range []*net.Dialer{&c.guard.literal, &c.guard.named, &c.guard.public} {
+	for _, dialer := range []*net.Dialer{&c.dialPolicy.literal, &c.dialPolicy.named, &c.dialPolicy.public} {
 		checked := dialer.Control
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			if checked != nil {

@@ -13,33 +13,32 @@ import (
 	"time"
 )
 
-// Kind says in which way a call failed. The set is closed, so it can label a
-// metric.
+// Kind is the kind of a failure. The set is closed, so it can label a metric.
 type Kind uint8
 
-// The kinds of [Error].
+// Kinds of [Error].
 const (
-	// Timeout: the service did not answer, or not to the end, in time.
+	// Timeout means that the service did not send a complete response in time.
 	Timeout Kind = iota + 1
-	// Canceled: the caller went away.
+	// Canceled means that the caller canceled the call.
 	Canceled
-	// Connect: no connection could be made; nothing was sent.
+	// Connect means that no connection could be made; nothing was sent.
 	Connect
-	// TLS: the service did not prove its identity, or speaks no TLS; nothing was sent.
+	// TLS means that the service has no valid certificate or no TLS; nothing was sent.
 	TLS
-	// Refused: the address is one that the gateway does not call; nothing was sent.
+	// Refused means that the SSRF protection rejected the address; nothing was sent.
 	Refused
-	// Credential: the credential for the service could not be made; nothing was sent.
+	// Credential means that the credential for the service could not be obtained; nothing was sent.
 	Credential
-	// TooLarge: the answer is over the limit on size or on compression ratio.
+	// TooLarge means that the response exceeds the limit on size or on compression ratio.
 	TooLarge
-	// Truncated: the connection ended before the answer did.
+	// Truncated means that the connection ended before the response did.
 	Truncated
-	// Protocol: the answer is not HTTP as the gateway understands it.
+	// Protocol means that the response is not valid HTTP.
 	Protocol
-	// Overloaded: as many calls as may be were under way; nothing was sent.
+	// Overloaded means that the bulkhead was full; nothing was sent.
 	Overloaded
-	// BreakerOpen: the service fails so often that it is left alone; nothing was sent.
+	// BreakerOpen means that the circuit breaker is open; nothing was sent.
 	BreakerOpen
 )
 
@@ -72,21 +71,20 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Error is what a failed call returns, from [Client.Do] or from reading the
-// body of an answer.
+// Error is the error of a failed call, from [Client.Do] or from reading the response body.
 type Error struct {
-	// Kind is the way in which the call failed.
+	// Kind is the kind of the failure.
 	Kind Kind
 	// API is the configured name of the service.
 	API string
 	// Err is the cause, for the log only: it may name hosts and addresses.
 	Err error
-	// RetryAfter is the time after which the same call may go well; 0: nobody knows.
+	// RetryAfter is the time after which a retry may succeed; 0 if unknown.
 	RetryAfter time.Duration
 
-	unsent  bool // the service says that it has not looked at the request
-	seen    bool // it may have looked at an earlier attempt of the same call
-	renewed bool // it has answered one with 401, and the credential has made it again
+	unprocessed     bool // the service declares that it has not processed the request
+	seen            bool // the service may have processed an earlier attempt of the same call
+	reauthenticated bool // the service answered an attempt with 401, and the credential retried it
 }
 
 // Error returns the text for the log.
@@ -95,13 +93,12 @@ func (e *Error) Error() string { return fmt.Sprintf("call API %q: %s: %v", e.API
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether time ran out, as in net.Error.
+// Timeout reports whether the call timed out, as in net.Error.
 func (e *Error) Timeout() bool { return e.Kind == Timeout }
 
-// NotSent reports whether it is certain that the service never saw the request,
-// or has refused it for its credential alone, so that repeating it is safe
-// whatever its method.
-func (e *Error) NotSent() bool { return (e.neverSent() || e.unsent) && !e.seen }
+// NotSent reports whether it is certain that the service has not processed the request, or has
+// rejected it only for its credential, so that a retry is safe for any method.
+func (e *Error) NotSent() bool { return (e.neverSent() || e.unprocessed) && !e.seen }
 
 // neverSent reports whether nothing was sent in the last attempt.
 func (e *Error) neverSent() bool {
@@ -113,23 +110,23 @@ func (e *Error) neverSent() bool {
 	}
 }
 
-// ToolMessage returns the text for the model: what happened, and what to do
-// about it. It names the service as the configuration does, and nothing else (P7).
+// ToolMessage returns the text for the model: the failure, with advice. It contains no other name
+// than the API's configured one (P7).
 func (e *Error) ToolMessage() string {
 	text := e.message()
 	switch {
 	case e.seen:
 		text = strings.Replace(text, nothingSent, "It may have got the same call a moment ago: if that changes data, look before you repeat it.", 1)
-	case e.renewed:
+	case e.reauthenticated:
 		text = strings.Replace(text, nothingSent, "It refused the call for its credential, and nothing was sent to it with a new one.", 1)
 	}
 	return text
 }
 
-// nothingSent stands in message for all kinds of which neverSent is true.
+// nothingSent is part of the message of all kinds for which neverSent is true.
 const nothingSent = "Nothing was sent to it."
 
-// message is ToolMessage of a call that was sent once.
+// message is ToolMessage for a call that was sent once.
 func (e *Error) message() string {
 	service := "The service"
 	if e.API != "" {
@@ -147,7 +144,7 @@ func (e *Error) message() string {
 	case Refused:
 		return service + " stands at an address that the gateway does not call. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must allow the address."
 	case Credential:
-		return "The gateway has no working credential for " + lower(service) + ". Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
+		return "The gateway has no working credential for " + lowerFirst(service) + ". Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 	case TooLarge:
 		return service + " sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them."
 	case Truncated:
@@ -155,27 +152,27 @@ func (e *Error) message() string {
 	case Protocol:
 		return service + " sent an answer that the gateway can't read. The call may have taken effect all the same. Repeating it is not likely to help: tell the user that the service does not answer as it should."
 	case Overloaded:
-		return service + " is busy: as many calls to it as the gateway allows are under way. Nothing was sent to it. " + comeAgain(e.RetryAfter)
+		return service + " is busy: as many calls to it as the gateway allows are under way. Nothing was sent to it. " + retryAdvice(e.RetryAfter)
 	case BreakerOpen:
-		return service + " has failed too often just now, so the gateway gives it a pause. Nothing was sent to it. " + comeAgain(e.RetryAfter) +
+		return service + " has failed too often just now, so the gateway gives it a pause. Nothing was sent to it. " + retryAdvice(e.RetryAfter) +
 			" If that does not help, tell the user that the service is down."
 	}
 	return service + " could not be called."
 }
 
-// comeAgain says when to try again, in whole seconds.
-func comeAgain(wait time.Duration) string {
+// retryAdvice returns the advice when to retry, in whole seconds.
+func retryAdvice(wait time.Duration) string {
 	if seconds := int64(math.Ceil(wait.Seconds())); seconds > 1 {
 		return fmt.Sprintf("Try again in %d seconds.", seconds)
 	}
 	return "Try again in 1 second."
 }
 
-// lower makes the start of a sentence its middle.
-func lower(service string) string { return "t" + service[1:] }
+// lowerFirst converts the beginning of a sentence for use within one.
+func lowerFirst(service string) string { return "t" + service[1:] }
 
-// classifier stands around the transport and gives its errors their kinds, so
-// that what has none comes from the credential.
+// classifier wraps the transport and converts its errors to [*Error], so that all other errors are
+// known to be the credential's.
 type classifier struct {
 	name string
 	next http.RoundTripper
@@ -188,11 +185,11 @@ func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	e := &Error{Kind: sendKind(req.Context(), err), API: c.name, Err: err}
-	e.unsent, e.renewed = e.Kind == Truncated && isUnprocessed(err), isRenewed(req)
+	e.unprocessed, e.reauthenticated = e.Kind == Truncated && isUnprocessed(err), isReauthenticated(req)
 	return nil, e
 }
 
-// sendKind says what went wrong before the answer's head was read.
+// sendKind returns the kind of an error before the response header was read.
 func sendKind(ctx context.Context, err error) Kind {
 	var dial *dialError
 	var timeout net.Error
@@ -201,7 +198,7 @@ func sendKind(ctx context.Context, err error) Kind {
 		return Canceled
 	case ctx.Err() != nil:
 		return Timeout
-	case errors.Is(err, context.Canceled): // and yet the call goes on: the watch of protocols.once
+	case errors.Is(err, context.Canceled): // but the call is not canceled: the resendGuard of protocols.preventReplay
 		return Truncated
 	case errors.As(err, &dial):
 		return dial.kind
@@ -213,21 +210,21 @@ func sendKind(ctx context.Context, err error) Kind {
 	return Protocol
 }
 
-// closedIdle is the text of an error that net/http does not export: the service
-// ended a connection that it had kept, at the moment in which it was used.
+// closedIdle is the text of an unexported error of net/http: the service closed an idle connection
+// at the moment in which it was used.
 const closedIdle = "http: server closed idle connection"
 
-// isLost reports whether the connection broke.
+// isLost reports whether the connection was lost.
 func isLost(err error) bool {
 	var op *net.OpError
 	return err.Error() == closedIdle || isLostHTTP2(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errWritten) || errors.As(err, &op)
 }
 
-// headError returns the error of Do for what the chain returned.
+// headError returns the error of Do for an error of the chain.
 func (c *Client) headError(ctx context.Context, err error) *Error {
-	// Not errors.As: what the credential reports may hold the error of another
-	// client, that of its authorization server, which is not about this service.
+	// Not errors.As: the credential's error may wrap an Error of another client, that of its
+	// authorization server, which is not about this service.
 	e, own := err.(*Error) //nolint:errorlint // see above
 	switch {
 	case own:
@@ -240,9 +237,8 @@ func (c *Client) headError(ctx context.Context, err error) *Error {
 	return &Error{Kind: Credential, API: c.name, Err: err}
 }
 
-// bodyError returns the error for what broke while the body was read. The head
-// was fine, so what is left is a connection that broke, unless the decoder says
-// otherwise.
+// bodyError returns the error for a failed read of the body. Since the header was valid, the
+// connection was lost unless the decoder reports something else.
 func (c *Client) bodyError(ctx context.Context, err error) *Error {
 	e := &Error{Kind: Truncated, API: c.name, Err: err}
 	var broken *corruptError

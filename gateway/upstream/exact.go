@@ -7,41 +7,40 @@ import (
 	"net/http"
 )
 
-// net/http sends a request again by itself if the connection that it took from the
-// pool ends before an answer comes, as long as the request is replayable: its
-// method is GET, HEAD, OPTIONS or TRACE, or it has one of keyHeaders, and its body,
-// if it has one, can be had again. That is right for nearly all of them, and wrong
-// where the configuration says that a GET changes something (idempotent: false),
-// and where a document makes a header of this name of an argument, by which the
-// service may know nothing again.
+// net/http retries a request by itself if its pooled connection ends before the response, as long
+// as the request is replayable: its method is GET, HEAD, OPTIONS or TRACE, or it has one of
+// keyHeaders, and its body, if any, has GetBody. That is wrong if the configuration declares that a
+// GET has side effects (idempotent: false), or if an argument is a header of such a name, which the
+// service may not treat as an idempotency key.
 
-// exactKey is the key of a context under which stands that nobody may repeat a
-// request after it was written.
-type exactKey struct{}
+// noReplayKey is the context key that marks a request that must not be sent again after it was
+// written.
+type noReplayKey struct{}
 
-// keyHeaders are the headers by which net/http takes a request for replayable. It
-// knows them in this spelling alone.
+// keyHeaders are the headers that make a request replayable for net/http, which only knows this
+// spelling.
 var keyHeaders = [...]string{"Idempotency-Key", "X-Idempotency-Key"}
 
-// exact returns a request that is marked if net/http would repeat it where repeat
-// forbids it, and is not if not.
-func exact(req *http.Request, repeat Repeat) *http.Request {
-	forbidden := repeat == Never && Idempotent(req.Method) || repeat != Once && !repeat.may(req.Method) && keyed(req.Header)
-	if forbidden == isExact(req.Context()) {
+// markNoReplay marks a request that net/http would retry where the policy forbids it, and removes
+// the mark from others.
+func markNoReplay(req *http.Request, repeat RetryPolicy) *http.Request {
+	forbidden := repeat == RetryNever && Idempotent(req.Method) || repeat != NoRetry && !repeat.allows(req.Method) && hasIdempotencyKey(req.Header)
+	if forbidden == isNoReplay(req.Context()) {
 		return req
 	}
-	// A request for a token is made within the call that needs it, and is not that call.
-	return req.WithContext(context.WithValue(req.Context(), exactKey{}, forbidden))
+	// A token request is made within the context of the call that needs it, and must not inherit
+	// the mark.
+	return req.WithContext(context.WithValue(req.Context(), noReplayKey{}, forbidden))
 }
 
-func isExact(ctx context.Context) bool {
-	marked, _ := ctx.Value(exactKey{}).(bool)
+func isNoReplay(ctx context.Context) bool {
+	marked, _ := ctx.Value(noReplayKey{}).(bool)
 	return marked
 }
 
-// keyed reports whether a key would be sent. One without a value is not: it is how our own code tells net/http that
-// a request, such as that for a token, may be repeated.
-func keyed(h http.Header) bool {
+// hasIdempotencyKey reports whether a key would be sent. A header without a value is not sent;
+// internal code uses it to allow net/http a retry, such as of a token request.
+func hasIdempotencyKey(h http.Header) bool {
 	for _, name := range keyHeaders {
 		if len(h[name]) > 0 {
 			return true
@@ -50,10 +49,10 @@ func keyed(h http.Header) bool {
 	return false
 }
 
-// unkeyed returns a header in which net/http finds no key: it looks for the names
-// as they are written here, and HTTP does not care (RFC 9110 section 5.1).
-func unkeyed(h http.Header) http.Header {
-	if !keyed(h) {
+// hideIdempotencyKey returns a header in which net/http finds no key: net/http compares the names
+// with case, HTTP without (RFC 9110 section 5.1).
+func hideIdempotencyKey(h http.Header) http.Header {
+	if !hasIdempotencyKey(h) {
 		return h
 	}
 	own := maps.Clone(h)
@@ -66,13 +65,13 @@ func unkeyed(h http.Header) http.Header {
 	return own
 }
 
-// unrepeated returns a marked request as net/http does not repeat it over HTTP/1. A
-// body that can't be had again is enough. One of no bytes does where there is none:
-// net/http reads a byte of it first, with these methods, and sends none then. Over
-// HTTP/2 it would send an empty frame, so there the watch of protocols.once does it.
-func unrepeated(req *http.Request, http1 bool) *http.Request {
+// nonReplayable returns a marked request that net/http does not retry over HTTP/1. A body without
+// GetBody suffices. Without a body, an empty one of unknown length does: net/http reads a byte of
+// it first, with these methods, and then sends none. Over HTTP/2 it would send an empty frame, so
+// the resendGuard of protocols.preventReplay is used there.
+func nonReplayable(req *http.Request, http1 bool) *http.Request {
 	own := req.WithContext(req.Context())
-	own.Header = unkeyed(req.Header)
+	own.Header = hideIdempotencyKey(req.Header)
 	switch {
 	case req.Body != nil && req.Body != http.NoBody:
 		own.GetBody = nil
@@ -82,7 +81,7 @@ func unrepeated(req *http.Request, http1 bool) *http.Request {
 	return own
 }
 
-// noBytes is a body that net/http does not know to be empty, as it knows http.NoBody.
+// noBytes is an empty body that net/http does not recognize as empty, unlike http.NoBody.
 type noBytes struct{}
 
 func (noBytes) Read([]byte) (int, error) { return 0, io.EOF }

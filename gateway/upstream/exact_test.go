@@ -26,25 +26,25 @@ func TestExact(t *testing.T) {
 func testExact(t *testing.T, long []string) {
 	for _, c := range []struct {
 		method, key, body string
-		repeat            Repeat
+		repeat            RetryPolicy
 		want              int64 // requests, with the first, which warms the connection up
 	}{
-		{"GET", "", "", ByMethod, 3}, // by net/http
-		{"GET", "", "", Never, 2},
-		{"GET", "", "", Once, 3}, // for who repeats by himself
-		{"DELETE", "", "", Never, 2},
-		{"HEAD", "", "", Never, 2},
-		{"OPTIONS", "", "", Never, 2},
-		{"GET", "", "body", Never, 2},
-		{"PUT", "", "body", Never, 2},
-		{"POST", "", "body", ByMethod, 2},
-		{"POST", "Idempotency-Key", "body", ByMethod, 2},
-		{"POST", "Idempotency-Key", "", ByMethod, 2},
-		{"POST", "X-Idempotency-Key", "body", ByMethod, 2},
-		{"POST", "X-Idempotency-Key", "", Never, 2},
-		{"GET", "Idempotency-Key", "", Never, 2},
-		{"POST", "Idempotency-Key", "body", Always, 3},
-		{"POST", "no value", "body", ByMethod, 3}, // our own code's word that it may be repeated
+		{"GET", "", "", RetryByMethod, 3}, // by net/http
+		{"GET", "", "", RetryNever, 2},
+		{"GET", "", "", NoRetry, 3}, // for who repeats by himself
+		{"DELETE", "", "", RetryNever, 2},
+		{"HEAD", "", "", RetryNever, 2},
+		{"OPTIONS", "", "", RetryNever, 2},
+		{"GET", "", "body", RetryNever, 2},
+		{"PUT", "", "body", RetryNever, 2},
+		{"POST", "", "body", RetryByMethod, 2},
+		{"POST", "Idempotency-Key", "body", RetryByMethod, 2},
+		{"POST", "Idempotency-Key", "", RetryByMethod, 2},
+		{"POST", "X-Idempotency-Key", "body", RetryByMethod, 2},
+		{"POST", "X-Idempotency-Key", "", RetryNever, 2},
+		{"GET", "Idempotency-Key", "", RetryNever, 2},
+		{"POST", "Idempotency-Key", "body", RetryAlways, 3},
+		{"POST", "no value", "body", RetryByMethod, 3}, // our own code's word that it may be repeated
 	} {
 		t.Run(fmt.Sprint(c.method, c.repeat, c.key, c.body), func(t *testing.T) {
 			var requests atomic.Int64
@@ -90,7 +90,7 @@ func testExact(t *testing.T, long []string) {
 			default:
 				req.Header.Set(c.key, "k1")
 			}
-			resp, _, err := client.Send(req, c.repeat, Brief)
+			resp, _, err := client.Send(req, c.repeat, LimitHeader)
 			if err == nil {
 				resp.Body.Close()
 			}
@@ -108,12 +108,12 @@ func testExact(t *testing.T, long []string) {
 
 // TestExactOfAnother: what is made within a marked request, such as one for a token, is not marked by that.
 func TestExactOfAnother(t *testing.T) {
-	marked := exact(get(t, parse(t, "http://orders.example.com/")), Never)
-	if !isExact(marked.Context()) {
+	marked := markNoReplay(get(t, parse(t, "http://orders.example.com/")), RetryNever)
+	if !isNoReplay(marked.Context()) {
 		t.Fatal("it is not marked")
 	}
-	for repeat, want := range map[Repeat]bool{Never: true, ByMethod: false, Always: false} {
-		if own := exact(get(t, parse(t, "http://login.example.com/")).WithContext(marked.Context()), repeat); isExact(own.Context()) != want {
+	for repeat, want := range map[RetryPolicy]bool{RetryNever: true, RetryByMethod: false, RetryAlways: false} {
+		if own := markNoReplay(get(t, parse(t, "http://login.example.com/")).WithContext(marked.Context()), repeat); isNoReplay(own.Context()) != want {
 			t.Errorf("%v: marked is %t, want %t", repeat, !want, want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestExactHTTP2(t *testing.T) {
 		}
 		req := get(t, parse(t, server.URL))
 		req.Method = method
-		resp, _, err := client.Send(req, Never, Brief)
+		resp, _, err := client.Send(req, RetryNever, LimitHeader)
 		if err == nil {
 			resp.Body.Close()
 		}

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// health are the breakers of the hosts of an API: one that fails does not shut
-// out the others. Nil: none.
+// health holds the breakers of the hosts of an API, so that a failing host does not affect the
+// others. A nil health has none.
 type health struct {
-	o       Breaker
-	changed func(host string, from, to State)
+	o        Breaker
+	onChange func(host string, from, to State)
 
 	base string // the host of nearly all calls
 	main *breaker
@@ -19,28 +19,28 @@ type health struct {
 	others map[string]*breaker
 }
 
-// maxHosts bounds the breakers of one API. The hosts after them share one.
+// maxHosts is the maximum number of breakers of one API. Further hosts share one.
 const maxHosts = 64
 
 func newHealth(o Breaker, base string, changed func(host string, from, to State)) *health {
 	if o.Failures <= 0 {
 		return nil
 	}
-	h := &health{o: o, changed: changed, base: base, others: map[string]*breaker{}}
-	h.main = h.breaker(base)
+	h := &health{o: o, onChange: changed, base: base, others: map[string]*breaker{}}
+	h.main = h.newBreaker(base)
 	return h
 }
 
-func (h *health) breaker(host string) *breaker {
+func (h *health) newBreaker(host string) *breaker {
 	return newBreaker(h.o, func(from, to State) {
-		if h.changed != nil {
-			h.changed(host, from, to)
+		if h.onChange != nil {
+			h.onChange(host, from, to)
 		}
 	})
 }
 
-// of returns the breaker of a host.
-func (h *health) of(host string) *breaker {
+// forHost returns the breaker of a host.
+func (h *health) forHost(host string) *breaker {
 	if host == h.base {
 		return h.main
 	}
@@ -52,76 +52,74 @@ func (h *health) of(host string) *breaker {
 			host = ""
 		}
 		if b = h.others[host]; b == nil {
-			b = h.breaker(host)
+			b = h.newBreaker(host)
 			h.others[host] = b
 		}
 	}
 	return b
 }
 
-// worst returns the state of the host that stands worst.
+// worst returns the worst state of all hosts.
 func (h *health) worst() State {
 	state := Closed
 	if h == nil {
 		return state
 	}
-	state = h.main.now()
+	state = h.main.currentState()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range h.others {
-		state = max(state, b.now())
+		state = max(state, b.currentState())
 	}
 	return state
 }
 
-// judged is a call of which its breaker has not heard the end. The zero value is
-// one that no breaker waits for.
-type judged struct {
-	breaker *breaker
-	turn    uint32
+// pendingOutcome is a call whose outcome was not yet reported to its breaker. The zero value has no
+// breaker.
+type pendingOutcome struct {
+	breaker    *breaker
+	generation uint32
 }
 
-// end says what became of the call. The first word counts.
-func (j *judged) end(v verdict) {
+// report reports the outcome of the call. Only the first report counts.
+func (j *pendingOutcome) report(v healthOutcome) {
 	if j.breaker != nil {
-		j.breaker.tell(j.turn, v)
+		j.breaker.report(j.generation, v)
 		j.breaker = nil
 	}
 }
 
-// verdictOf says what an error of the transport, or of reading an answer, tells
-// of the service's health. Nothing, where it is for the operator to repair
-// something, and where a caller goes away.
-func verdictOf(kind Kind) verdict {
+// outcomeOfError returns the outcome for an error of the transport or of reading a response. It is
+// unknown for errors that the operator must fix, and for canceled calls.
+func outcomeOfError(kind Kind) healthOutcome {
 	switch kind {
 	case Timeout, Connect, Truncated:
-		return failing
+		return failure
 	case TooLarge:
-		return well
+		return success
 	case Canceled, TLS, Refused, Credential, Protocol, Overloaded, BreakerOpen:
 	}
-	return silent
+	return unknown
 }
 
-// verdictOn says what the head of an answer tells. 4xx are the caller's business
-// (L6), and so may 500 and 501 be: a service that answers them has taken the
-// request, and may fail over its arguments alone, which must not shut out all
-// others (ADR 0015). The other 5xx come from who couldn't reach it, or had no
-// room. A stream lasts as long as it likes. The rest is told by the body's end,
-// and has no word here.
-func verdictOn(resp *http.Response, all bool) (v verdict, certain bool) {
+// outcomeOfResponse returns the outcome for a response header. 4xx are caused by the caller (L6),
+// and so may 500 and 501 be: the service has handled the request, and may fail because of its
+// arguments, which must not block all other calls (ADR 0015). The other 5xx mean that the service
+// is unreachable or overloaded. A stream may last for any time. In all other cases the end of the
+// body determines the outcome, and certain is false.
+func outcomeOfResponse(resp *http.Response, all bool) (v healthOutcome, certain bool) {
 	switch code := resp.StatusCode; {
 	case (code == http.StatusInternalServerError || code == http.StatusNotImplemented) && !all:
-		return well, true
+		return success, true
 	case code >= http.StatusInternalServerError:
-		return failing, true
+		return failure, true
 	case code >= http.StatusBadRequest, isStream(resp.Header.Get("Content-Type")):
-		return well, true
+		return success, true
 	}
-	return silent, false
+	return unknown, false
 }
 
-// isStream reports whether a media type is one of events that come as they happen.
+// isStream reports whether a media type is an event stream.
 func isStream(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(media)

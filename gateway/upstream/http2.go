@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 )
 
-// protocols are those that an API's connections have spoken so far.
+// protocols are the HTTP versions that an API's connections have negotiated so far.
 type protocols struct{ http1, http2 atomic.Bool }
 
-// note takes in what was negotiated for a connection.
-func (p *protocols) note(conn *tls.Conn) {
+// observe records the protocol of a connection.
+func (p *protocols) observe(conn *tls.Conn) {
 	if conn.ConnectionState().NegotiatedProtocol == "h2" {
 		p.http2.Store(true)
 	} else {
@@ -25,24 +25,23 @@ func (p *protocols) note(conn *tls.Conn) {
 	}
 }
 
-// once returns a request that net/http does not send twice by itself, where that
-// would not be right.
+// preventReplay returns a request that net/http does not send twice by itself where that would be
+// wrong.
 //
-// Over HTTP/1 its own repetitions are fine but for requests that are marked (exact.go): of what is not idempotent it repeats
-// only what was not written. Over HTTP/2 it also repeats a stream that the
-// service reset with PROTOCOL_ERROR (golang.org/issue/47635), whatever the
-// method, though only REFUSED_STREAM and GOAWAY say that a request was not looked
-// at (RFC 9113 section 8.7). A request with a body that can't be had again is
-// left alone then, and its error tells which of these it was; for one without a
-// body there is a watch on where it is written.
-func (p *protocols) once(req *http.Request) *http.Request {
-	marked := isExact(req.Context())
+// Over HTTP/1 its own retries are fine, except for marked requests (exact.go): it retries a
+// non-idempotent request only if it was not written. Over HTTP/2 it also retries a stream that the
+// service reset with PROTOCOL_ERROR (golang.org/issue/47635), whatever the method, though only
+// REFUSED_STREAM and GOAWAY mean that a request was not processed (RFC 9113 section 8.7). A request
+// with a body without GetBody is not retried then, and its error tells the cause; a request without
+// a body gets a resendGuard.
+func (p *protocols) preventReplay(req *http.Request) *http.Request {
+	marked := isNoReplay(req.Context())
 	if p == nil || Idempotent(req.Method) && !marked {
 		return req
 	}
 	if marked {
-		// Before anything was spoken there is no connection in the pool, and so no repetition over HTTP/1.
-		req = unrepeated(req, req.URL.Scheme != "https" || p.http1.Load())
+		// Before the first connection the pool is empty, so there is no retry over HTTP/1.
+		req = nonReplayable(req, req.URL.Scheme != "https" || p.http1.Load())
 	}
 	if req.URL.Scheme != "https" {
 		return req
@@ -50,7 +49,8 @@ func (p *protocols) once(req *http.Request) *http.Request {
 	if _, keyed := req.Header["Idempotency-Key"]; keyed {
 		return req
 	}
-	// What has spoken HTTP/1 alone may speak HTTP/2 on a connection that is yet to be made for this request.
+	// A service that has only used HTTP/1 so far may negotiate HTTP/2 on a new connection for this
+	// request.
 	http1 := p.http1.Load() && !p.http2.Load()
 	if req.Body != nil && req.Body != http.NoBody {
 		own := req.WithContext(req.Context())
@@ -65,7 +65,7 @@ func (p *protocols) once(req *http.Request) *http.Request {
 		}
 		return own
 	}
-	w := &watch{}
+	w := &resendGuard{}
 	ctx, cancel := context.WithCancelCause(req.Context()) // ends with the call's own
 	w.cancel = func() {
 		if !http1 || p.http2.Load() {
@@ -75,9 +75,9 @@ func (p *protocols) once(req *http.Request) *http.Request {
 	return req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: w.gotConn, WroteHeaders: w.wroteHeaders}))
 }
 
-// watch ends a request before it is written to a second connection. On the same
-// connection net/http repeats what was refused with REFUSED_STREAM, and nothing else.
-type watch struct {
+// resendGuard cancels a request before it is written to a second connection. On the same connection
+// net/http retries only after REFUSED_STREAM.
+type resendGuard struct {
 	cancel func()
 
 	mu    sync.Mutex
@@ -85,10 +85,10 @@ type watch struct {
 	wrote bool
 }
 
-// errWritten is why a watch ends a request.
+// errWritten is the cause of a request canceled by a resendGuard.
 var errWritten = errors.New("the service ended the request without an answer")
 
-func (w *watch) gotConn(info httptrace.GotConnInfo) {
+func (w *resendGuard) gotConn(info httptrace.GotConnInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.wrote && info.Conn != w.conn {
@@ -97,13 +97,13 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 	w.conn = info.Conn
 }
 
-func (w *watch) wroteHeaders() {
+func (w *resendGuard) wroteHeaders() {
 	w.mu.Lock()
 	w.wrote = true
 	w.mu.Unlock()
 }
 
-// streamError has the form of that of net/http, which errors.As fills in.
+// streamError has the form of the unexported type of net/http, which errors.As fills in.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -113,8 +113,8 @@ type streamError struct {
 // Error implements error.
 func (e streamError) Error() string { return "stream error" }
 
-// isLostHTTP2 reports whether a connection or a stream of HTTP/2 was ended. Of
-// the errors of net/http only the form or the text is known.
+// isLostHTTP2 reports whether an HTTP/2 connection or stream was ended. The errors of net/http are
+// known by form or text only.
 func isLostHTTP2(err error) bool {
 	var stream streamError
 	if errors.As(err, &stream) {
@@ -132,8 +132,8 @@ func isLostHTTP2(err error) bool {
 	return false
 }
 
-// isUnprocessed reports whether the service has said that it did not look at the
-// request (RFC 9113 section 8.7).
+// isUnprocessed reports whether the service has declared that it did not process the request (RFC
+// 9113 section 8.7).
 func isUnprocessed(err error) bool {
 	const refusedStream = 7 // RFC 9113 section 7
 	var stream streamError

@@ -142,7 +142,7 @@ func TestHTTP2AfterHTTP1(t *testing.T) {
 		requests.Store(1) // the first is the one that fails
 		server, pool := framed(t, &requests, func(f *http2.Framer, stream uint32) { f.WriteRSTStream(stream, http2.ErrCodeProtocol) })
 		client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, server.URL), RootCAs: pool, Retries: Retries{Max: 2, Budget: 100}}))
-		client.pool.spoken.http1.Store(true)
+		client.pool.protocols.http1.Store(true)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

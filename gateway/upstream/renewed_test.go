@@ -25,7 +25,7 @@ func renewed(status int) *http.Response {
 // that the service saw the first.
 func TestRenewed(t *testing.T) {
 	connect := func(renewed bool) *Error {
-		return &Error{Kind: Connect, API: "orders", Err: io.EOF, renewed: renewed}
+		return &Error{Kind: Connect, API: "orders", Err: io.EOF, reauthenticated: renewed}
 	}
 	for _, c := range []struct {
 		name     string
@@ -69,7 +69,7 @@ func TestRenewed(t *testing.T) {
 			client := impatient(newClient(Options{Name: "orders", Retries: Retries{Max: 1, Budget: 100},
 				Wrap: service(func(*http.Request) (*http.Response, error) { hits++; return c.attempts[hits-1](cancel) })}))
 			defer client.Close()
-			resp, requests, err := client.Send(get(t, parse(t, "http://orders.internal/")).WithContext(ctx), ByMethod, Brief)
+			resp, requests, err := client.Send(get(t, parse(t, "http://orders.internal/")).WithContext(ctx), RetryByMethod, LimitHeader)
 			if resp != nil {
 				resp.Body.Close()
 			}
@@ -123,7 +123,7 @@ func TestClosePatient(t *testing.T) {
 	o := Options{Name: "orders", BaseURL: parse(t, s.URL), RootCAs: x509.NewCertPool()}
 	o.RootCAs.AddCert(s.Certificate())
 	client := newClient(o)
-	resp, _, err := client.Send(get(t, parse(t, s.URL)), ByMethod, Patient)
+	resp, _, err := client.Send(get(t, parse(t, s.URL)), RetryByMethod, NoHeaderTimeout)
 	if got := told(resp, err); got != "200 \"ok\"\n" {
 		t.Error(got)
 	}

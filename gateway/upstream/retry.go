@@ -13,63 +13,61 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// Retries say how often a request is sent again that came to nothing (L5). The
-// zero value is never.
+// Retries limits retries of failed requests (L5). The zero value disables them.
 type Retries struct {
-	// Max is how often the request of one call is sent again.
+	// Max is the maximum number of retries per call.
 	Max int
-	// Budget is how many requests are sent again in all, in per cent of the calls,
-	// so that retries don't keep a service down. budgetStart more are had to begin
-	// with, since one call out of ten would be none of the first nine.
+	// Budget limits retries of all calls, in per cent of the calls, so that retries do not keep a
+	// service down. budgetStart more are available initially, since one in ten calls would allow
+	// none for the first nine.
 	Budget int
 }
 
-// Repeat says whether a request may reach its service twice.
-type Repeat uint8
+// RetryPolicy determines whether a request may reach its service twice.
+type RetryPolicy uint8
 
 const (
-	// ByMethod repeats it if its method is idempotent (RFC 9110 section 9.2.2).
-	ByMethod Repeat = iota
-	// Always repeats it: the operation is idempotent, or the request carries a key by which
-	// the service knows it again.
-	Always
-	// Never repeats it, whatever its method; unless it is certain that the service has not
-	// seen the first.
-	Never
-	// Once never repeats it at all; who asks has a way of its own to ask again.
-	Once
+	// RetryByMethod retries if the method is idempotent (RFC 9110 section 9.2.2).
+	RetryByMethod RetryPolicy = iota
+	// RetryAlways retries: the operation is idempotent, or the request carries an idempotency key.
+	RetryAlways
+	// RetryNever retries only if it is certain that the service has not processed the request,
+	// whatever the method.
+	RetryNever
+	// NoRetry never retries, for a caller with a retry loop of its own.
+	NoRetry
 )
 
-// may reports whether a request of a method may be repeated.
-func (r Repeat) may(method string) bool {
+// allows reports whether a request with a method may be retried.
+func (r RetryPolicy) allows(method string) bool {
 	switch r {
-	case Always:
+	case RetryAlways:
 		return true
-	case Never, Once:
+	case RetryNever, NoRetry:
 		return false
-	case ByMethod:
+	case RetryByMethod:
 	}
 	return Idempotent(method)
 }
 
-// Idempotent reports whether it makes no difference how often a service gets a request of a method; "" is GET, as in net/http.
+// Idempotent reports whether a method is idempotent; "" is GET, as in net/http.
 func Idempotent(method string) bool { return method == "" || httpmethod.IsIdempotent(method) }
 
 const (
-	firstPause  = 100 * time.Millisecond // the longest before the first retry; it doubles
+	firstPause  = 100 * time.Millisecond // the maximum before the first retry; it doubles
 	budgetStart = 10
-	// Answers that are given up for a retry are read to their end if that is
-	// near, so that their connection is used again.
+	// Responses discarded for a retry are read to their end if that is near, so that the connection
+	// is reused.
 	maxDiscarded = 4 << 10
 )
 
-// retrier is [Retries] in use.
+// retrier implements [Retries].
 type retrier struct {
 	max    int
 	share  int64
 	budget atomic.Int64 // hundredths of a retry
 	counts [len(retryReasons)]atomic.Int64
-	// jitter returns a time between 0 and the given one.
+	// jitter returns a random time between 0 and the given one.
 	jitter func(time.Duration) time.Duration
 }
 
@@ -82,11 +80,10 @@ func newRetrier(o Retries) *retrier {
 	return r
 }
 
-// fullJitter spreads the retries of calls that failed together over all the
-// time, which takes the load off best.
+// fullJitter spreads the retries of calls that failed together over the whole interval.
 func fullJitter(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d) + 1)) }
 
-// earn puts the share of one call into the budget.
+// earn adds the share of one call to the budget.
 func (r *retrier) earn() {
 	for {
 		had := r.budget.Load()
@@ -96,7 +93,7 @@ func (r *retrier) earn() {
 	}
 }
 
-// spend takes a retry out of the budget, if there is one.
+// spend takes a retry from the budget, if there is one.
 func (r *retrier) spend() bool {
 	for {
 		had := r.budget.Load()
@@ -109,9 +106,9 @@ func (r *retrier) spend() bool {
 	}
 }
 
-// reason tells why a request should be sent again, as a metric label; "": it
-// should not.
-func reason(resp *http.Response, err *Error, repeatable bool) string {
+// retryReason returns the reason to retry a request as a metric label, or "" if it should not be
+// retried.
+func retryReason(resp *http.Response, err *Error, repeatable bool) string {
 	switch {
 	case err == nil && !repeatable:
 	case err == nil:
@@ -127,7 +124,7 @@ func reason(resp *http.Response, err *Error, repeatable bool) string {
 		}
 	case err.Kind == Connect:
 		return "connect"
-	case err.Kind == Truncated && err.unsent:
+	case err.Kind == Truncated && err.unprocessed:
 		return "unprocessed"
 	case err.Kind == Truncated && repeatable:
 		return "truncated"
@@ -135,11 +132,10 @@ func reason(resp *http.Response, err *Error, repeatable bool) string {
 	return ""
 }
 
-// retryReasons are what reason returns.
+// retryReasons are the values of retryReason.
 var retryReasons = [...]string{"429", "502", "503", "504", "connect", "truncated", "unprocessed"}
 
-// Retried yields how many requests were sent again for each reason, from a closed
-// set that can label a metric.
+// Retried yields the number of retries by reason, a closed set that can label a metric.
 func (c *Client) Retried() iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		if c.retries == nil {
@@ -153,96 +149,95 @@ func (c *Client) Retried() iter.Seq2[string, int64] {
 	}
 }
 
-// pause returns how long to wait before the n-th retry; false: there is no time
-// for it. What is left after the wait must be as long as the last attempt took.
+// pause returns the delay before the n-th retry, or false if the deadline is too close: the time
+// left after the delay must be at least as long as the last attempt took.
 func (r *retrier) pause(n int, resp *http.Response, took, left time.Duration) (time.Duration, bool) {
 	wait := r.jitter(firstPause << min(n-1, 10))
 	if resp != nil {
 		if asked, ok := RetryAfter(resp.Header, time.Now()); ok {
-			wait += max(asked, 0) // the jitter stays: all were told the same time
+			wait += max(asked, 0) // the jitter is kept: all clients were told the same time
 		}
 	}
 	return wait, wait+took < left
 }
 
-// passage is where a call stands while it is sent.
-type passage struct {
-	inside   bool // it has a place in the room
-	requests int  // that the service got, or may have got
+// attempts is the state of a call across its attempts.
+type attempts struct {
+	holdsSlot bool // the call holds a bulkhead slot
+	requests  int  // that the service received or may have received
 }
 
-// count counts what was sent in an attempt that ended with resp or err.
-func (p *passage) count(resp *http.Response, err *Error) {
+// count counts the requests of an attempt that ended with resp or err.
+func (p *attempts) count(resp *http.Response, err *Error) {
 	if err == nil || !err.neverSent() {
 		p.requests++
 	}
-	if err == nil && isRenewed(resp.Request) || err != nil && err.renewed {
+	if err == nil && isReauthenticated(resp.Request) || err != nil && err.reauthenticated {
 		p.requests++
 	}
 }
 
-// isRenewed reports whether the credential has made a request again, with a new
-// token, after an answer of 401: that answer is with the request then.
-func isRenewed(req *http.Request) bool { return req != nil && req.Response != nil }
+// isReauthenticated reports whether the credential retried a request with a new token after a 401,
+// which is then the request's Response.
+func isReauthenticated(req *http.Request) bool { return req != nil && req.Response != nil }
 
-// send sends a request within a place of the room, and again as far as the
-// policy goes. What it returns is the outcome of the last attempt. A call that
-// waits to be sent again has no place meanwhile, and gets one like all others
-// do, by the queue.
-func (c *Client) send(req *http.Request, over http.RoundTripper, repeat Repeat, at *passage) (*http.Response, judged, *Error) {
+// send sends a request that holds a bulkhead slot, and retries it according to the policy. It
+// returns the outcome of the last attempt. A call that waits for a retry releases its slot and
+// queues for another like all other calls.
+func (c *Client) send(req *http.Request, chain http.RoundTripper, repeat RetryPolicy, at *attempts) (*http.Response, pendingOutcome, *Error) {
 	var b *breaker
 	if c.health != nil {
-		b = c.health.of(req.URL.Host)
+		b = c.health.forHost(req.URL.Host)
 	}
-	turn, refused := c.allow(b)
+	generation, refused := c.allow(b)
 	if refused != nil {
-		return nil, judged{}, refused
+		return nil, pendingOutcome{}, refused
 	}
-	req = exact(req, repeat)
-	if c.retries == nil || repeat == Once {
-		resp, call, err := c.try(req, over, judged{b, turn})
+	req = markNoReplay(req, repeat)
+	if c.retries == nil || repeat == NoRetry {
+		resp, call, err := c.try(req, chain, pendingOutcome{b, generation})
 		at.count(resp, err)
 		return resp, call, err
 	}
 	c.retries.earn()
 	ctx := req.Context()
-	deadline, _ := ctx.Deadline() // do has given it one
-	repeatable, seen, renewed := repeat.may(req.Method), false, false
+	deadline, _ := ctx.Deadline() // set by do
+	repeatable, seen, renewed := repeat.allows(req.Method), false, false
 	for n, request := 1, req; ; n++ {
 		start := time.Now()
-		resp, call, err := c.try(request, over, judged{b, turn})
+		resp, call, err := c.try(request, chain, pendingOutcome{b, generation})
 		at.count(resp, err)
 		if err != nil {
-			renewed = renewed || err.renewed
-			err.seen, err.renewed = seen, renewed
+			renewed = renewed || err.reauthenticated
+			err.seen, err.reauthenticated = seen, renewed
 		}
-		why := reason(resp, err, repeatable)
+		why := retryReason(resp, err, repeatable)
 		if why == "" || n > c.retries.max || req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
 			return resp, call, err
 		}
 		wait, ok := c.retries.pause(n, resp, time.Since(start), time.Until(deadline))
-		if !ok || !c.mayTry(b) || !c.retries.spend() {
+		if !ok || !c.wouldAllow(b) || !c.retries.spend() {
 			return resp, call, err
 		}
-		c.leave()
-		if at.inside = sleep(ctx, wait) && c.enter(req) == nil; ctx.Err() != nil {
+		c.release()
+		if at.holdsSlot = sleep(ctx, wait) && c.acquire(req) == nil; ctx.Err() != nil {
 			if err != nil {
 				err = c.headError(ctx, context.Cause(ctx))
 			}
 			return resp, call, err
 		}
-		if !at.inside {
-			return resp, call, err // which says more than that there is no room
+		if !at.holdsSlot {
+			return resp, call, err // more informative than a full bulkhead
 		}
-		again, failed := repeated(req, n)
+		again, failed := newAttempt(req, n)
 		if failed != nil {
 			return resp, call, err
 		}
-		if turn, refused = c.allow(b); refused != nil {
-			return resp, call, err // which says more than that the breaker is open
+		if generation, refused = c.allow(b); refused != nil {
+			return resp, call, err // more informative than an open breaker
 		}
 		if resp != nil {
-			giveUp(resp)
+			discardResponse(resp)
 		}
 		seen = seen || err == nil || !err.NotSent()
 		c.retries.counts[slices.Index(retryReasons[:], why)].Add(1)
@@ -251,60 +246,61 @@ func (c *Client) send(req *http.Request, over http.RoundTripper, repeat Repeat, 
 }
 
 // try sends a request once.
-func (c *Client) try(req *http.Request, over http.RoundTripper, call judged) (*http.Response, judged, *Error) {
-	resp, err := over.RoundTrip(req)
+func (c *Client) try(req *http.Request, chain http.RoundTripper, call pendingOutcome) (*http.Response, pendingOutcome, *Error) {
+	resp, err := chain.RoundTrip(req)
 	if err != nil {
 		e, ours := err.(*Error) //nolint:errorlint // as in headError: that of another client is not about this service
 		if ours {
-			call.end(verdictOf(e.Kind))
+			call.report(outcomeOfError(e.Kind))
 		} else {
-			call.end(silent) // the credential, or the server that gives it
+			call.report(unknown) // an error of the credential or its authorization server
 			e = c.headError(req.Context(), err)
 		}
-		return nil, judged{}, e
+		return nil, pendingOutcome{}, e
 	}
 	if ctx := req.Context(); ctx.Err() != nil {
-		// What comes then may be what the service made of the end of its connection: a handler that stops, in whose place a server says 200.
+		// The response may be a reaction of the service to the canceled connection: a handler that
+		// stops, for which a server says 200.
 		resp.Body.Close()
 		e := c.headError(ctx, context.Cause(ctx))
-		e.renewed = isRenewed(resp.Request)
-		call.end(verdictOf(e.Kind))
-		return nil, judged{}, e
+		e.reauthenticated = isReauthenticated(resp.Request)
+		call.report(outcomeOfError(e.Kind))
+		return nil, pendingOutcome{}, e
 	}
 	if err := checkHead(resp); err != nil {
 		resp.Body.Close()
-		call.end(silent)
-		return nil, judged{}, &Error{Kind: Protocol, API: c.name, Err: err, renewed: isRenewed(resp.Request)}
+		call.report(unknown)
+		return nil, pendingOutcome{}, &Error{Kind: Protocol, API: c.name, Err: err, reauthenticated: isReauthenticated(resp.Request)}
 	}
-	readStatus(resp)
-	if v, certain := verdictOn(resp, c.allErrors); certain {
-		call.end(v)
+	normalizeStatus(resp)
+	if v, certain := outcomeOfResponse(resp, c.allErrors); certain {
+		call.report(v)
 	}
 	return resp, call, nil
 }
 
 // allow asks the breaker, which may be nil, for one attempt.
-func (c *Client) allow(b *breaker) (turn uint32, refused *Error) {
+func (c *Client) allow(b *breaker) (generation uint32, refused *Error) {
 	if b == nil {
 		return 0, nil
 	}
-	turn, wait, ok := b.allow()
+	generation, wait, ok := b.allow()
 	if !ok {
 		return 0, &Error{Kind: BreakerOpen, API: c.name, Err: errOpen, RetryAfter: wait}
 	}
-	return turn, nil
+	return generation, nil
 }
 
-// mayTry tells whether the breaker, which may be nil, would let a call through.
-func (c *Client) mayTry(b *breaker) bool {
+// wouldAllow reports whether the breaker, which may be nil, would allow a call.
+func (c *Client) wouldAllow(b *breaker) bool {
 	if b == nil {
 		return true
 	}
-	_, ok := b.ask()
+	_, ok := b.check()
 	return ok
 }
 
-// sleep waits; false: ctx ended before.
+// sleep waits, and returns false if ctx ended before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -316,13 +312,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attemptKey is the key of a context under which the number of a retry stands,
-// for its span.
+// attemptKey is the context key of the number of a retry, for its span.
 type attemptKey struct{}
 
-// repeated returns a request as it was before it was sent. The first may still
-// be read by the transport, so nothing of it is written to.
-func repeated(req *http.Request, n int) (*http.Request, error) {
+// newAttempt returns a copy of a request for a retry. The transport may still read the first, so
+// nothing of it is modified.
+func newAttempt(req *http.Request, n int) (*http.Request, error) {
 	again := req.WithContext(context.WithValue(req.Context(), attemptKey{}, n))
 	if req.GetBody != nil {
 		body, err := req.GetBody()
@@ -334,11 +329,11 @@ func repeated(req *http.Request, n int) (*http.Request, error) {
 	return again, nil
 }
 
-// giveUp ends an answer that nobody reads.
-func giveUp(resp *http.Response) {
+// discardResponse closes a response that is not used.
+func discardResponse(resp *http.Response) {
 	if 0 < resp.ContentLength && resp.ContentLength <= maxDiscarded {
 		timer := time.AfterFunc(drainTime, func() { resp.Body.Close() })
-		_, _ = io.CopyN(io.Discard, resp.Body, resp.ContentLength) // if it fails, the connection is given up
+		_, _ = io.CopyN(io.Discard, resp.Body, resp.ContentLength) // if it fails, the connection is closed
 		timer.Stop()
 	}
 	resp.Body.Close()

@@ -32,7 +32,7 @@ func TestRetryThatIsNone(t *testing.T) {
 		},
 		"the breaker opens meanwhile": func(c *Client, req *http.Request) {
 			req.GetBody = func() (io.ReadCloser, error) {
-				c.health.main.move(Open)
+				c.health.main.setState(Open)
 				c.health.main.until = time.Now().Add(time.Minute)
 				return http.NoBody, nil
 			}
@@ -42,7 +42,7 @@ func TestRetryThatIsNone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hits := 0
 				client := impatient(newClient(Options{Name: "orders", BaseURL: parse(t, "http://orders.internal"), Retries: Retries{Max: 2, Budget: 10},
-					Room: Room{InFlight: 1}, Breaker: usual,
+					Bulkhead: Bulkhead{InFlight: 1}, Breaker: usual,
 					Wrap: service(func(*http.Request) (*http.Response, error) {
 						hits++
 						return nil, &Error{Kind: Connect, API: "orders", Err: io.EOF}
@@ -64,8 +64,8 @@ func TestRetryThatIsNone(t *testing.T) {
 // crowd is a jitter during which another call takes the place of the one that waits, for long.
 func (c *Client) crowd(time.Duration) time.Duration {
 	time.AfterFunc(time.Millisecond, func() {
-		if c.room.enter(context.Background()) == nil {
-			time.AfterFunc(time.Second, c.room.leave)
+		if c.bulkhead.acquire(context.Background()) == nil {
+			time.AfterFunc(time.Second, c.bulkhead.release)
 		}
 	})
 	return 2 * time.Millisecond

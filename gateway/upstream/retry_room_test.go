@@ -26,7 +26,7 @@ func TestRetryWaitsOutside(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
 				var hits []string
-				client := newClient(Options{Name: "orders", Timeout: time.Minute, Retries: Retries{Max: 1, Budget: 10}, Room: Room{InFlight: 1, Queued: 1},
+				client := newClient(Options{Name: "orders", Timeout: time.Minute, Retries: Retries{Max: 1, Budget: 10}, Bulkhead: Bulkhead{InFlight: 1, Queued: 1},
 					Wrap: service(func(r *http.Request) (*http.Response, error) {
 						hits = append(hits, time.Since(begin).String()+" "+r.URL.Path)
 						switch {

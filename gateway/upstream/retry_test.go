@@ -82,12 +82,12 @@ func TestFaultMatrix(t *testing.T) {
 			})
 			for _, kind := range []struct {
 				method string
-				repeat Repeat
+				repeat RetryPolicy
 				safe   bool
 			}{
-				{"GET", ByMethod, true}, {"HEAD", ByMethod, true}, {"OPTIONS", ByMethod, true}, {"PUT", ByMethod, true}, {"DELETE", ByMethod, true},
-				{"POST", ByMethod, false}, {"PATCH", ByMethod, false}, {"POST", Always, true}, {"PATCH", Always, true},
-				{"GET", Never, false}, {"PUT", Never, false}, {"GET", Once, false},
+				{"GET", RetryByMethod, true}, {"HEAD", RetryByMethod, true}, {"OPTIONS", RetryByMethod, true}, {"PUT", RetryByMethod, true}, {"DELETE", RetryByMethod, true},
+				{"POST", RetryByMethod, false}, {"PATCH", RetryByMethod, false}, {"POST", RetryAlways, true}, {"PATCH", RetryAlways, true},
+				{"GET", RetryNever, false}, {"PUT", RetryNever, false}, {"GET", NoRetry, false},
 			} {
 				if kind.method == "HEAD" && strings.Contains(fault.name, "body") {
 					continue // it has none
@@ -100,7 +100,7 @@ func TestFaultMatrix(t *testing.T) {
 					req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("body")), nil }
 				}
 				hits.Store(0)
-				resp, requests, err := client.Send(req, kind.repeat, Brief)
+				resp, requests, err := client.Send(req, kind.repeat, LimitHeader)
 				got := ""
 				if err == nil {
 					got = fmt.Sprint(resp.StatusCode)
@@ -140,10 +140,10 @@ func TestFaultMatrix(t *testing.T) {
 func TestNotSent(t *testing.T) {
 	for _, c := range []struct {
 		method string
-		repeat Repeat
+		repeat RetryPolicy
 		want   int
 	}{
-		{"GET", ByMethod, 3}, {"POST", ByMethod, 3}, {"POST", Never, 3}, {"", Always, 3}, {"GET", Once, 1},
+		{"GET", RetryByMethod, 3}, {"POST", RetryByMethod, 3}, {"POST", RetryNever, 3}, {"", RetryAlways, 3}, {"GET", NoRetry, 1},
 	} {
 		for _, kind := range []Kind{Connect, TLS, Refused, Credential, Timeout, Canceled, Protocol} {
 			dials := 0
@@ -154,7 +154,7 @@ func TestNotSent(t *testing.T) {
 				})}))
 			req := get(t, parse(t, "http://orders.internal/"))
 			req.Method = c.method
-			_, requests, err := client.Send(req, c.repeat, Brief)
+			_, requests, err := client.Send(req, c.repeat, LimitHeader)
 			want, sent := 1, 0
 			switch kind {
 			case Connect:
@@ -177,7 +177,7 @@ func TestNotSent(t *testing.T) {
 	defer client.Close()
 	req := get(t, parse(t, "http://orders.internal/"))
 	req.Body = io.NopCloser(strings.NewReader("body"))
-	if _, _, err := client.Send(req, Always, Brief); err == nil || dials != 1 {
+	if _, _, err := client.Send(req, RetryAlways, LimitHeader); err == nil || dials != 1 {
 		t.Errorf("a body that can't be had again: %d attempts, %v", dials, err)
 	}
 }
@@ -239,7 +239,7 @@ func TestRetryEndsWithTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, failure := range []*Error{nil, {Kind: Connect, API: "orders", Err: errors.New("x")}} {
 			hits := 0
-			client := newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10}, Room: Room{InFlight: 1},
+			client := newClient(Options{Name: "orders", Retries: Retries{Max: 2, Budget: 10}, Bulkhead: Bulkhead{InFlight: 1},
 				Wrap: service(func(*http.Request) (*http.Response, error) {
 					if hits++; failure != nil {
 						return nil, failure
@@ -350,7 +350,7 @@ func TestSeenBefore(t *testing.T) {
 		}, true},
 		{"answered", func() (*http.Response, error) { return reply(503), nil }, true},
 		{"not looked at", func() (*http.Response, error) {
-			return nil, &Error{Kind: Truncated, API: "orders", Err: io.EOF, unsent: true}
+			return nil, &Error{Kind: Truncated, API: "orders", Err: io.EOF, unprocessed: true}
 		}, false},
 		{"no connection", func() (*http.Response, error) {
 			return nil, &Error{Kind: Connect, API: "orders", Err: io.EOF}

@@ -11,65 +11,65 @@ import (
 	"time"
 )
 
-// guard dials, and refuses addresses after the name has been resolved: whatever
-// a name server answers, and however an address is spelled, the check sees what
-// the kernel will connect to (E1, E2).
-type guard struct {
-	hosts   map[string]trust // the others are strangers
-	allowed []netip.Prefix
-	exact   []netip.Prefix // those of allowed that hold nothing but what is never allowed, or one address
-	never   []netip.Prefix // clouds' metadata services and link-local addresses
-	special []netip.Prefix // IPv4 that is not public
+// dialPolicy dials, and checks addresses after name resolution (SSRF protection): whatever a name
+// server answers, and however an address is written, the check sees the address that the kernel
+// connects to (E1, E2).
+type dialPolicy struct {
+	hosts        map[string]trust // all other hosts are publicOnly
+	allowed      []netip.Prefix
+	allowedExact []netip.Prefix // the ranges of allowed that are entirely blocked, or a single address
+	blocked      []netip.Prefix // metadata services of clouds and link-local addresses
+	nonPublic    []netip.Prefix // IPv4 addresses that are not public
 
-	literal net.Dialer // for literals that the operator named: nothing to check
+	literal net.Dialer // for IP literals in the configuration: no check
 	named   net.Dialer
 	public  net.Dialer
 }
 
-// trust is what may be behind a host.
+// trust determines the addresses that a host may resolve to.
 type trust uint8
 
 const (
-	stranger trust = iota // public addresses
-	document              // any but metadata and link-local ones
-	named                 // the same, also under a name of a metadata service
-	literal               // the address itself, whatever it is
+	publicOnly   trust = iota // public addresses
+	documentHost              // all but metadata and link-local ones
+	namedHost                 // the same, also under the name of a metadata service
+	literalHost               // the address itself
 )
 
-func newGuard(hosts, documents []string, allowed []netip.Prefix, connect time.Duration) *guard {
-	g := &guard{
+func newDialPolicy(hosts, documents []string, allowed []netip.Prefix, connect time.Duration) *dialPolicy {
+	g := &dialPolicy{
 		hosts:   make(map[string]trust, len(hosts)+len(documents)),
 		allowed: allowed,
-		never: prefixes(
+		blocked: prefixes(
 			"169.254.0.0/16", "fe80::/10", // link-local; metadata of most clouds
 			"fd00:ec2::/32", "fd20:ce::254/128", // Amazon, Google
 			"100.100.100.200/32", "168.63.129.16/32", // Alibaba, Azure's host agent
 			"192.0.0.192/32", "fd00:c1::a9fe:a9fe/128", // Oracle
 			"fd00:42::42/128"), // Scaleway
-		special: prefixes( // IANA's registry of special-purpose addresses
+		nonPublic: prefixes( // IANA's registry of special-purpose addresses
 			"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 			"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
 			"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
 	}
 	for _, p := range allowed {
-		if p.IsSingleIP() || inside(g.never, p) {
-			g.exact = append(g.exact, p)
+		if p.IsSingleIP() || inside(g.blocked, p) {
+			g.allowedExact = append(g.allowedExact, p)
 		}
 	}
 	for _, h := range documents {
-		g.hosts[hostKey(h)] = document
+		g.hosts[hostKey(h)] = documentHost
 	}
 	for _, h := range hosts {
 		h = hostKey(h)
-		g.hosts[h] = named
+		g.hosts[h] = namedHost
 		if _, err := netip.ParseAddr(h); err == nil {
-			g.hosts[h] = literal
+			g.hosts[h] = literalHost
 		}
 	}
 	g.literal = net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	g.named, g.public = g.literal, g.literal
-	g.named.Control = g.control(g.isNever)
-	g.public.Control = g.control(func(a netip.Addr) bool { return g.isNever(a) || !g.isPublic(a) })
+	g.named.Control = g.control(g.isBlocked)
+	g.public.Control = g.control(func(a netip.Addr) bool { return g.isBlocked(a) || !g.isPublic(a) })
 	return g
 }
 
@@ -81,7 +81,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return ps
 }
 
-// hostKey makes the spellings of one host equal.
+// hostKey normalizes a host.
 func hostKey(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
@@ -91,24 +91,24 @@ func hostKey(host string) string {
 	return host
 }
 
-// dial connects to addr, "host:port", if its addresses are allowed for the host.
-func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// dial connects to addr, "host:port", if the host may resolve to its address.
+func (g *dialPolicy) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, &dialError{kind: Connect, err: err}
 	}
 	host = hostKey(host)
 	trust := g.hosts[host]
-	if trust < named && isMetadataName(host) {
+	if trust < namedHost && isMetadataName(host) {
 		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
 	}
 	var d *net.Dialer
 	switch trust {
-	case literal:
+	case literalHost:
 		d = &g.literal
-	case named, document:
+	case namedHost, documentHost:
 		d = &g.named
-	case stranger:
+	case publicOnly:
 		d = &g.public
 	}
 	conn, err := d.DialContext(ctx, network, addr)
@@ -122,23 +122,23 @@ func (g *guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return conn, nil
 }
 
-// addressError is a refusal of the guard.
+// addressError reports an address that is not allowed.
 type addressError struct{ addr netip.Addr }
 
 func (e *addressError) Error() string {
 	return fmt.Sprintf("address %s is not allowed for this host", e.addr)
 }
 
-// control returns the function that a dialer calls before it connects, with
-// the address that it will connect to.
-func (g *guard) control(refused func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
+// control returns a [net.Dialer.Control] function, which is called with the address before
+// connecting.
+func (g *dialPolicy) control(refused func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return &addressError{}
 		}
 		a := ap.Addr().WithZone("").Unmap()
-		if contains(g.exact, a) || contains(g.allowed, a) && !g.isNever(a) {
+		if contains(g.allowedExact, a) || contains(g.allowed, a) && !g.isBlocked(a) {
 			return nil
 		}
 		if refused(a) {
@@ -157,7 +157,7 @@ func contains(ps []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// inside reports whether all of p lies in one of ps.
+// inside reports whether one of ps contains all of p.
 func inside(ps []netip.Prefix, p netip.Prefix) bool {
 	for _, whole := range ps {
 		if whole.Bits() <= p.Bits() && whole.Contains(p.Addr()) {
@@ -167,26 +167,26 @@ func inside(ps []netip.Prefix, p netip.Prefix) bool {
 	return false
 }
 
-// isNever reports whether a, or an IPv4 address inside it, is refused even for
-// names that the operator gave.
-func (g *guard) isNever(a netip.Addr) bool {
-	if contains(g.never, a) {
+// isBlocked reports whether a, or an IPv4 address embedded in it, is rejected even for hosts in the
+// configuration.
+func (g *dialPolicy) isBlocked(a netip.Addr) bool {
+	if contains(g.blocked, a) {
 		return true
 	}
 	for _, v4 := range embedded(a) {
-		if contains(g.never, v4) {
+		if contains(g.blocked, v4) {
 			return true
 		}
 	}
 	return false
 }
 
-// isPublic reports whether a is an ordinary address of the Internet.
-func (g *guard) isPublic(a netip.Addr) bool {
+// isPublic reports whether a is a public Internet address.
+func (g *dialPolicy) isPublic(a netip.Addr) bool {
 	if a.Is4() {
-		return !contains(g.special, a)
+		return !contains(g.nonPublic, a)
 	}
-	if nat64(a) { // how IPv6-only networks reach IPv4: as public as what it leads to
+	if nat64(a) { // how IPv6-only networks reach IPv4: as public as its target
 		for _, v4 := range embedded(a) {
 			if !g.isPublic(v4) {
 				return false
@@ -202,7 +202,7 @@ func (g *guard) isPublic(a netip.Addr) bool {
 		return false
 	case b[0] == 0x20 && b[1] == 0x01 && b[2] == 0x0d && b[3] == 0xb8: // documentation
 		return false
-	case b[0] == 0x20 && b[1] == 0x02: // 6to4, given up by RFC 7526
+	case b[0] == 0x20 && b[1] == 0x02: // 6to4, deprecated by RFC 7526
 		return false
 	case b[0] == 0x3f && b[1] == 0xff && b[2] < 0x10: // 3fff::/20, documentation (RFC 9637)
 		return false
@@ -221,10 +221,9 @@ func nat64(a netip.Addr) bool {
 	return [12]byte(b[:12]) == [12]byte{0x00, 0x64, 0xff, 0x9b}
 }
 
-// embedded returns the IPv4 addresses to which packets for a may be sent on:
-// NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380: server and
-// client), ISATAP (RFC 5214), IPv4-compatible and IPv4-translated addresses.
-// IPv4-mapped ones are unmapped before.
+// embedded returns the IPv4 addresses to which packets for a may be forwarded: NAT64 (RFC 6052, RFC
+// 8215), 6to4 (RFC 3056), Teredo (RFC 4380: server and client), ISATAP (RFC 5214), IPv4-compatible
+// and IPv4-translated addresses. IPv4-mapped ones are unmapped before.
 func embedded(a netip.Addr) []netip.Addr {
 	if a.Is4() {
 		return nil
@@ -235,8 +234,7 @@ func embedded(a netip.Addr) []netip.Addr {
 	case nat64(a):
 		return []netip.Addr{v4(12)}
 	case [6]byte(b[:6]) == [6]byte{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}:
-		// The local prefix may be used at any length that RFC 6052 knows from 48
-		// on; byte 8 is always skipped.
+		// The local prefix may have any length of RFC 6052 from 48 on; byte 8 is always skipped.
 		return []netip.Addr{
 			netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}),
 			netip.AddrFrom4([4]byte{b[7], b[9], b[10], b[11]}),

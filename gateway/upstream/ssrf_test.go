@@ -63,7 +63,7 @@ func addressTable() []struct{ address, want string } {
 // TestAddresses is the table of E2: what each address is for a host that the
 // operator named, for one that came from a document, and for one that is allowed by its range.
 func TestAddresses(t *testing.T) {
-	g := newGuard(nil, nil, nil, time.Second)
+	g := newDialPolicy(nil, nil, nil, time.Second)
 	for _, c := range addressTable() {
 		address := netip.AddrPortFrom(netip.MustParseAddr(c.address), 80).String()
 		got := public
@@ -77,7 +77,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s is %s, want %s", c.address, got, c.want)
 		}
 		a := netip.MustParseAddr(c.address).WithZone("").Unmap()
-		listed := newGuard(nil, nil, []netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, time.Second)
+		listed := newDialPolicy(nil, nil, []netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, time.Second)
 		if err := listed.public.Control("tcp", address, nil); err != nil {
 			t.Errorf("%s, listed: %v", c.address, err)
 		}
@@ -111,7 +111,7 @@ func TestAllowedRanges(t *testing.T) {
 		{"fd00:ec2::23/128", "fd00:ec2::23", true},
 		{"fe80::/64", "fe80::1", true},
 	} {
-		g := newGuard(nil, nil, []netip.Prefix{netip.MustParsePrefix(c.allowed)}, time.Second)
+		g := newDialPolicy(nil, nil, []netip.Prefix{netip.MustParsePrefix(c.allowed)}, time.Second)
 		err := g.public.Control("tcp", netip.AddrPortFrom(netip.MustParseAddr(c.address), 80).String(), nil)
 		if got := err == nil; got != c.want {
 			t.Errorf("%s with %s: %v, want %v", c.address, c.allowed, got, c.want)
@@ -142,7 +142,7 @@ func TestGuardedDial(t *testing.T) {
 		{"metadata.google.internal", nil, loopback, "refused"},
 		{"metadata", nil, nil, "refused"},
 	} {
-		conn, err := newGuard(c.named, nil, c.allowed, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(c.host, port))
+		conn, err := newDialPolicy(c.named, nil, c.allowed, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(c.host, port))
 		got := "connected"
 		if err != nil {
 			got = sendKind(t.Context(), err).String()
@@ -157,7 +157,7 @@ func TestGuardedDial(t *testing.T) {
 	documents := []string{"127.0.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
 		"2002:a9fe:a9fe::1", "::ffff:169.254.169.254", "metadata.google.internal", "metadata"}
 	for _, host := range documents {
-		conn, err := newGuard(nil, documents, nil, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(host, port))
+		conn, err := newDialPolicy(nil, documents, nil, time.Second).dial(t.Context(), "tcp", net.JoinHostPort(host, port))
 		got, want := "connected", "refused"
 		if err != nil {
 			got = sendKind(t.Context(), err).String()
@@ -176,7 +176,7 @@ func TestGuardedDial(t *testing.T) {
 		"127.1", "127.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "0177.0.0.1", "127.0.0.01",
 		"0", "0.0.0.0", "::", "::1", "::ffff:7f00:1", "[::1]", "localhost.", "127.0.0.1.", "①②⑦.0.0.1",
 	} {
-		conn, err := newGuard(nil, nil, nil, time.Second).dial(t.Context(), "tcp", fmt.Sprintf("[%s]:%s", host, port))
+		conn, err := newDialPolicy(nil, nil, nil, time.Second).dial(t.Context(), "tcp", fmt.Sprintf("[%s]:%s", host, port))
 		if err == nil {
 			conn.Close()
 			t.Errorf("%s: connected", host)
@@ -198,9 +198,9 @@ func TestHostKey(t *testing.T) {
 
 // TestNamedMetadata: what the operator names himself is called, whatever it is; a document's name for it is not.
 func TestNamedMetadata(t *testing.T) {
-	g := newGuard([]string{"Metadata.Google.Internal.", "[FD00:EC2::254]", "169.254.169.254"}, []string{"metadata"}, nil, time.Second)
+	g := newDialPolicy([]string{"Metadata.Google.Internal.", "[FD00:EC2::254]", "169.254.169.254"}, []string{"metadata"}, nil, time.Second)
 	for host, want := range map[string]trust{
-		"metadata.google.internal": named, "fd00:ec2::254": literal, "169.254.169.254": literal, "metadata": document, "metadata.goog": stranger,
+		"metadata.google.internal": namedHost, "fd00:ec2::254": literalHost, "169.254.169.254": literalHost, "metadata": documentHost, "metadata.goog": publicOnly,
 	} {
 		if got := g.hosts[host]; got != want {
 			t.Errorf("the trust in %s is %d, want %d", host, got, want)
@@ -222,7 +222,7 @@ func TestNamedMetadata(t *testing.T) {
 
 // TestGuardDialers: all three dialers have the same limits, and those of hosts that were not named as addresses look at what is dialed.
 func TestGuardDialers(t *testing.T) {
-	g := newGuard(nil, nil, nil, 3*time.Second)
+	g := newDialPolicy(nil, nil, nil, 3*time.Second)
 	for name, d := range map[string]net.Dialer{"literal": g.literal, "named": g.named, "public": g.public} {
 		if d.Timeout != 3*time.Second || d.KeepAlive != 30*time.Second || (d.Control == nil) != (name == "literal") {
 			t.Errorf("%s: %v, %v, looks: %t", name, d.Timeout, d.KeepAlive, d.Control != nil)

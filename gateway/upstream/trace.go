@@ -12,25 +12,25 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traced makes a span for each call. Attributes carry no arguments (O13), but
-// otelhttp records the whole URL, with path and query: so it is shown a URL of
-// scheme and host only, and the true one is put back below it.
+// traced creates a span for each call. Attributes must not contain arguments (O13), but otelhttp
+// records the whole URL with path and query. Therefore it gets a URL of scheme and host only, and
+// restoreURL puts the real one back below it.
 type traced struct{ spans http.RoundTripper }
 
 type targetKey struct{}
 
 type templateKey struct{}
 
-// WithTemplate returns a context whose requests have the path of a URL template,
-// which names their spans. It must hold nothing of the call's arguments.
+// WithTemplate returns a context whose requests have a URL template, which names their spans. It
+// must not contain arguments of the call.
 func WithTemplate(ctx context.Context, path string) context.Context {
 	return context.WithValue(ctx, templateKey{}, path)
 }
 
 func newTraced(p trace.TracerProvider, name string, next http.RoundTripper) traced {
-	return traced{otelhttp.NewTransport(restore{next},
+	return traced{otelhttp.NewTransport(restoreURL{next},
 		otelhttp.WithTracerProvider(p),
-		otelhttp.WithMeterProvider(noop.NewMeterProvider()), // the gateway measures
+		otelhttp.WithMeterProvider(noop.NewMeterProvider()), // the gateway has its own metrics
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
 			if path, ok := r.Context().Value(templateKey{}).(string); ok {
@@ -41,8 +41,8 @@ func newTraced(p trace.TracerProvider, name string, next http.RoundTripper) trac
 	)}
 }
 
-// propagate sends the trace context of a request's context with it, if there is
-// one (W3C Trace Context section 4). It writes to req.Header.
+// propagate sends the trace context of a request's context, if there is one (W3C Trace Context
+// section 4). It writes to req.Header.
 func propagate(req *http.Request) {
 	if ctx := req.Context(); trace.SpanContextFromContext(ctx).IsValid() {
 		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
@@ -56,11 +56,11 @@ func (t traced) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.spans.RoundTrip(shown)
 }
 
-// restore undoes what traced did to the URL.
-type restore struct{ next http.RoundTripper }
+// restoreURL restores the URL that traced removed.
+type restoreURL struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
-func (r restore) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r restoreURL) RoundTrip(req *http.Request) (*http.Response, error) {
 	target, ok := req.Context().Value(targetKey{}).(*url.URL)
 	if ok {
 		req = req.WithContext(req.Context())

@@ -17,9 +17,9 @@ import (
 // dialer connects to addr, "host:port".
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// newTransport returns the connection pool of one API. Proxies from the
-// environment are not used (E5), nothing is decompressed behind our back (P1).
-func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
+// newTransport returns the connection pool of one API. It uses no proxies from the environment
+// (E5), and does not decompress (P1).
+func newTransport(o Options, dial dialer, protocols *protocols) *http.Transport {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, // E6
 		RootCAs:    o.RootCAs,
@@ -27,9 +27,9 @@ func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
 	}
 	ping := cmp.Or(o.ping, 15*time.Second)
 	return &http.Transport{
-		DialContext: surviving(dial),
-		// Our own, so that its errors can be told apart from all others.
-		DialTLSContext: surviving(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		DialContext: recovering(dial),
+		// Custom, so that its errors can be distinguished from all others.
+		DialTLSContext: recovering(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			own := config
 			if o.TLS != nil {
 				var err error
@@ -37,24 +37,25 @@ func newTransport(o Options, dial dialer, spoken *protocols) *http.Transport {
 					return nil, &dialError{kind: Credential, err: err}
 				}
 			}
-			return dialTLS(ctx, dial, own, spoken, o.TLSHandshake, network, addr)
+			return dialTLS(ctx, dial, own, protocols, o.TLSHandshake, network, addr)
 		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
-		MaxIdleConns:           0, // the limit on each host is enough: there are few hosts
+		MaxIdleConns:           0, // the limit per host suffices: there are few hosts
 		MaxIdleConnsPerHost:    cmp.Or(o.MaxIdle, 256),
 		IdleConnTimeout:        maxRest,
 		ResponseHeaderTimeout:  o.FirstByte,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		HTTP2: &http.HTTP2Config{ // a silent connection is asked whether it still lives (L7)
+		HTTP2: &http.HTTP2Config{ // silent connections are pinged (L7)
 			SendPingTimeout: ping,
 			PingTimeout:     ping / 3,
 		},
 	}
 }
 
-// surviving makes a panic an error: net/http dials in goroutines of its own, where it would end the process.
-func surviving(dial dialer) dialer {
+// recovering converts a panic to an error: net/http dials in goroutines of its own, where it would
+// end the process.
+func recovering(dial dialer) dialer {
 	return func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
 		defer func() {
 			if v := recover(); v != nil {
@@ -87,12 +88,12 @@ func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *proto
 		conn.Close()
 		return nil, &dialError{kind: handshakeKind(err), err: err}
 	}
-	spoken.note(secure)
+	spoken.observe(secure)
 	return secure, nil
 }
 
-// handshakeKind tells a service that has a wrong certificate, or speaks no TLS, from one that says nothing, or whose balancer has nobody behind it and
-// hangs up: that is as unreachable as one that takes no connection.
+// handshakeKind distinguishes a service with a wrong certificate or without TLS from one that does
+// not respond or hangs up, such as a load balancer without backends, which counts as unreachable.
 func handshakeKind(err error) Kind {
 	for _, unreachable := range []error{context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, unreachable) {
@@ -102,7 +103,7 @@ func handshakeKind(err error) Kind {
 	return TLS
 }
 
-// dialError marks a failure from before the request was sent.
+// dialError is a failure before the request was sent.
 type dialError struct {
 	kind Kind
 	err  error

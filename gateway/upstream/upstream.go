@@ -20,83 +20,82 @@ import (
 
 // Options configure a [Client]. Times and sizes have no defaults here: zero stands for no limit.
 type Options struct {
-	// Name is the configured name of the API; errors and spans carry it.
+	// Name is the configured name of the API, used in errors and spans.
 	Name string
-	// BaseURL is the base URL that the operator configured; its host counts as
-	// one of NamedHosts. Nil: none was configured.
+	// BaseURL is the configured base URL; its host counts as one of NamedHosts. It may be nil.
 	BaseURL *url.URL
-	// NamedHosts are host names or IP literals, without ports, that the operator
-	// wrote down (the host of the spec's URL, those of allow_servers). They may
-	// stand on private and loopback addresses; every other host must be on a
-	// public one (E1).
+	// NamedHosts are host names or IP literals, without ports, from the configuration (the host of
+	// the spec's URL, those of allow_servers). They may resolve to private and loopback addresses;
+	// every other host must have a public address (E1).
 	NamedHosts []string
-	// DocumentHosts are hosts that a document names as its servers, as far as
-	// requirement S7 lets it. They may stand on private addresses, but never on
-	// those of a cloud's metadata service or on link-local ones, however spelled.
+	// DocumentHosts are the hosts of a document's servers, as far as requirement S7 allows them.
+	// They may resolve to private addresses, but never to link-local ones or those of a cloud's
+	// metadata service, in any spelling.
 	DocumentHosts []string
-	// AllowedAddresses are address ranges on which any host may stand. For a
-	// host that is not itself an IP literal they are the only way to a
-	// link-local or metadata address, and one leads there only if it holds nothing else.
+	// AllowedAddresses are address ranges that any host may resolve to. For a host that is not an
+	// IP literal, they are the only way to a link-local or metadata address, and only with a range
+	// that contains nothing else.
 	AllowedAddresses []netip.Prefix
 
-	// Timeout is the time for a whole call, from Do to the last byte of the
-	// body. It counts only if the request's context has no deadline of its own,
-	// so that a rule for one operation may be longer or shorter. 0: any time.
+	// Timeout is the time limit of a whole call, from Do to the last byte of the body. It applies
+	// only if the request's context has no deadline, so that an operation may have its own. 0 means
+	// no limit.
 	Timeout time.Duration
-	// Connect is the time for name resolution and the TCP handshake. 0: any time.
+	// Connect is the timeout of name resolution and the TCP handshake. 0 means none.
 	Connect time.Duration
-	// TLSHandshake is the time for the TLS handshake. 0: any time.
+	// TLSHandshake is the timeout of the TLS handshake. 0 means none.
 	TLSHandshake time.Duration
-	// FirstByte is the time from the request's end to the answer's head, but for
-	// calls that are [Patient]. 0: any time.
+	// FirstByte is the timeout from the end of the request to the response header, except for calls
+	// with [NoHeaderTimeout]. 0 means none.
 	FirstByte time.Duration
 
-	// MaxBytes is the size of the largest answer, decoded. 0: any size.
+	// MaxBytes is the maximum size of a response, decoded. 0 means no limit.
 	MaxBytes int64
-	// MaxRatio is the largest ratio of decoded to encoded bytes, looked at once
-	// 64 KiB are decoded. 0: any ratio.
+	// MaxRatio is the maximum ratio of decoded to encoded bytes, checked once 64 KiB are decoded.
+	// 0 means no limit.
 	MaxRatio int64
-	// MaxIdle is the number of idle connections kept to one host. Default 256.
+	// MaxIdle is the maximum number of idle connections per host. The default is 256.
 	MaxIdle int
-	// Room bounds the calls under way at the same time.
-	Room Room
-	// Breaker says when a service that fails is left alone.
+	// Bulkhead limits concurrent calls.
+	Bulkhead Bulkhead
+	// Breaker configures the circuit breaker.
 	Breaker Breaker
-	// Retries say how often a request is sent again.
+	// Retries limits retries.
 	Retries Retries
-	// StateChanged is told when the breaker of a host ("" for those of which there
-	// are too many) changes its state. It must return soon, and must not call the client. Nil: nobody is.
-	StateChanged func(host string, from, to State)
-	// OddCoding is told of each answer whose Content-Encoding has a word that names no coding, such as UTF-8, and is ignored. Nil: nobody is.
-	OddCoding func()
-	// Panicked is told of a panic that no call sees, where it is recovered. Nil: nobody is.
-	Panicked func(what string, v any)
-	// ConnectionAge is how old a connection may be when it takes a call. 0: any.
+	// OnStateChange is called when the breaker of a host ("" for hosts beyond the maximum) changes
+	// its state. It must return soon, and must not call the client. It may be nil.
+	OnStateChange func(host string, from, to State)
+	// OnUnknownCoding is called for each response whose Content-Encoding contains an unknown word,
+	// such as UTF-8, which is ignored. It may be nil.
+	OnUnknownCoding func()
+	// OnPanic is called for a panic recovered in a background goroutine. It may be nil.
+	OnPanic func(what string, v any)
+	// ConnectionAge is the maximum age of a connection at the start of a call. 0 means no limit.
 	ConnectionAge time.Duration
-	// UserAgent is sent where the request has none. Default "drawbridge".
+	// UserAgent is sent unless the request has one. The default is "drawbridge".
 	UserAgent string
 
-	// RootCAs are the certificate authorities. Nil: the system's.
+	// RootCAs are the certificate authorities; the system's if nil.
 	RootCAs *x509.CertPool
-	// TLS returns the configuration for one connection to addr, host and port:
-	// base, or a changed copy of it. Its errors are of the kind Credential, and
-	// it is for the caller that they hold no secret. Nil: base.
+	// TLS returns the configuration for one connection to addr, host and port: base or a modified
+	// copy. Its errors have the kind Credential, and must not contain secrets. If nil, base is
+	// used.
 	TLS func(base *tls.Config, addr string) (*tls.Config, error)
-	// Wrap puts the credential around the transport, of which there are two. It
-	// is for the caller that its errors hold no secret. Nil: none.
+	// Wrap adds the credential to a transport; it is called for two transports. The errors of the
+	// wrapper must not contain secrets. It may be nil.
 	Wrap func(http.RoundTripper) http.RoundTripper
-	// TracerProvider makes a span for each call and sends the trace context,
-	// but never baggage, to the service (O13). Nil: neither.
+	// TracerProvider creates a span for each call and propagates the trace context, but never
+	// baggage, to the service (O13). If nil, there are no spans.
 	TracerProvider trace.TracerProvider
 
-	ping time.Duration // for tests: the silence after which an HTTP/2 connection is asked whether it lives; default 15 s
-	dial dialer        // for tests: connects instead of the guard; nil: it does
+	ping time.Duration // for tests: the idle time after which an HTTP/2 connection is pinged; default 15 s
+	dial dialer        // for tests: replaces the dialer with SSRF protection
 }
 
-// noSize is the most bytes of an answer without a limit; sums with it don't overflow.
+// noSize is the most bytes of an response without a limit; sums with it don't overflow.
 const noSize = 1 << 62
 
-// maxHeaderBytes and maxHeaderLines limit the head of an answer (P1).
+// maxHeaderBytes and maxHeaderLines limit the head of an response (P1).
 const (
 	maxHeaderBytes = 64 << 10
 	maxHeaderLines = 100
@@ -104,20 +103,20 @@ const (
 
 // Client calls one API. It is safe for concurrent use.
 type Client struct {
-	name      string
-	timeout   time.Duration
-	limits    limits
-	room      *room    // nil: no bounds
-	health    *health  // nil: no breaker
-	allErrors bool     // Breaker.AllErrors
-	retries   *retrier // nil: nothing is sent again
-	guard     *guard
-	pool      *pool
-	chain     http.RoundTripper // tracing, then credential, then pool
-	patient   http.RoundTripper // the same for calls that are Patient
-	oddCoding func()            // nil: nobody is told
-	traced    bool              // both send the trace context
-	decoders  decoderPool
+	name            string
+	timeout         time.Duration
+	limits          limits
+	bulkhead        *bulkhead // nil if concurrency is unlimited
+	health          *health   // nil without circuit breaker
+	allErrors       bool      // Breaker.AllErrors
+	retries         *retrier  // nil without retries
+	dialPolicy      *dialPolicy
+	pool            *pool
+	chain           http.RoundTripper // tracing, then credential, then pool
+	noTimeoutChain  http.RoundTripper // the same for calls with NoHeaderTimeout
+	onUnknownCoding func()            // may be nil
+	traced          bool              // both propagate the trace context
+	decoders        decoderPool
 
 	baseHost string   // Host of BaseURL
 	encoding []string // value of Accept-Encoding for baseHost
@@ -126,12 +125,12 @@ type Client struct {
 	agent    []string
 }
 
-// NewClient returns a client. It starts nothing and connects nowhere.
+// NewClient returns a client. It starts no goroutine and opens no connection.
 func NewClient(o Options) *Client {
 	c := &Client{
 		name:     o.Name,
 		timeout:  o.Timeout,
-		room:     newRoom(o.Room),
+		bulkhead: newBulkhead(o.Bulkhead),
 		retries:  newRetrier(o.Retries),
 		limits:   limits{bytes: cmp.Or(o.MaxBytes, noSize), ratio: o.MaxRatio},
 		gzip:     slices.Clip([]string{"gzip, deflate"}),
@@ -144,9 +143,9 @@ func NewClient(o Options) *Client {
 		c.encoding = c.acceptEncoding(o.BaseURL)
 	}
 	c.allErrors = o.Breaker.AllErrors
-	c.health = newHealth(o.Breaker, c.baseHost, o.StateChanged)
-	g := newGuard(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
-	c.guard = g
+	c.health = newHealth(o.Breaker, c.baseHost, o.OnStateChange)
+	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
+	c.dialPolicy = g
 	dial := g.dial
 	if o.dial != nil {
 		dial = o.dial
@@ -155,18 +154,18 @@ func NewClient(o Options) *Client {
 	c.pool = newPool(o.ConnectionAge, spoken, func() *connections {
 		t := newTransport(o, dial, spoken)
 		plain := newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
-		plain.panicked = o.Panicked
+		plain.panicked = o.OnPanic
 		patient := newTransport(o, dial, spoken)
 		patient.ResponseHeaderTimeout = 0
-		return &connections{cleartext: plain, transport: t, patient: patient}
+		return &connections{cleartext: plain, transport: t, noTimeout: patient}
 	})
-	c.oddCoding = o.OddCoding
+	c.onUnknownCoding = o.OnUnknownCoding
 	c.traced = o.TracerProvider != nil
-	c.chain, c.patient = newChain(o, c.pool), newChain(o, patientPool{c.pool})
+	c.chain, c.noTimeoutChain = newChain(o, c.pool), newChain(o, noTimeoutPool{c.pool})
 	return c
 }
 
-// newChain puts around a pool what all calls pass.
+// newChain wraps a pool with the layers that are common to all calls.
 func newChain(o Options, pool http.RoundTripper) http.RoundTripper {
 	var chain http.RoundTripper = classifier{name: o.Name, next: pool}
 	if o.Wrap != nil {
@@ -178,53 +177,51 @@ func newChain(o Options, pool http.RoundTripper) http.RoundTripper {
 	return chain
 }
 
-// Do sends one request, and again as [Options.Retries] say if its method is
-// idempotent; see [Client.Send].
+// Do sends one request, with retries according to [Options.Retries] if its method is idempotent;
+// see [Client.Send].
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
-	resp, _, err := c.Send(req, ByMethod, Brief)
+	resp, _, err := c.Send(req, RetryByMethod, LimitHeader)
 	return resp, err
 }
 
-// Send sends one request and returns the head of the answer; its errors are of
-// type [*Error]. It takes the request over: the header gets Accept-Encoding and
-// User-Agent. A redirect is an answer like any other (E3). Reading the body, which is decoded and
-// capped, fails with [*Error] too; the caller must close it, and that ends the
-// call, which has its place in the room until then, but for the time that it waits
-// to be sent again. resp.Request is req without
-// what the credential added. requests is how often the service was asked, or may
-// have been: without the times that nothing was sent, and with two for a request
-// that the credential made again after an answer of 401.
+// Send sends one request and returns the response header; its errors have type [*Error]. It takes
+// ownership of the request, and sets Accept-Encoding and User-Agent. A redirect is a response like
+// any other (E3). Reading the body, which is decoded and limited, fails with [*Error] too. The
+// caller must close the body, which ends the call; until then the call holds a slot of the
+// bulkhead, except while it waits for a retry. resp.Request is req without the additions of the
+// credential. requests is the number of requests that the service received or may have received:
+// without attempts in which nothing was sent, and with both requests if the credential retried
+// after a 401.
 //
-// A request with a body can only be sent again if it has GetBody.
-func (c *Client) Send(req *http.Request, repeat Repeat, patience Patience) (resp *http.Response, requests int, err error) {
+// A request with a body can only be retried if it has GetBody.
+func (c *Client) Send(req *http.Request, repeat RetryPolicy, header HeaderTimeout) (resp *http.Response, requests int, err error) {
 	if req.Header == nil {
 		req.Header = make(http.Header)
 	}
 	if !c.traced {
 		propagate(req)
 	}
-	return c.do(req, c.limits, repeat, patience)
+	return c.do(req, c.limits, repeat, header)
 }
 
-// State returns where the breaker of the host stands that stands worst.
+// State returns the worst state of the breakers of all hosts.
 func (c *Client) State() State { return c.health.worst() }
 
-// Load returns how many calls are under way, and how many wait for room; both
-// are 0 if there are no bounds.
+// Load returns the number of calls in flight and of calls that wait for the bulkhead; both are 0
+// without a bulkhead.
 func (c *Client) Load() (inFlight, queued int) {
-	if c.room == nil {
+	if c.bulkhead == nil {
 		return 0, 0
 	}
-	return c.room.load()
+	return c.bulkhead.load()
 }
 
-// Close closes the idle connections; calls in flight go on.
+// Close closes the idle connections; calls in flight continue.
 func (c *Client) Close() { c.pool.close() }
 
-// do is Send with limits of the caller's choice; it may write to req.Header. A
-// request that brings its deadline is sent as it is: no context and no copy are
-// made. All that a call waits for is within that one deadline (L1).
-func (c *Client) do(req *http.Request, l limits, repeat Repeat, patience Patience) (_ *http.Response, requests int, _ error) {
+// do is Send with custom limits; it may write to req.Header. A request whose context has a deadline
+// is sent without a new context and a copy. The deadline covers all waiting (L1).
+func (c *Client) do(req *http.Request, l limits, repeat RetryPolicy, header HeaderTimeout) (_ *http.Response, requests int, _ error) {
 	sent, cancel := req, context.CancelFunc(func() {})
 	if _, limited := req.Context().Deadline(); !limited && c.timeout > 0 {
 		var ctx context.Context
@@ -232,61 +229,60 @@ func (c *Client) do(req *http.Request, l limits, repeat Repeat, patience Patienc
 		sent = req.WithContext(ctx)
 	}
 	c.setHeader(sent)
-	if err := c.enter(sent); err != nil {
+	if err := c.acquire(sent); err != nil {
 		cancel()
 		return nil, 0, err
 	}
-	given, at := false, passage{inside: true}
+	handedOver, at := false, attempts{holdsSlot: true}
 	defer func() {
-		if given {
+		if handedOver {
 			return
 		}
-		if at.inside {
-			c.leave()
+		if at.holdsSlot {
+			c.release()
 		}
 		cancel()
 	}()
-	over := c.chain
-	if patience == Patient {
-		over = c.patient
+	chain := c.chain
+	if header == NoHeaderTimeout {
+		chain = c.noTimeoutChain
 	}
-	resp, call, err := c.send(sent, over, repeat, &at)
+	resp, call, err := c.send(sent, chain, repeat, &at)
 	if err != nil {
 		return nil, at.requests, err
 	}
 	resp.Request = req
-	if err := c.setBody(sent, cancel, resp, l, call, at.inside); err != nil {
+	if err := c.setBody(sent, cancel, resp, l, call, at.holdsSlot); err != nil {
 		resp.Body.Close()
 		return nil, at.requests, err
 	}
-	given = true
+	handedOver = true
 	return resp, at.requests, nil
 }
 
-// enter gets a call its place in the room. Whom the breaker would refuse does
-// not even wait for one.
-func (c *Client) enter(req *http.Request) error {
+// acquire takes a slot of the bulkhead. A call that the breaker would reject does not wait for one.
+func (c *Client) acquire(req *http.Request) error {
 	if c.health != nil {
-		if wait, ok := c.health.of(req.URL.Host).ask(); !ok {
+		if wait, ok := c.health.forHost(req.URL.Host).check(); !ok {
 			return &Error{Kind: BreakerOpen, API: c.name, Err: errOpen, RetryAfter: wait}
 		}
 	}
-	if c.room == nil {
+	if c.bulkhead == nil {
 		return nil
 	}
-	err := c.room.enter(req.Context())
+	err := c.bulkhead.acquire(req.Context())
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return &Error{Kind: Canceled, API: c.name, Err: err, unsent: true}
+		return &Error{Kind: Canceled, API: c.name, Err: err, unprocessed: true}
 	}
-	return &Error{Kind: Overloaded, API: c.name, Err: err, RetryAfter: c.room.limit.Wait}
+	return &Error{Kind: Overloaded, API: c.name, Err: err, RetryAfter: c.bulkhead.limit.Wait}
 }
 
-func (c *Client) leave() {
-	if c.room != nil {
-		c.room.leave()
+func (c *Client) release() {
+	if c.bulkhead != nil {
+		c.bulkhead.release()
 	}
 }
 
@@ -303,9 +299,9 @@ func (c *Client) setHeader(req *http.Request) {
 	}
 }
 
-// acceptEncoding asks for compressed answers, except over loopback, where
-// nothing is saved: for 256 KiB of JSON the service would spend some 900 µs and
-// we 35 µs, where the whole call takes 60 µs (BenchmarkDecode, BenchmarkDo).
+// acceptEncoding requests compression, except over loopback, where it does not pay: for 256 KiB of
+// JSON it costs the service about 900 µs and the gateway 35 µs, while the whole call takes 60 µs
+// (BenchmarkDecode, BenchmarkDo).
 func (c *Client) acceptEncoding(u *url.URL) []string {
 	if origin.Loopback(u.Hostname()) {
 		return c.identity
@@ -313,15 +309,15 @@ func (c *Client) acceptEncoding(u *url.URL) []string {
 	return c.gzip
 }
 
-// readStatus makes 500 of a status that HTTP does not have: it is to be treated as a 5xx (RFC 9110 section 15), and one below 100
-// would pass for a success wherever statuses are compared. The line that the service sent stays in resp.Status.
-func readStatus(resp *http.Response) {
+// normalizeStatus replaces an invalid status by 500, as RFC 9110 section 15 says: one below 100
+// would count as a success in comparisons. resp.Status keeps the line that the service sent.
+func normalizeStatus(resp *http.Response) {
 	if resp.StatusCode < 100 || resp.StatusCode > 599 {
 		resp.StatusCode = http.StatusInternalServerError
 	}
 }
 
-// checkHead refuses heads that net/http lets pass.
+// checkHead rejects response headers that net/http accepts.
 func checkHead(resp *http.Response) error {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return fmt.Errorf("status 101 without an upgrade having been asked for")

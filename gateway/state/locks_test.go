@@ -17,17 +17,17 @@ func TestHoldWhoseReleaseIsLost(t *testing.T) {
 	t.Parallel()
 	m := miniredis.RunT(t)
 	a, b := pair(t, m, nil)
-	first, second := a.Holds(NewLocalHolds()), b.Holds(NewLocalHolds())
-	release, ok := first.Hold(t.Context(), "task")
+	first, second := a.Locks(NewLocalLocks()), b.Locks(NewLocalLocks())
+	release, ok := first.Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it")
 	}
 	for range 10 {
-		a.judges[useLocks].late(time.Now())
+		a.breakers[useLocks].timedOut(time.Now())
 	}
 	release()
 	m.FastForward(6 * time.Second)
-	if release, ok = second.Hold(t.Context(), "task"); !ok {
+	if release, ok = second.Lock(t.Context(), "task"); !ok {
 		t.Fatal("nobody has it any more, and it is not given")
 	}
 	release()
@@ -37,23 +37,23 @@ func TestHoldWhoseReleaseIsLost(t *testing.T) {
 func TestHoldIsRenewed(t *testing.T) {
 	t.Parallel()
 	m := miniredis.RunT(t)
-	var first *SharedHolds
-	_, b := pair(t, m, func(a, _ *Shared) { first = a.Holds(NewLocalHolds()) })
-	second := b.Holds(NewLocalHolds())
-	release, ok := first.Hold(t.Context(), "task")
+	var first *SharedLocks
+	_, b := pair(t, m, func(a, _ *Shared) { first = a.Locks(NewLocalLocks()) })
+	second := b.Locks(NewLocalLocks())
+	release, ok := first.Lock(t.Context(), "task")
 	if !ok {
 		t.Fatal("nobody has it")
 	}
 	key := b.name("hold", digest("task"))
 	for range 3 {
-		m.FastForward(holdLease - time.Millisecond)
-		eventually(t, "it is held for longer", func() bool { return m.TTL(key) > holdLease/2 })
-		if _, ok := second.Hold(t.Context(), "task"); ok {
+		m.FastForward(lockLease - time.Millisecond)
+		eventually(t, "it is held for longer", func() bool { return m.TTL(key) > lockLease/2 })
+		if _, ok := second.Lock(t.Context(), "task"); ok {
 			t.Error("two have it")
 		}
 	}
 	release()
-	if release, ok = second.Hold(t.Context(), "task"); !ok {
+	if release, ok = second.Lock(t.Context(), "task"); !ok {
 		t.Fatal("it was not released")
 	}
 	release()
@@ -78,13 +78,13 @@ func TestHoldThatRedisHasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := miniredis.RunT(t)
-			var first *SharedHolds
-			a, b := pair(t, m, func(a, _ *Shared) { first = a.Holds(NewLocalHolds()) })
-			second := b.Holds(NewLocalHolds())
+			var first *SharedLocks
+			a, b := pair(t, m, func(a, _ *Shared) { first = a.Locks(NewLocalLocks()) })
+			second := b.Locks(NewLocalLocks())
 			if err := tt.before(m); err != nil {
 				t.Fatal(err)
 			}
-			release, ok := first.Hold(t.Context(), "task")
+			release, ok := first.Lock(t.Context(), "task")
 			if !ok {
 				t.Fatal("nobody has it")
 			}
@@ -93,11 +93,11 @@ func TestHoldThatRedisHasLost(t *testing.T) {
 			}
 			eventually(t, "Redis is there", func() bool { return a.Status().Up && b.Status().Up })
 			eventually(t, "it is held there", func() bool { return m.Exists(b.name("hold", digest("task"))) })
-			if _, ok := second.Hold(t.Context(), "task"); ok {
+			if _, ok := second.Lock(t.Context(), "task"); ok {
 				t.Error("two have it")
 			}
 			release()
-			if release, ok = second.Hold(t.Context(), "task"); !ok {
+			if release, ok = second.Lock(t.Context(), "task"); !ok {
 				t.Fatal("it was not released")
 			}
 			release()
@@ -109,17 +109,17 @@ func TestHoldThatRedisHasLost(t *testing.T) {
 func TestHoldLetGoOfWhileRenewed(t *testing.T) {
 	t.Parallel()
 	m := miniredis.RunT(t)
-	var first *SharedHolds
+	var first *SharedLocks
 	var release func()
 	var armed atomic.Bool
 	m.Server().SetPreHook(func(_ *server.Peer, command string, args ...string) bool {
-		if strings.HasPrefix(command, "EVAL") && slices.Contains(args, fmt.Sprint(holdLease.Milliseconds())) && armed.CompareAndSwap(true, false) {
+		if strings.HasPrefix(command, "EVAL") && slices.Contains(args, fmt.Sprint(lockLease.Milliseconds())) && armed.CompareAndSwap(true, false) {
 			release()
 		}
 		return false
 	})
-	a, _ := pair(t, m, func(a, _ *Shared) { first = a.Holds(NewLocalHolds()) })
-	release, _ = first.Hold(t.Context(), "task")
+	a, _ := pair(t, m, func(a, _ *Shared) { first = a.Locks(NewLocalLocks()) })
+	release, _ = first.Lock(t.Context(), "task")
 	armed.Store(true)
 	eventually(t, "it is renewed", func() bool { return !armed.Load() })
 	eventually(t, "it is free", func() bool { return !m.Exists(a.name("hold", digest("task"))) })

@@ -34,17 +34,17 @@ func TestHeadInTime(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			name     string
-			patience Patience
+			patience HeaderTimeout
 			timeout  time.Duration // of the call
 			head     time.Duration
 			want     string
 			after    time.Duration
 		}{
-			{"in time", Brief, 30 * time.Second, 14 * time.Second, "200 \"ok\"\n", 14 * time.Second},
-			{"late", Brief, 30 * time.Second, late, "timeout\n" + timeoutMessage + "\n", 15 * time.Second},
-			{"late, patient", Patient, 30 * time.Second, late, "200 \"ok\"\n", late},
-			{"never, patient", Patient, 30 * time.Second, time.Hour, "timeout\n" + timeoutMessage + "\n", 30 * time.Second},
-			{"a short call, patient", Patient, 5 * time.Second, late, "timeout\n" + timeoutMessage + "\n", 5 * time.Second},
+			{"in time", LimitHeader, 30 * time.Second, 14 * time.Second, "200 \"ok\"\n", 14 * time.Second},
+			{"late", LimitHeader, 30 * time.Second, late, "timeout\n" + timeoutMessage + "\n", 15 * time.Second},
+			{"late, patient", NoHeaderTimeout, 30 * time.Second, late, "200 \"ok\"\n", late},
+			{"never, patient", NoHeaderTimeout, 30 * time.Second, time.Hour, "timeout\n" + timeoutMessage + "\n", 30 * time.Second},
+			{"a short call, patient", NoHeaderTimeout, 5 * time.Second, late, "timeout\n" + timeoutMessage + "\n", 5 * time.Second},
 		} {
 			t.Run(wire.name+", "+c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestHeadInTime(t *testing.T) {
 						if path == "/second" {
 							want, after = c.want, c.after
 						}
-						resp, _, err := client.Send(req, ByMethod, c.patience)
+						resp, _, err := client.Send(req, RetryByMethod, c.patience)
 						got := told(resp, err)
 						if took := time.Since(begin); got != want || took != after {
 							t.Errorf("%s: %s after %v, want %s after %v", path, got, took, want, after)
