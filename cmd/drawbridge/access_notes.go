@@ -9,11 +9,11 @@ import (
 	"drawbridge/gateway"
 )
 
-// accessNotes are the notes below a table of tools: what calls need and how they reach their service. Tools with the same
-// access share a note.
+// accessNotes are the notes below a table of tools: what calls require and how they reach their
+// service. Tools with equal access share a note.
 type accessNotes struct{ notes []string }
 
-// mark returns the mark of the note on a tool, such as [1]; "-" for what is no tool.
+// mark returns the reference to the note of a tool, such as [1]; "-" without a tool.
 func (n *accessNotes) mark(a *gateway.ToolAccess) string {
 	if a == nil {
 		return "-"

@@ -14,14 +14,15 @@ import (
 	"drawbridge/gateway/audit"
 )
 
-// auditing is the audit log while the program runs; its zero value is none.
+// auditing runs the audit log; the zero value has none.
 type auditing struct {
 	log   *audit.Log
 	stop  context.CancelFunc
 	ended chan error
 }
 
-// newAudit opens the audit log of a configuration and has it written. A nil stdout belongs to somebody else. end must be called.
+// newAudit opens the audit log of a configuration and starts writing. stdout is nil if it is used
+// otherwise. end must be called.
 func newAudit(cfg *config.Config, stdout io.Writer, log *slog.Logger, metrics prometheus.Registerer) (*auditing, error) {
 	c := cfg.Audit
 	if c == nil {
@@ -53,32 +54,32 @@ func newAudit(cfg *config.Config, stdout io.Writer, log *slog.Logger, metrics pr
 	if a.log, err = audit.New(o); err != nil {
 		return nil, usageError{cfg.Wrong("audit.file", err), nil}
 	}
-	// The log outlives what ends the program: calls do, and each has a line.
+	// The log is independent of ctx: the last calls end later, and each has a line.
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
 	go func() { a.ended <- a.log.Run(ctx) }()
 	return a, nil
 }
 
-// reopen has the file opened anew.
+// reopen reopens the file.
 func (a *auditing) reopen() {
 	if a != nil && a.log != nil {
 		a.log.Reopen()
 	}
 }
 
-// auditEnd is how long the lines of the last calls may take; a reader of standard output that has stopped to read must not keep
-// the program from ending.
+// auditEnd is the time limit for writing the lines of the last calls; a blocked reader of standard
+// output must not keep the program from ending.
 const auditEnd = 6 * time.Second
 
-// end writes what is left, when all calls have ended.
+// end writes the remaining lines, when all calls have ended.
 func (a *auditing) end(log *slog.Logger) {
 	if a.log == nil {
 		return
 	}
 	a.stop()
 	select {
-	case <-a.ended: //nolint:errcheck // what was lost is in the log
+	case <-a.ended: //nolint:errcheck // losses are in the log
 	case <-time.After(auditEnd):
 		log.Error("the audit log does not end: lines may be lost")
 	}

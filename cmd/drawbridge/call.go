@@ -26,13 +26,12 @@ func (p *program) callCommand() *cobra.Command {
 		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON']",
 		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
 		Long: `Call runs one tools/call through the whole gateway, credential included, and prints the result.
-With --dry-run nothing is sent: the HTTP request is printed instead, without the credential; standard error has what a call
-needs and the settings that say so. An API without a
-base URL is shown with the host base-url.invalid.
-The result is what a model reads. If the service did not answer, the cause goes to standard error, with the host and
+With --dry-run nothing is sent: the HTTP request is printed instead, without the credential, and standard error shows what a
+call requires and which settings require it. An API without a base URL is shown with the host base-url.invalid.
+The result is what a model reads. If the service did not answer, the cause is printed on standard error, with the host and
 the port of the service.
 
-Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
+Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
   drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'`,
 	}
@@ -44,7 +43,7 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 			want = 3
 		}
 		if len(args) < want-1 || len(args) > want {
-			return usageError{errors.New("call needs a tool, and its arguments as a JSON object"), c}
+			return usageError{errors.New("call needs the name of a tool, and its arguments as a JSON object"), c}
 		}
 		location, args, err := p.location(c, args, len(args)-want+2)
 		if err != nil {
@@ -91,10 +90,11 @@ Exit codes: 0, 1 when the result is an error, 2 on bad usage or configuration.`,
 	return c
 }
 
-// mostNear is how many names are suggested in the place of one that no tool has.
-const mostNear = 3
+// maxSuggestions is the maximum number of names suggested for an unknown one.
+const maxSuggestions = 3
 
-// noTool says that there is no tool of a name, and which ones may be meant: a misspelled one, else those that have it in theirs.
+// noTool returns the error for an unknown tool, with suggestions: similar names, else names that
+// contain it.
 func noTool(name string, plans []*gateway.Plan) error {
 	var names, near []string
 	for _, plan := range plans {
@@ -106,7 +106,7 @@ func noTool(name string, plans []*gateway.Plan) error {
 	given := strings.ToLower(name)
 	for _, n := range names {
 		known := strings.ToLower(n)
-		if len(near) < mostNear && len(given) > 2 && !slices.Contains(near, n) && (strings.Contains(known, given) || strings.Contains(given, known)) {
+		if len(near) < maxSuggestions && len(given) > 2 && !slices.Contains(near, n) && (strings.Contains(known, given) || strings.Contains(given, known)) {
 			near = append(near, n)
 		}
 	}
@@ -119,8 +119,8 @@ func noTool(name string, plans []*gateway.Plan) error {
 	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, strings.Join(near, " or "))
 }
 
-// printCause tells the operator why a service did not answer, which the result keeps from a model. The words of the
-// causes are those of the log, which has no secrets.
+// printCause prints the reason that a service did not answer, which the result withholds from a
+// model. Its text is that of the log, without secrets.
 func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.RawMessage, cause error) {
 	text := "cause: " + cause.Error()
 	if r, err := plan.Request(c.Context(), args); err == nil {
@@ -133,7 +133,8 @@ func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.Raw
 	fmt.Fprintln(p.stderr, text)
 }
 
-// checkArguments demands one JSON object: what a shell has made of quotes is bad usage, not a call that failed.
+// checkArguments requires one JSON object: arguments mangled by shell quoting are a usage error,
+// not a failed call.
 func checkArguments(text []byte) error {
 	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
 		return fmt.Errorf("the arguments must be a JSON object: %w", err)
@@ -147,7 +148,7 @@ func checkArguments(text []byte) error {
 func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.RawMessage) error {
 	r, err := plan.Request(c.Context(), args)
 	if err != nil {
-		var bad interface{ ToolMessage() string } // wrong arguments
+		var bad interface{ ToolMessage() string } // invalid arguments
 		if errors.As(err, &bad) {
 			return errors.New(strings.TrimRight(bad.ToolMessage(), "\n"))
 		}
@@ -156,7 +157,7 @@ func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.R
 	return writeRequest(p.stdout, r)
 }
 
-// writeRequest prints a request as it goes over the wire, headers by name.
+// writeRequest prints a request as it is sent, with headers sorted by name.
 func writeRequest(w io.Writer, r *http.Request) error {
 	fmt.Fprintf(w, "%s %s\n", r.Method, r.URL)
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {

@@ -17,26 +17,27 @@ import (
 	"drawbridge/config"
 )
 
-// certificate is the listener's own certificate, with the authorities of clients. They are read again when their files change, and at every reload. A pair that
-// can't be used leaves the last good one in place, and so do authorities (O11): nobody is let in whom none of them knows. Connections that are open keep the certificate that they have
-// seen, and have shown theirs. All methods are safe for concurrent use.
+// certificate is the listener's certificate, with the authorities for client certificates. The
+// files are reloaded when they change, and at every reload. An unusable pair or authorities file
+// leaves the last usable version in place (O11). Open connections are not affected. All methods are
+// safe for concurrent use.
 type certificate struct {
 	files   *config.TLS
 	watcher *config.Watcher
 	log     *slog.Logger
 	current atomic.Pointer[tls.Config]
 
-	mu sync.Mutex // one reading at a time
+	mu sync.Mutex // serializes reloads
 
 	expiry  prometheus.Gauge
-	reloads *prometheus.CounterVec // outcome
+	reloads *prometheus.CounterVec // by outcome
 }
 
-// newCertificate reads the certificate, and registers its metrics. It starts nothing.
+// newCertificate reads the certificate, and registers its metrics. It starts no goroutine.
 func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Registerer) (*certificate, error) {
 	c := &certificate{
 		files: files, log: log,
-		// Made before the files are read, so that no change is missed.
+		// Created before the files are read, so that no change is missed.
 		watcher: config.NewWatcher(files.Files()),
 	}
 	c.expiry, c.reloads = certificateMetrics()
@@ -59,12 +60,12 @@ func certificateMetrics() (prometheus.Gauge, *prometheus.CounterVec) {
 			Help: "Readings of a changed certificate by outcome: ok or failed."}, []string{"outcome"})
 }
 
-// run reads the certificate again when its files change, until ctx is done.
+// run reloads the certificate when its files change, until ctx is done.
 func (c *certificate) run(ctx context.Context) error {
 	return c.watcher.Run(ctx, func(string) { c.reload() })
 }
 
-// reload reads the files. Files that hold what is in use already change nothing.
+// reload reads the files. Unchanged content has no effect.
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,11 +93,12 @@ func (c *certificate) reload() {
 	}
 }
 
-// use makes a certificate, and authorities if there are some, those of all new connections. They have keys of their own for session tickets: one who comes back
-// with a ticket would otherwise go on with the certificate that was in use then, and with his own, whoever has issued it.
+// use sets the certificate and, if any, the authorities for all new connections. Each version has
+// its own session ticket keys: otherwise a client that resumes a session would continue with the
+// old certificate, and with its own client certificate, whoever issued it.
 func (c *certificate) use(own *tls.Certificate, authorities *x509.CertPool) {
 	t := &tls.Config{
-		MinVersion:   tls.VersionTLS12, // also if GODEBUG has another mind
+		MinVersion:   tls.VersionTLS12, // independent of GODEBUG
 		NextProtos:   []string{"h2", "http/1.1"},
 		Certificates: []tls.Certificate{*own},
 	}
@@ -109,7 +111,7 @@ func (c *certificate) use(own *tls.Certificate, authorities *x509.CertPool) {
 	c.expiry.Set(float64(own.Leaf.NotAfter.Unix()))
 }
 
-// config is what a listener is given.
+// config returns the TLS configuration of a listener.
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

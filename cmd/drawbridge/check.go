@@ -18,25 +18,26 @@ func (p *program) checkCommand() *cobra.Command {
 	var strict, standard bool
 	c := &cobra.Command{
 		Use:   "check [--config FILE | DOCUMENT]",
-		Short: "Tell what would be served, what not, and why",
+		Short: "Report what would be served, what not, and why",
 		Long: `Check reads the configuration and all documents once and prints a load report: for each API how many operations
-become tools, as the document has them or changed, and how many are excluded by the configuration, held back because
-nobody has approved them, or skipped because they can't be tools; then the reasons and every problem that was repaired or guessed, each with file:line:col and JSON pointer, by kind.
+become tools, unchanged or changed, and how many are excluded by the configuration, held back because they are not approved,
+or skipped because they can't be tools; then the reasons and all problems that were repaired or guessed, by kind, each with
+file:line:col and JSON Pointer.
 
-A selector of the configuration that matches no operation is named with its place: it is an error if it restricts, and serve
-refuses the configuration then.
+A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access;
+serve rejects the configuration then.
 
-Exit codes: 0 when clean or with warnings only, 1 when an API or a prompt can't be served (with --strict: or any operation
-is skipped, a selector matches nothing, an API has no tool or nowhere to send calls, or a directory has no document), 2 on bad
-usage or configuration.`,
+Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
+skipped, a selector matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
+configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 when any operation is skipped, a selector matches nothing, or an API has no tool that can be called")
-	c.Flags().BoolVar(&standard, "standard", false, "also print where the documents break the OpenAPI standard (advice for their authors)")
-	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no problems of documents")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
@@ -91,13 +92,13 @@ usage or configuration.`,
 
 type checkOptions struct{ quiet, verbose, json bool }
 
-// loadOnce reads configuration and documents for the commands that serve nothing. o is completed here.
+// loadOnce loads configuration and documents for the commands that do not serve. It completes o.
 func (p *program) loadOnce(ctx context.Context, location string, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
 	cfg, err := p.load(location)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The outcome of each API is printed; the log would say it again.
+	// The outcome of each API is printed, so it need not be logged.
 	o.Config, o.Version, o.Logger = cfg, version, quietLogger(p, cfg)
 	g, err := gateway.New(o)
 	if err != nil {
@@ -107,7 +108,8 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 	return g, outcomes, err
 }
 
-// loadTools is loadOnce for the commands that use the tools: a configuration that serve refuses is refused.
+// loadTools is loadOnce for the commands that use the tools: it rejects a configuration that serve
+// rejects.
 func (p *program) loadTools(ctx context.Context, location string, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
 	g, outcomes, err := p.loadOnce(ctx, location, o)
 	if err == nil {
@@ -116,7 +118,7 @@ func (p *program) loadTools(ctx context.Context, location string, o gateway.Opti
 	return g, outcomes, err
 }
 
-// asUsage returns the error of a configuration that can't be used, so that the program exits with 2; nil for nil.
+// asUsage converts the error of an unusable configuration to exit code 2; nil stays nil.
 func asUsage(err error) error {
 	if err == nil {
 		return nil
@@ -124,7 +126,7 @@ func asUsage(err error) error {
 	return usageError{err, nil}
 }
 
-// quietLogger lets only errors through: they are ours.
+// quietLogger logs errors only, which are internal.
 func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	t := cfg.Telemetry
 	t.LogLevel, t.LogFormat = "error", config.LogText
@@ -132,8 +134,8 @@ func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	return log
 }
 
-// compileAll compiles the check of the arguments of every operation, which serving leaves to the first call, and returns
-// the places of those where it can't be done.
+// compileAll compiles the argument validator of every operation, which serve does at the first
+// call, and returns the indexes of those that fail.
 func compileAll(o *gateway.Outcome) (unusable []int) {
 	if o.Err != nil {
 		return nil
@@ -161,7 +163,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
 	for i := range outcomes {
 		report := outcomes[i].Report
-		report.API.LoadedAt = nil // the same documents give the same report
+		report.API.LoadedAt = nil // so that the same documents give the same report
 		all.APIs = append(all.APIs, report)
 	}
 	e := json.NewEncoder(printable{p.stdout})
@@ -169,7 +171,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 	return e.Encode(all)
 }
 
-// count writes a number of things.
+// count formats a number with a noun.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -29,20 +29,20 @@ func (p *program) demoCommand() *cobra.Command {
 	d := &demonstration{program: p}
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "A sample legacy service and the gateway in front of it, nothing to set up",
+		Short: "Run a sample legacy service with the gateway in front of it, without any setup",
 		Long: `Demo starts a small "legacy" order service with an OpenAPI document, writes the configuration for it, starts the
 gateway, makes one call through /mcp and shows what went over the wire. Then it serves until Ctrl-C, so that you
-can connect a client of your own. Everything listens on loopback and is gone when it ends.
+can connect a client of your own. Everything listens on loopback, and nothing remains when it ends.
 
-With --auth it also starts an authorization server, and the gateway asks for tokens: reading needs one scope, changing
-another, so that you see a whole login and a client that asks for more.`,
+With --auth it also starts an authorization server, and the gateway requires tokens: reading needs one scope, writing
+another, so that you see a complete login and a client that requests more scopes.`,
 		Args: noArguments,
 	}
-	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; a free port is taken if it is in use and was not given")
+	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; if the default is in use, a free port is used instead")
 	c.Flags().StringVar(&d.upstream, "upstream", "127.0.0.1:0", "address of the sample service")
 	c.Flags().BoolVar(&d.once, "once", false, "end after the call")
 	c.Flags().BoolVar(&d.serviceOnly, "service-only", false, "only serve the sample service, at --upstream")
-	c.Flags().BoolVar(&d.auth, "auth", false, "ask for tokens, and start an authorization server that gives them")
+	c.Flags().BoolVar(&d.auth, "auth", false, "require tokens, and start an authorization server that issues them")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		d.fixed = c.Flags().Changed("listen")
 		if err := d.checkLoopback(c); err != nil && !d.serviceOnly {
@@ -61,10 +61,10 @@ type demonstration struct {
 	once, serviceOnly bool
 	auth              bool
 
-	issuer *authtest.Server // with auth
-	token  string           // for a client that can't log in
+	issuer *authtest.Server // with --auth
+	token  string           // for clients without OAuth
 
-	seen atomic.Pointer[string] // the last request that reached the service
+	seen atomic.Pointer[string] // the last request that the service received
 }
 
 func (d *demonstration) run(ctx context.Context) (err error) {
@@ -147,7 +147,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return s.run(ctx)
 }
 
-// configuration writes the file that a platform engineer would write.
+// configuration returns the configuration that an operator would write.
 func configuration(listen, base string) string {
 	return fmt.Sprintf(`server:
   listen: %q
@@ -168,7 +168,8 @@ apis:
 `, listen, base, demo.DocumentPath)
 }
 
-// free returns the address, or one with a free port if its port is taken and nobody insisted on it.
+// free returns the address, or one with a free port if the port is in use and was not requested
+// explicitly.
 func (d *demonstration) free(ctx context.Context, address string) (string, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
@@ -181,11 +182,11 @@ func (d *demonstration) free(ctx context.Context, address string) (string, error
 	return l.Addr().String(), l.Close()
 }
 
-// show prints the tools, makes one call over HTTP, and tells how to connect.
+// show prints the tools, makes one call over HTTP, and shows how to connect.
 func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server) error {
 	status := g.Status()
 	api := status.APIs[0]
-	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d mistakes repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
+	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d problems repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
 	for _, p := range g.Plans() {
 		d.say("   %-20s %-6s %-30s %s%s", p.Tool.Name, p.Tool.Operation.Method, p.Tool.Operation.Path, d.scopes(p), p.Tool.Title)
 	}
@@ -203,9 +204,9 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 		return err
 	}
 	if seen := d.seen.Load(); seen != nil {
-		d.say("\n   The service saw:\n\n%s", indent(*seen))
+		d.say("\n   The service received:\n\n%s", indent(*seen))
 	}
-	d.say("   The client got:\n\n%s", indent(result.text))
+	d.say("   The client received:\n\n%s", indent(result.text))
 	step, inspector, curl := 5, "", ""
 	if d.auth {
 		step = 6
@@ -228,13 +229,13 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 	return nil
 }
 
-// reply is what came back of a call.
+// reply is the response to a call.
 type reply struct {
 	status, challenge string
 	text              string // the body, indented
 }
 
-// post makes a tools/call as a client of the newest revision does. An empty token is not sent.
+// post sends a tools/call like a client of the newest revision. An empty token is not sent.
 func post(ctx context.Context, url, token, tool string, arguments json.RawMessage) (*reply, error) {
 	revision := gateway.Revisions()[0]
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
@@ -274,7 +275,8 @@ func post(ctx context.Context, url, token, tool string, arguments json.RawMessag
 	return &reply{resp.Status, resp.Header.Get("WWW-Authenticate"), b.String() + "\n"}, nil
 }
 
-// observe keeps what the service saw of a request. The key is the gateway's secret and not shown.
+// observe records the request that the service received, without the key, which is the gateway's
+// secret.
 func (d *demonstration) observe(r *http.Request) {
 	var b strings.Builder
 	header := r.Header.Clone()
@@ -293,7 +295,7 @@ func (d *demonstration) awaitEnd(ctx context.Context) {
 	for {
 		select {
 		case sig := <-d.signals:
-			if sig != syscall.SIGHUP { // there is nothing to read anew
+			if sig != syscall.SIGHUP { // there is nothing to reload
 				return
 			}
 		case <-ctx.Done():

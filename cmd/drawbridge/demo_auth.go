@@ -16,7 +16,7 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// demoScopes are what the demo's tools need; demoAuth says which needs which.
+// demoScopes are the scopes of the demo's tools; demoAuth assigns them.
 func demoScopes() []authtest.Scope {
 	return []authtest.Scope{
 		{Name: "orders:read", Description: "see orders, stock and customers"},
@@ -25,7 +25,7 @@ func demoScopes() []authtest.Scope {
 	}
 }
 
-// demoAuth is the part of the configuration that asks for tokens.
+// demoAuth is the part of the configuration that requires tokens.
 const demoAuth = `auth:
   issuers:
     - issuer: %s
@@ -44,33 +44,36 @@ rules:
     set: {scopes: [orders:admin]}
 `
 
-// demoTokenLife is how long the demo's tokens live.
+// demoTokenLife is the lifetime of the demo's tokens.
 const demoTokenLife = time.Hour
 
-// demoIssuer is where the authorization server listens if nobody else does: clients remember the address.
+// demoIssuer is the preferred address of the authorization server, fixed because clients remember
+// it.
 const demoIssuer = "127.0.0.1:8081"
 
-// startIssuer starts the authorization server for the gateway at an address.
+// startIssuer starts the authorization server for a gateway address.
 func (d *demonstration) startIssuer(listen string) (*authtest.Server, error) {
 	resource := "http://" + listen + "/mcp"
 	o := authtest.Options{
 		Address: demoIssuer,
 		Scopes:  demoScopes(), DefaultScopes: []string{"orders:read"},
 		Resources: []string{resource}, DefaultResource: resource,
-		// With refresh tokens, clients of the TypeScript SDK v1 would not ask for more scopes, which is what there is to see.
+		// With refresh tokens, clients of the TypeScript SDK v1 would not request more scopes,
+		// which the demo is to show.
 		NoRefreshTokens: true, AccessLife: demoTokenLife,
-		UnknownClients: true, // editors name themselves by a document on the Internet, and clients outlive the demo
+		UnknownClients: true, // editors identify themselves by a metadata document on the Internet, and outlive the demo
 		Logger:         slog.New(slog.NewTextHandler(d.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	s, err := authtest.Start(o)
-	if err != nil { // most likely the port is taken
+	if err != nil { // most likely the port is in use
 		o.Address = ""
 		s, err = authtest.Start(o)
 	}
 	return s, err
 }
 
-// checkLoopback refuses to offer the gateway to others: nobody needs a token, and whoever reaches the demo's login gets one.
+// checkLoopback rejects other addresses than loopback: no token is required, and the demo's login
+// is open to everybody.
 func (d *demonstration) checkLoopback(c *cobra.Command) error {
 	host, _, err := net.SplitHostPort(d.listen)
 	if err != nil {
@@ -86,7 +89,8 @@ func (d *demonstration) checkLoopback(c *cobra.Command) error {
 	return usageError{fmt.Errorf("demo: --listen %q is not loopback: %s; to serve others, write a configuration and use serve", d.listen, why), c}
 }
 
-// showAuth calls with no token, with a token, and with one that lacks a scope, and tells how to log in.
+// showAuth calls without a token, with a token, and with one that lacks a scope, and shows how to
+// log in.
 func (d *demonstration) showAuth(ctx context.Context, url, tool string, arguments json.RawMessage) (*reply, error) {
 	none, err := post(ctx, url, "", tool, arguments)
 	if err != nil {
@@ -106,31 +110,31 @@ func (d *demonstration) showAuth(ctx context.Context, url, tool string, argument
 	if err != nil {
 		return nil, err
 	}
-	d.say("\n   Without a token the answer tells a client where to get one:\n\n%s", indent(none.status+"\nWWW-Authenticate: "+none.challenge))
-	d.say("   With a token for orders:read it is answered, see below. %s needs more; the answer tells a client what to ask for:\n\n%s",
+	d.say("\n   Without a token, the response tells a client where to get one:\n\n%s", indent(none.status+"\nWWW-Authenticate: "+none.challenge))
+	d.say("   With a token for orders:read it succeeds, see below. %s needs another scope; the response tells a client which one to request:\n\n%s",
 		higher, strings.TrimSuffix(indent(refused.status+"\nWWW-Authenticate: "+refused.challenge), "\n"))
 	return good, nil
 }
 
-// sayLogin tells how to log in.
+// sayLogin explains how to log in.
 func (d *demonstration) sayLogin() {
-	d.say(`5. Log in. The authorization server is %s: it registers any client and asks you on a page, without a password.
+	d.say(`5. Log in. The authorization server is %s: it registers any client, and asks for your consent on a page, without a password.
 
-   A client that can log in does so by itself: Claude Code, VS Code, the window of MCP Inspector. Allow orders:read and
-   list orders, then place one: the client asks again, for orders:write, and the page tells what is new.
+   A client that supports OAuth logs in by itself: Claude Code, VS Code, the web interface of MCP Inspector. Allow
+   orders:read and list orders, then place one: the client asks again, for orders:write, and the page shows what is new.
 
-   For others here is a token for orders:read, good for an hour:
+   For other clients, here is a token for orders:read, valid for an hour:
 
 TOKEN=%s
 `, d.issuer.Issuer(), d.token)
 }
 
-// scopes is what a tool needs, as a column.
+// scopes formats the scopes that a tool requires as a column.
 func (d *demonstration) scopes(p *gateway.Plan) string {
 	if !d.auth {
 		return ""
 	}
-	scopes := p.Scopes[0] // the demonstration's rules name one set
+	scopes := p.Scopes[0] // the demo's rules name one set
 	if len(scopes) == 0 {
 		return fmt.Sprintf("%-13s", "orders:read") // the default
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// interruptible lets a signal end a command that serves nothing, whichever of those that the program listens for. The
-// command is told first; the next signal does not wait for it. The exit code is what a shell gives to one that was killed.
+// interruptible makes a signal end a command that does not serve. The context of the command is
+// canceled first; a second signal does not wait for it. The exit code is that of a process killed
+// by the signal.
 func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		c.SetContext(ctx)
 		ended := make(chan struct{})
-		var err error // after ended
+		var err error // set when ended is closed
 		go func() {
 			defer close(ended)
 			err = run(c, args)
@@ -39,16 +40,17 @@ func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*
 	}
 }
 
-// interruptGrace is how long a command that was interrupted may take to end. Some of what it waits for knows nothing of a context, such as the
-// other end of a named pipe.
+// interruptGrace is the time that an interrupted command has to end. Some of its waits do not
+// observe a context, such as opening a named pipe.
 const interruptGrace = time.Second
 
-// number is that of a signal; all that the program listens for have one.
+// number returns the number of a signal; all signals that the program handles have one.
 func number(sig os.Signal) syscall.Signal {
 	n, _ := sig.(syscall.Signal)
 	return n
 }
 
-// letGo gives the signals that end the program back to the system, for which one is enough. It is called when nobody listens for them any more: what is
-// left to do then, such as to write the last lines of a log, may wait for a disk or a reader.
-func letGo() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
+// resetSignals restores the default handling of the signals that end the program. It is called when
+// they are no longer received: the remaining work, such as writing the last log lines, may wait for
+// a disk or a reader.
+func resetSignals() { signal.Reset(os.Interrupt, syscall.SIGTERM) }

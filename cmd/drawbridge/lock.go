@@ -21,25 +21,25 @@ func (p *program) lockCommand() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "lock --config FILE",
-		Short: "Approve the tools as they are now: write the file of tools.lock",
-		Long: `Lock reads all documents and writes the file that tools.lock of the configuration names: for each tool its method and
-path, and digests of its words and schemas, of its requests (server, places and forms of the arguments), of its access (tags,
-security requirements, trusted extensions), and of what is said of its answers. A gateway with tools.lock serves what the file has, as the file has it: a tool that
-is new, or that is another in any of these, is held back until it is approved here.
+		Short: "Approve the current tools: write the file of tools.lock",
+		Long: `Lock reads all documents and writes the file that is configured as tools.lock: for each tool its method and path, and
+digests of its texts and schemas, of its requests (server, location and encoding of the arguments), of its access (tags,
+security requirements, trusted extensions), and of its documented responses. A gateway with tools.lock serves only the tools
+in the file: a tool that is new, or has changed in any of these, is held back until it is approved by this command.
 
-It prints what it approves. Keep the file beside the configuration, under version control, and look at what changes.
-An API that can't be read keeps what was approved of it. A running gateway takes the new file over by itself.
+It prints what it approves. Keep the file beside the configuration, under version control, and review the changes.
+An API that can't be read keeps its earlier approvals. A running gateway reloads the file when it changes.
 
-A new version of drawbridge may publish schemas in another form: ask it with --check before you put it into use.
+A new version of drawbridge may publish schemas in another form: run it with --check before you deploy it.
 
-Exit codes: 0; with --check 1 when anything differs, and nothing is written; 1 when an API can't be read; 2 on bad usage or
-configuration.`,
+Exit codes: 0 on success; 1 with --check if anything differs, and nothing is written; 1 if an API can't be read; 2 on bad
+usage or configuration.`,
 		Example: `  drawbridge lock --config drawbridge.yaml --check
   drawbridge lock --config drawbridge.yaml && git diff drawbridge.lock`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&check, "check", false, "write nothing, and exit with 1 when anything differs")
-	c.Flags().StringVar(&file, "file", "", "the file (default: tools.lock of the configuration)")
+	c.Flags().BoolVar(&check, "check", false, "write nothing, and exit with 1 if anything differs")
+	c.Flags().StringVar(&file, "file", "", "file to write (default: tools.lock of the configuration)")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
@@ -65,19 +65,19 @@ configuration.`,
 		now, failed := p.approvable(g.Lock(), before, outcomes)
 		changes := changesOf(before, now)
 		old := before.Unknown() != ""
-		keep := old && failed // what was approved of the API that can't be read has no place in a new file
+		keep := old && failed // the approvals of an API that can't be read do not fit a new file version
 		if old {
-			fmt.Fprintf(p.stderr, "%s: is of version %d, which does not approve %s as this version of drawbridge does: what changed of these since it was written can't be told\n",
+			fmt.Fprintf(p.stderr, "%s: is of version %d, which does not approve %s as this version of drawbridge does: changes of these since it was written are unknown\n",
 				file, before.Version, before.Unknown())
 		}
 		if err := p.printChanges(changes, len(now.Tools())); err != nil {
 			return err
 		}
 		if keep {
-			fmt.Fprintf(p.stderr, "%s: is left as it is, since not all APIs could be read\n", file)
+			fmt.Fprintf(p.stderr, "%s: is not changed, because not all APIs could be read\n", file)
 		}
 		if !check && !keep && (len(changes) > 0 || old || !exists(file)) {
-			if err := c.Context().Err(); err != nil { // who stops the command approves nothing
+			if err := c.Context().Err(); err != nil { // an interrupted command approves nothing
 				return err
 			}
 			if err := replaceFile(file, now.Encode()); err != nil {
@@ -92,19 +92,20 @@ configuration.`,
 	return c
 }
 
-// approvable returns what can be approved: the tools of all APIs that were read, and of the others what was approved before.
+// approvable returns the tools to approve: those of all APIs that were read, and the earlier
+// approvals of the others.
 func (p *program) approvable(now, before *config.Lock, outcomes []gateway.Outcome) (_ *config.Lock, failed bool) {
 	read := map[string]bool{}
 	for _, o := range outcomes {
 		if o.Err != nil {
-			fmt.Fprintf(p.stderr, "%s: can't be read, and keeps what was approved of it: %v\n", o.Name, o.Err)
+			fmt.Fprintf(p.stderr, "%s: can't be read, and keeps its earlier approvals: %v\n", o.Name, o.Err)
 			failed = true
 			continue
 		}
 		read[o.Name] = true
 	}
 	tools := now.Tools()
-	if failed { // of which API a tool was may not be known by its name
+	if failed { // the name of a tool may not reveal its API
 		for _, t := range before.Tools() {
 			if _, known := now.Of(t.Name); !known && !read[t.API] {
 				tools = append(tools, t)
@@ -114,14 +115,14 @@ func (p *program) approvable(now, before *config.Lock, outcomes []gateway.Outcom
 	return config.NewLock(tools), failed
 }
 
-// change is what differs of one tool.
+// change is a difference of one tool.
 type change struct {
-	what string // added, changed, removed, renamed
+	what string // added, changed, removed or renamed
 	tool config.LockedTool
 	how  string
 }
 
-// changesOf lists what now has that before had not, and the other way round, by name.
+// changesOf returns the differences between two locks, by name.
 func changesOf(before, now *config.Lock) []change {
 	var changes []change
 	renamed := map[string]bool{}
@@ -175,7 +176,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// replaceFile puts a file in the place of another, whole or not at all, also if the machine fails. A link stays one, and leads to the new file.
+// replaceFile replaces a file atomically, also if the machine fails. A symbolic link is kept, and
+// its target replaced.
 func replaceFile(file string, text []byte) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
@@ -186,10 +188,10 @@ func replaceFile(file string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	if err == nil {
-		err = f.Chmod(0o644) // it is read by all who read the configuration, and holds no secret
+		err = f.Chmod(0o644) // readable like the configuration, and without secrets
 	}
 	if err == nil {
-		err = f.Sync() // else the new name may lead to nothing yet, and a gateway without its lock doesn't start
+		err = f.Sync() // otherwise the new name may have no content after a crash, and a gateway without its lock doesn't start
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

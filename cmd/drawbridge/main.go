@@ -1,4 +1,4 @@
-// Command drawbridge puts an MCP server in front of REST services that have an OpenAPI document.
+// Command drawbridge serves REST services that have an OpenAPI document as MCP tools.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // conditions may name time zones, and an image has no files of them
+	_ "time/tzdata" // conditions may use time zones, and the image has no files of them
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +27,7 @@ var (
 const (
 	exitOK    = 0
 	exitFail  = 1 // failure while running; check: an API can't be served
-	exitUsage = 2 // bad usage or a bad configuration
+	exitUsage = 2 // bad usage or an invalid configuration
 	// 128 and the number of the signal: check, tools or call was interrupted
 )
 
@@ -37,34 +37,34 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr, signals))
 }
 
-// program is what the commands share.
+// program is the state that the commands share.
 type program struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
-	terminal       io.Writer        // standard error as it is, for those who look at it while the program works
+	terminal       io.Writer        // standard error unfiltered, for progress on a terminal
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 	accept         bool             // --accept
 }
 
-// run is the whole program with its surroundings as parameters, so that tests can run it.
+// run is the whole program with its environment as parameters, for tests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
 	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, terminal: stderr, signals: signals}
 	root := &cobra.Command{
 		Use:   "drawbridge",
-		Short: "An MCP gateway in front of REST services that have an OpenAPI document",
+		Short: "An MCP gateway for REST services with an OpenAPI document",
 		Long: `drawbridge reads OpenAPI documents, makes an MCP tool of each operation, and serves the tools at /mcp.
-Each tools/call becomes one HTTP request to the service behind; nothing has to change there.
+Each tools/call becomes one HTTP request to the service behind it; the service needs no changes.
 
 Begin with:
-  drawbridge demo                                         see it work, nothing to set up
-  drawbridge check https://orders.internal/openapi.json   what would become of a document
+  drawbridge demo                                         see it work, without any setup
+  drawbridge check https://orders.internal/openapi.json   see what would be served of a document
   drawbridge serve --config drawbridge.yaml               serve
 
 A configuration is a YAML file; the smallest one is a list of documents:
   - https://orders.internal/openapi.json
   - https://billing.internal/v2/swagger.yaml
-A document's URL or path may stand for a configuration everywhere.`,
+Commands accept the URL or path of a document instead of a configuration.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Version:           version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
@@ -101,8 +101,8 @@ A document's URL or path may stand for a configuration everywhere.`,
 	return exitFail
 }
 
-// usageError is an error of the one who started the program: exit code 2. The command, if any, is the one whose help
-// is recommended.
+// usageError is a usage or configuration error: exit code 2. The command, if any, is the one whose
+// help is suggested.
 type usageError struct {
 	error
 	command *cobra.Command
@@ -110,21 +110,21 @@ type usageError struct {
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitError ends the program with its code; everything has been said.
+// exitError ends the program with an exit code; everything has been printed.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// isUnknownCommand recognizes cobra's own refusal of a command, for which it has no type.
+// isUnknownCommand recognizes cobra's error for an unknown command, which has no type.
 func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command") }
 
-// configFlag gives a command --config, and a document as its first argument instead.
+// configFlag adds --config to a command, and accepts a document as its first argument instead.
 func (p *program) configFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL")
 }
 
-// location returns what the command works on, and the arguments that remain. after is how many arguments the
-// command has of its own.
+// location returns the configuration or document of the command, and the remaining arguments. after
+// is the number of the command's own arguments.
 func (p *program) location(c *cobra.Command, args []string, after int) (string, []string, error) {
 	location := p.config
 	if location == "" && len(args) > after {
@@ -139,7 +139,7 @@ func (p *program) location(c *cobra.Command, args []string, after int) (string, 
 	return location, args, nil
 }
 
-// strictHelp makes help for what does not exist bad usage; cobra's own help takes it for a success.
+// strictHelp makes help for an unknown command a usage error, which cobra treats as a success.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, help := range root.Commands() {
@@ -157,7 +157,8 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// noArguments refuses arguments of a command that takes none; cobra would call them unknown commands.
+// noArguments rejects arguments of a command that takes none; cobra would call them unknown
+// commands.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -165,7 +166,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[0]), c}
 }
 
-// load reads the configuration and prints its problems; errors end the program with exit code 2.
+// load loads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
 	c, problems := config.Load(location, p.getenv)
 	p.print(problems)

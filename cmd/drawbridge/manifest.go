@@ -16,10 +16,11 @@ import (
 	"drawbridge/config"
 )
 
-// registrySchema is the schema of server.json that the command writes for: its rules are those of check.
+// registrySchema is the schema of the server.json that the command writes, whose rules check
+// applies.
 const registrySchema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-// registryEntry is a server.json of the MCP registry, of a server that clients reach over HTTP.
+// registryEntry is a server.json of the MCP registry, for a server with an HTTP endpoint.
 type registryEntry struct {
 	Schema      string           `json:"$schema"`
 	Name        string           `json:"name"`
@@ -40,22 +41,22 @@ func (p *program) manifestCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manifest --config FILE",
 		Short: "Print the server.json for an MCP registry",
-		Long: `Manifest prints an entry for an MCP registry (server.json): where the gateway is reached, by server.public_url, and
-what it is called. The name is that of the host backwards, since registries ask for a proof that the domain is yours.
-Nothing is read but the configuration, and nothing is sent; mcp-publisher publishes it.
+		Long: `Manifest prints an entry for an MCP registry (server.json): the URL of the gateway, from server.public_url, and its
+name. The name is the reversed host name, since registries require a proof that the domain is yours. Only the
+configuration is read, and nothing is sent; mcp-publisher publishes the entry.
 
-What the gateway tells of its tools to who asks it is another thing: see server.manifest.
+For the list of tools that the gateway itself publishes, see server.manifest.
 
-Exit codes: 0, 2 on bad usage or configuration.`,
+Exit codes: 0 on success, 2 on bad usage or configuration.`,
 		Example: `  drawbridge manifest --config drawbridge.yaml > server.json
   drawbridge manifest --config drawbridge.yaml --name com.example/orders --version 1.4.0 --description "Orders and invoices"`,
 	}
 	p.configFlag(c)
-	c.Flags().StringVar(&entry.Name, "name", "", "name in the registry, namespace/name (default: the host backwards, /drawbridge)")
-	c.Flags().StringVar(&entry.Title, "title", "", "name for people")
-	c.Flags().StringVar(&entry.Description, "description", "", "what it is for, at most 100 characters")
-	c.Flags().StringVar(&entry.Version, "version", "", "version of the entry (default: that of the program)")
-	c.Flags().StringVar(&endpoint, "endpoint", "", "the endpoint of the configuration that the entry is for")
+	c.Flags().StringVar(&entry.Name, "name", "", "name in the registry, namespace/name (default: the reversed host name, /drawbridge)")
+	c.Flags().StringVar(&entry.Title, "title", "", "display name")
+	c.Flags().StringVar(&entry.Description, "description", "", "description, at most 100 characters")
+	c.Flags().StringVar(&entry.Version, "version", "", "version of the entry (default: version of the program)")
+	c.Flags().StringVar(&endpoint, "endpoint", "", "endpoint of the configuration that the entry describes")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
@@ -81,15 +82,15 @@ Exit codes: 0, 2 on bad usage or configuration.`,
 	return c
 }
 
-// complete fills in what no flag has given.
+// complete fills in the fields that no flag has set.
 func (e *registryEntry) complete(c *config.Config, endpoint string) error {
 	u := c.Server.PublicURL
 	if u == nil {
-		return errors.New("server.public_url: give the URL under which clients reach the gateway; an entry without it says nothing")
+		return errors.New("server.public_url: set the URL at which clients reach the gateway; the entry needs it")
 	}
 	host := u.URL().Hostname()
 	if _, err := netip.ParseAddr(host); u.URL().Scheme != "https" || err == nil || !strings.Contains(host, ".") {
-		return fmt.Errorf("server.public_url: registries list https URLs of public names, not %q", u)
+		return fmt.Errorf("server.public_url: registries accept only https URLs with a public host name, not %q", u)
 	}
 	resource, short := c.Resource(), "drawbridge"
 	if endpoint != "" {
@@ -115,7 +116,7 @@ var (
 	versionRange = regexp.MustCompile(`^[\^~<>=]|[*|]|(^|\.)[xX](\.|$)| - `)
 )
 
-// check holds the entry against the registry's rules, and returns every one that is broken.
+// check validates the entry against the registry's rules, and returns all violations.
 func (e *registryEntry) check() error {
 	var errs []error
 	wrong := func(flag, format string, args ...any) {

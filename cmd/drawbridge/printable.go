@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// printable is a terminal that documents are shown on. Their paths and names come from strangers, so characters with which a
-// terminal can be made to lie become U+FFFD: those that control it, that turn the text around them, and that nobody sees (S8).
+// printable is a writer for texts from documents. Their paths and names are untrusted, so it
+// replaces characters that can make a terminal mislead by U+FFFD: control, bidirectional and
+// invisible ones (S8).
 type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// progress tells a person that a command is still at work, from its second second on.
+// progress shows on a terminal that a command is still running, from its second second on.
 type progress struct {
-	w         io.Writer // nil: nobody is looking
+	w         io.Writer // nil if not on a terminal
 	done, all atomic.Int64
 	quit      chan struct{}
 	running   sync.WaitGroup
 	once      sync.Once
 }
 
-// newProgress starts it on standard error, if that is a terminal. It ends with stop.
+// newProgress starts the display on standard error, if that is a terminal. It must be ended by
+// stop.
 func newProgress(stderr io.Writer) *progress {
 	p := &progress{quit: make(chan struct{})}
 	if f := terminalOf(stderr); f != nil {
@@ -27,7 +28,7 @@ func newProgress(stderr io.Writer) *progress {
 	return p
 }
 
-// loaded is for gateway.Options.Progress.
+// loaded implements gateway.Options.Progress.
 func (p *progress) loaded(done, all int) {
 	p.all.Store(int64(all))
 	for old := p.done.Load(); old < int64(done) && !p.done.CompareAndSwap(old, int64(done)); old = p.done.Load() {

@@ -12,7 +12,7 @@ import (
 	"drawbridge/config"
 )
 
-// readyTimeout is how long a gateway may take to say that it is ready. It answers from memory.
+// readyTimeout is the timeout of the probe, which the gateway answers from memory.
 const readyTimeout = 2 * time.Second
 
 func (p *program) readyCommand() *cobra.Command {
@@ -20,20 +20,21 @@ func (p *program) readyCommand() *cobra.Command {
 	var address string
 	c := &cobra.Command{
 		Use:   "ready --config FILE",
-		Short: "Tell whether the gateway that runs here with that configuration is ready",
-		Long: `Ready asks the admin listener (admin.listen) for /readyz, as probes do. It is for engines that check a container by a
-program inside of it, such as Docker: the image has no shell and no curl. Kubernetes asks by itself.
+		Short: "Check whether the gateway that runs here with a configuration is ready",
+		Long: `Ready sends a readiness probe (/readyz) to the admin listener (admin.listen). It is for container engines whose health
+checks run a program in the container, such as Docker: the image has no shell and no curl. Kubernetes sends probes itself.
 
-The gateway listens where it began to, whatever the file says now. A file that can't be used any more is no reason not to be
-ready: its admin.listen is asked all the same, or, where not even that can be read, the default. With --address no file is read.
+A running gateway keeps its address when the file changes. An invalid file does not make it unready: its admin.listen is
+used nevertheless or, if even that can't be read, the default. With --address no file is read.
 
-Exit codes: 0 ready (with --alive: alive), 1 not, 2 on bad usage, and where nobody answers and the configuration is bad.`,
+Exit codes: 0 if ready (with --alive: alive), 1 if not, 2 on bad usage, or if there is no response and the configuration is
+invalid.`,
 		Example: `  drawbridge ready --config /etc/drawbridge/drawbridge.yaml
   drawbridge ready --address localhost:9090`,
 	}
 	p.configFlag(c)
-	c.Flags().StringVar(&address, "address", "", "host:port of the admin listener, in the place of what the configuration says")
-	c.Flags().BoolVar(&alive, "alive", false, "ask for /healthz: whether the process answers at all")
+	c.Flags().StringVar(&address, "address", "", "host:port of the admin listener, instead of that of the configuration")
+	c.Flags().BoolVar(&alive, "alive", false, "request /healthz instead: whether the process responds at all")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		listen := config.Address(address)
 		var problems config.Problems
@@ -52,14 +53,14 @@ Exit codes: 0 ready (with --alive: alive), 1 not, 2 on bad usage, and where nobo
 		if alive {
 			path = "/healthz"
 		}
-		status, err := ask(c.Context(), "http://"+local(listen)+path)
+		status, err := probe(c.Context(), "http://"+local(listen)+path)
 		switch {
 		case err != nil && problems.Err() != nil:
 			p.print(problems)
-			fmt.Fprintf(p.stderr, "drawbridge: %v; if a gateway runs with an earlier configuration, give its admin.listen with --address\n", err)
+			fmt.Fprintf(p.stderr, "drawbridge: %v; if the gateway runs with an earlier configuration, give its admin.listen with --address\n", err)
 			return exitError(exitUsage)
 		case err != nil && address == "":
-			return fmt.Errorf("%w; if it runs since before admin.listen was changed, give the earlier one with --address", err)
+			return fmt.Errorf("%w; if admin.listen was changed since the gateway was started, give the earlier one with --address", err)
 		case err != nil:
 			return err
 		}
@@ -72,8 +73,8 @@ Exit codes: 0 ready (with --alive: alive), 1 not, 2 on bad usage, and where nobo
 	return c
 }
 
-// adminListen returns where the gateway that runs with a configuration may listen, and what is wrong with the configuration: it may
-// have been changed since the gateway read it.
+// adminListen returns the likely address of the running gateway's admin listener, and the problems
+// of the configuration, which may have been changed since the gateway has read it.
 func (p *program) adminListen(location string) (config.Address, config.Problems) {
 	cfg, problems := config.Load(location, p.getenv)
 	if cfg != nil {
@@ -85,7 +86,8 @@ func (p *program) adminListen(location string) (config.Address, config.Problems)
 	return config.DefaultAdminListen(), problems
 }
 
-// local is the address at which a listener is reached from the machine that it is on: one for all addresses at loopback.
+// local returns the address at which a listener is reached from the same machine: loopback if it
+// listens on all addresses.
 func local(a config.Address) string {
 	if ip := net.ParseIP(a.Host()); a.Host() == "" || ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("localhost", a.Port())
@@ -93,15 +95,15 @@ func local(a config.Address) string {
 	return a.String()
 }
 
-// ask returns what the status of the answer is called.
-func ask(ctx context.Context, url string) (string, error) {
+// probe returns the status text of the response.
+func probe(ctx context.Context, url string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return "", err
 	}
-	// No proxy: the gateway is here.
+	// No proxy: the gateway is on the same machine.
 	transport := &http.Transport{DisableKeepAlives: true}
 	defer transport.CloseIdleConnections()
 	resp, err := transport.RoundTrip(r)

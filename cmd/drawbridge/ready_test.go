@@ -51,10 +51,10 @@ func TestReady(t *testing.T) {
 	}
 	closed.Close()
 	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: [{spec: openapi.yaml}]}`, closed.Addr())})
-	asked(exitFail, "connection refused; if it runs since before admin.listen was changed, give the earlier one with --address\n")
+	asked(exitFail, "connection refused; if admin.listen was changed since the gateway was started, give the earlier one with --address\n")
 	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: []}`, closed.Addr())})
 	asked(exitUsage, "here.yaml:1:")
-	asked(exitUsage, "connection refused; if a gateway runs with an earlier configuration, give its admin.listen with --address\n")
+	asked(exitUsage, "connection refused; if the gateway runs with an earlier configuration, give its admin.listen with --address\n")
 	s.write(map[string]string{"here.yaml": fmt.Sprintf(`{admin: {listen: %q}, apis: [{spec: openapi.yaml}]}`, address)})
 
 	s.signals <- syscall.SIGTERM // which is told at once, and serves on for a while

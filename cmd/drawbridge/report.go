@@ -12,12 +12,12 @@ import (
 	"drawbridge/gateway"
 )
 
-// mostOfOneCode is how many problems of one kind are printed without --verbose: a generated document has the same
-// mistake a thousand times, and a few are enough to find where it is made.
+// mostOfOneCode is the number of problems of one kind that are printed without --verbose: a
+// generated document has the same mistake a thousand times, and a few suffice to find its cause.
 const mostOfOneCode = 5
 
-// reportText writes load reports for people: a line for each API, below it the kinds of what there is to say, below each
-// the places as file:line:col. The first error of writing is kept.
+// reportText writes load reports for people: a line for each API, below it the kinds of findings,
+// below each the positions as file:line:col. It keeps the first write error.
 type reportText struct {
 	w   io.Writer
 	err error
@@ -30,7 +30,8 @@ func (t *reportText) printf(format string, args ...any) {
 	}
 }
 
-// outcome writes what became of an API. unusable are places of operations whose calls can't work.
+// outcome writes the load result of an API. unusable are the indexes of operations whose calls
+// can't work.
 func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	if o.Err != nil {
 		t.printf("%s: can't be served: %v\n", o.Name, o.Err)
@@ -54,7 +55,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 		return
 	}
 	if a.Webhooks+a.Callbacks > 0 {
-		t.printf("  %s, %s: requests that the service makes are no tools\n", count(a.Webhooks, "webhook"), count(a.Callbacks, "callback"))
+		t.printf("  %s, %s: not exposed as tools\n", count(a.Webhooks, "webhook"), count(a.Callbacks, "callback"))
 	}
 	t.renamed(o)
 	t.problems(o)
@@ -66,17 +67,17 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	}
 }
 
-// passedOver writes the files of directories that are no documents.
+// passedOver writes the files of directories that are not OpenAPI documents.
 func (t *reportText) passedOver(files []string) {
 	if t.quiet {
 		return
 	}
 	for _, file := range files {
-		t.printf("%s: passed over: it has neither openapi nor swagger at its root; documents may refer to it\n", file)
+		t.printf("%s: ignored: it has neither openapi nor swagger at its root; documents may refer to it\n", file)
 	}
 }
 
-// clashes writes which names are not as stable as others.
+// clashes writes the names that depend on other documents.
 func (t *reportText) clashes(clashes []string) {
 	if t.quiet {
 		return
@@ -86,7 +87,7 @@ func (t *reportText) clashes(clashes []string) {
 	}
 }
 
-// prompts writes what keeps prompts from being had.
+// prompts writes the problems of prompts.
 func (t *reportText) prompts(problems []string) {
 	for _, problem := range problems {
 		t.printf("%s\n", problem)
@@ -108,7 +109,7 @@ func (t *reportText) skipped(o *gateway.Outcome) {
 	}
 }
 
-// renamed counts what is no problem, but makes tools differ from the document.
+// renamed counts the names that differ from the document, which is not a problem.
 func (t *reportText) renamed(o *gateway.Outcome) {
 	for _, code := range []string{"tool-renamed", "argument-renamed"} {
 		n := 0
@@ -134,7 +135,7 @@ func (t *reportText) renamed(o *gateway.Outcome) {
 	}
 }
 
-// problems writes what is wrong with the document, the most frequent kind first.
+// problems writes the problems of the document, the most frequent kind first.
 func (t *reportText) problems(o *gateway.Outcome) {
 	touched := map[string]int{}
 	for _, op := range o.Report.Operations {
@@ -163,7 +164,7 @@ func (t *reportText) problems(o *gateway.Outcome) {
 	}
 }
 
-// shortList ends a list after a few entries.
+// shortList truncates a list after a few entries.
 type shortList struct {
 	t            *reportText
 	all, printed int
@@ -172,7 +173,7 @@ type shortList struct {
 func (t *reportText) list(all int) *shortList { return &shortList{t: t, all: all} }
 
 func (l *shortList) next() bool {
-	// One line more is no longer than the line that would say so.
+	// One more line is no longer than the line that would replace it.
 	if !l.t.verbose && l.printed >= mostOfOneCode && l.all > mostOfOneCode+1 {
 		return false
 	}
@@ -216,14 +217,14 @@ func (t *reportText) table(o *gateway.Outcome) {
 	access.print(t.w, "  ")
 }
 
-// selectors writes which selectors of the configuration match nothing.
+// selectors writes the selectors of the configuration that match nothing.
 func (t *reportText) selectors(problems config.Problems) {
 	for _, problem := range problems {
 		t.printf("%s\n", problem)
 	}
 }
 
-// heldBack lists tools that nobody has approved.
+// heldBack lists tools that are not approved.
 func (t *reportText) heldBack(o *gateway.Outcome) {
 	n := o.Report.API.Fates.HeldBack
 	if n == 0 {

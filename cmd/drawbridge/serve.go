@@ -228,7 +228,7 @@ func (s *server) run(ctx context.Context) error {
 	group.Go(func() error {
 		sig := s.await(groupCtx)
 		s.drain(sig, public, admin, func() { cancelCalls(gateway.ErrEnding) })
-		letGo()
+		resetSignals()
 		cancelCalls(nil)
 		cancel(nil)
 		return nil
@@ -269,7 +269,7 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 			select {
 			case sig := <-s.signals:
 				if sig != syscall.SIGHUP {
-					letGo()
+					resetSignals()
 					stop()
 					s.log.Warn("ending at once", "signal", sig.String())
 				}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// serverErrors takes what net/http has to say, by its weight: it has one logger for a panic, for a system that has no file
-// descriptors left, and for a scanner that speaks no TLS.
+// serverErrors logs the messages of net/http with a level: it uses one logger for panics, for a
+// lack of file descriptors, and for clients that speak no TLS.
 type serverErrors struct{ log *slog.Logger }
 
 func (e serverErrors) logger() *log.Logger { return log.New(e, "", 0) }

@@ -23,7 +23,7 @@ func (p *program) stdioCommand() *cobra.Command {
 		Use:   "stdio [--config FILE | DOCUMENT]",
 		Short: "Serve the tools on standard input and output, for a host that starts the program",
 		Long: `Stdio serves one MCP client that starts the program itself, such as a desktop application or an editor: messages on
-standard input and output, one in each line, logs on standard error. Tell the host the command, with absolute paths:
+standard input and output, one per line, logs on standard error. Configure the command in the host, with absolute paths:
 
   {
     "mcpServers": {
@@ -31,14 +31,14 @@ standard input and output, one in each line, logs on standard error. Tell the ho
     }
   }
 
-The configuration is that of serve, but nothing listens: no port for clients, none for operators. Nobody is asked for a
-token, since who starts the program may do all that it can; 'auth' and scopes have no effect. What rules say of single
-calls holds: a 'condition' sees a caller without a name and without claims. Secrets are best
-given as ${NAME} or ${file:PATH}, the former from the "env" of the host's entry.
+The configuration is that of serve, but there are no listeners, neither for clients nor for operators. No token is
+required, since the user that starts the program has all of its permissions anyway: 'auth' and scopes have no effect. Rules
+for single calls still apply: a 'condition' sees a caller without a subject and without claims. Secrets are best given as
+${NAME} or ${file:PATH}, the former from the "env" of the host's entry.
 
-Configuration and documents are watched and read anew as by serve. The end of the input, SIGTERM and SIGINT end the
+Configuration and documents are watched and reloaded as by serve. The end of the input, SIGTERM and SIGINT end the
 program when running calls have ended, at most server.drain_timeout later; a second signal ends it at once. SIGHUP
-reads everything anew.
+reloads everything.
 
 Exit codes: 0 after the end of the input or a signal, 1 on failure while running, 2 on bad usage or configuration.`,
 		Example: `  drawbridge stdio --config /etc/drawbridge/orders.yaml
@@ -47,7 +47,7 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
 	}
 	p.configFlag(c)
 	p.servingFlags(c)
-	c.Flags().StringVar(&endpoint, "endpoint", "", "serve the tools of this endpoint of the configuration alone")
+	c.Flags().StringVar(&endpoint, "endpoint", "", "serve only the tools of this endpoint of the configuration")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, cfg, problems, err := p.running(c, args)
 		if err != nil {
@@ -59,7 +59,8 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
 }
 
 func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg *config.Config, problems config.Problems, endpoint string) error {
-	// A host that has gone must not kill the program in the middle of a call: writing fails, and ends it in order.
+	// A host that has gone must not kill the program in the middle of a call: a failed write ends
+	// it in order.
 	signal.Ignore(syscall.SIGPIPE)
 	log, level := newLogger(p.stderr, cfg.Telemetry)
 	warn(log, problems)
@@ -110,12 +111,12 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	return refused(group.Wait())
 }
 
-// awaitEnd takes signals until ctx ends: the first closes stop, so that running calls end, the second cuts them. The end
-// of ctx closes stop too.
+// awaitEnd handles signals until ctx ends: the first closes stop, so that running calls end, the
+// second cancels them. The end of ctx closes stop too.
 func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *auditing, log *slog.Logger, stop chan<- struct{}, cut func()) {
-	var said sync.WaitGroup // a line of the log waits for who reads it; the next signal must not
-	defer said.Wait()
-	defer letGo()
+	var logging sync.WaitGroup // logging may block on its reader, which the next signal must not wait for
+	defer logging.Wait()
+	defer resetSignals()
 	for signals := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -131,11 +132,11 @@ func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *audi
 				continue
 			case signals == 0:
 				close(stop)
-				said.Go(func() { log.Info("draining", "signal", sig.String()) })
+				logging.Go(func() { log.Info("draining", "signal", sig.String()) })
 			default:
-				letGo()
+				resetSignals()
 				cut()
-				said.Go(func() { log.Warn("ending at once", "signal", sig.String()) })
+				logging.Go(func() { log.Warn("ending at once", "signal", sig.String()) })
 			}
 			signals++
 		}

@@ -22,8 +22,8 @@ import (
 	"drawbridge/config"
 )
 
-// tracing is the OpenTelemetry SDK, if an endpoint is configured. Without one the provider is nil and no span is
-// made at all.
+// tracing is the OpenTelemetry SDK, if an endpoint is configured. Otherwise the provider is nil and
+// no spans are created.
 type tracing struct {
 	provider trace.TracerProvider
 	sdk      *sdktrace.TracerProvider
@@ -38,14 +38,14 @@ func newTracing(ctx context.Context, t config.Telemetry, version string, log *sl
 		return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
 	}
 	sdk := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&toldExporter{SpanExporter: exporter, log: log}),
+		sdktrace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}),
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))),
 	)
 	return &tracing{provider: sdk, sdk: sdk}, nil
 }
 
-// shutdown sends what is left.
+// shutdown sends the remaining spans.
 func (t *tracing) shutdown(log *slog.Logger) {
 	if t.sdk == nil {
 		return
@@ -57,11 +57,12 @@ func (t *tracing) shutdown(log *slog.Logger) {
 	}
 }
 
-// cgroupShare is the part of the container's memory that becomes GOMEMLIMIT: what the runtime does not count has the rest.
+// cgroupShare is the part of the container's memory that becomes GOMEMLIMIT: the rest is for what
+// the runtime does not count.
 const cgroupShare = 0.9
 
-// limitMemory takes the limit of memory from the container, unless the operator has decided with GOMEMLIMIT. root is the
-// root of the file system.
+// limitMemory sets the memory limit from the container, unless GOMEMLIMIT is set. root is the root
+// of the file system.
 func limitMemory(getenv func(string) string, root string) {
 	if getenv("GOMEMLIMIT") != "" {
 		return
@@ -71,8 +72,9 @@ func limitMemory(getenv func(string) string, root string) {
 	}
 }
 
-// cgroupMemory returns the least limit of memory, in bytes, of the control group of the process and of those that it lies in; 0: there is
-// none. In a container the path of the group may be that of the host, of which the container sees the end alone: then the root's holds.
+// cgroupMemory returns the lowest memory limit, in bytes, of the control group of the process and
+// its ancestors; 0 if there is none. In a container the path of the group may be that of the host,
+// of which the container sees only the end: then the root's limit is used.
 func cgroupMemory(root string) (least int64) {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {

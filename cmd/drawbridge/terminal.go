@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// terminalOf returns the terminal that w is, nil if it is none: a file, a pipe, or the null device, which is a character device as well.
+// terminalOf returns the terminal that w is, or nil for a file, a pipe, or the null device, which
+// is a character device as well.
 func terminalOf(w io.Writer) *os.File {
 	f, ok := w.(*os.File)
 	if !ok {

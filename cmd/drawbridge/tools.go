@@ -17,9 +17,9 @@ func (p *program) toolsCommand() *cobra.Command {
 		Use:   "tools [--config FILE | DOCUMENT]",
 		Short: "Print the tools: name, method, path, title, estimated tokens",
 		Long: `Tools prints the catalog that clients would see. Tokens are estimated as a quarter of the bytes of a definition;
-their sum is what a client that shows all tools to its model pays on every request. The notes below the table tell what
-a call needs and how it reaches its service, with the setting that decides it. With --json they are in the _meta of each tool,
-which clients don't get.`,
+their sum is the cost of every request by a client that shows all tools to its model. The notes below the table show what a
+call requires and how it reaches its service, with the setting that determines it. With --json they are in the _meta of each
+tool, which clients do not get.`,
 		Example: `  drawbridge tools --config drawbridge.yaml
   drawbridge tools --json openapi.yaml | jq '.tools[].name'`,
 	}

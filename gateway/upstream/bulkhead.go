@@ -45,7 +45,7 @@ func newBulkhead(limit Bulkhead) *bulkhead {
 }
 
 var (
-	errQueueFull    = errors.New("as many calls are under way and wait as may be")
+	errQueueFull    = errors.New("too many calls are in flight and waiting")
 	errQueueTimeout = errors.New("no call ended while this one waited")
 )
 

@@ -68,7 +68,7 @@ func TestRoom(t *testing.T) {
 		for name := range done {
 			got = append(got, name)
 		}
-		want := []string{"a", "b", "f: as many calls are under way and wait as may be", "d: context canceled", "c",
+		want := []string{"a", "b", "f: too many calls are in flight and waiting", "d: context canceled", "c",
 			"e: no call ended while this one waited"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
