@@ -16,7 +16,7 @@ func TestReasons(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	reason := regexp.MustCompile(`(?:refuse\(|reason: )"([^"]+)"`)
+	reason := regexp.MustCompile(`(?:reject\(|reason: )"([^"]+)"`)
 	found := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
