@@ -21,7 +21,7 @@ const (
 	bucketRefill = 10 * time.Second
 )
 
-// limit is a token bucket. The zero value is full.
+// bucket is a token bucket. The zero value is full.
 type bucket struct {
 	used int       // tokens taken and not refilled
 	last time.Time // time up to which the refill is counted
@@ -122,7 +122,7 @@ type badTokenLimit struct {
 	buckets addressBuckets
 }
 
-// spend charges the verification of a request's token to the budget of its address. The returned
+// charge charges the verification of a request's token to the budget of its address. The returned
 // function undoes that, for a token that is valid or can't be verified.
 func (b *badTokenLimit) charge(r *http.Request, now time.Time) (giveBack func(), err error) {
 	if b == nil || r == nil {

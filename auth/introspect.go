@@ -233,7 +233,7 @@ func (g *Guard) introspect(ctx context.Context, i *issuer, c credential, now tim
 	return v, err
 }
 
-// spend charges a request to the budget of the caller's address, if that is known, and to that of
+// charge charges a request to the budget of the caller's address, if that is known, and to that of
 // the guard. The caller holds a.mu.
 func (g *Guard) charge(a *introspector, i *issuer, c credential, now time.Time) (netip.Addr, error) {
 	var address netip.Addr

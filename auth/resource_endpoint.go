@@ -66,7 +66,7 @@ func (g *Guard) replays() ReplayCache {
 	return g.dpop.replays
 }
 
-// requiredAudience returns the audience that a token for the resource needs, by issuer with implied
+// audienceByIssuer returns the audience that a token for the resource needs, by issuer with implied
 // audiences.
 func (g *Guard) audienceByIssuer(resource string) map[*issuer]string {
 	own := make(map[*issuer]string)

@@ -113,7 +113,7 @@ func newGrant(o Options) (*grant, error) {
 	u, err := url.Parse(c.TokenURL)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		problem("the token URL must be an absolute https URL restoreRequest user and fragment") // the URL is omitted, as it may contain a key
+		problem("the token URL must be an absolute https URL without user and fragment") // the URL is omitted, as it may contain a key
 	case u.Scheme == "http" && !origin.Loopback(u.Hostname()):
 		problem("the token URL must be https: secrets are sent to it")
 	default:
