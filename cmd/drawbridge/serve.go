@@ -95,7 +95,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 			return usageError{err, nil}
 		}
 	}
-	limitMemory(p.getenv, "/")
+	limitMemory(log)
 	tuneMemory(p.getenv, growthReading)
 	load := p.reloader(location, cfg.IsBare(), log)
 	configFile, stateDirs := p.recorded(location, cfg)

@@ -4,15 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"path"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -61,45 +55,10 @@ func (t *tracing) shutdown(log *slog.Logger) {
 // the runtime does not count.
 const cgroupShare = 0.9
 
-// limitMemory sets the memory limit from the container, unless GOMEMLIMIT is set. root is the root
-// of the file system.
-func limitMemory(getenv func(string) string, root string) {
-	if getenv("GOMEMLIMIT") != "" {
-		return
+// limitMemory sets the memory limit from the container (the lowest limit of its control groups),
+// unless GOMEMLIMIT is set. Without control groups there is no limit.
+func limitMemory(log *slog.Logger) {
+	if _, err := memlimit.Set(memlimit.WithRatio(cgroupShare)); err != nil {
+		log.Debug("the memory limit of the container is not known", "error", err)
 	}
-	if limit := cgroupMemory(root); limit > 0 {
-		debug.SetMemoryLimit(int64(float64(limit) * cgroupShare))
-	}
-}
-
-// cgroupMemory returns the lowest memory limit, in bytes, of the control group of the process and
-// its ancestors; 0 if there is none. In a container the path of the group may be that of the host,
-// of which the container sees only the end: then the root's limit is used.
-func cgroupMemory(root string) (least int64) {
-	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
-			continue
-		}
-		mount, name := "sys/fs/cgroup", "memory.max" // version 2
-		if slices.Contains(strings.Split(parts[1], ","), "memory") {
-			mount, name = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
-		} else if parts[1] != "" {
-			continue
-		}
-		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
-			text, err := os.ReadFile(filepath.Join(root, mount, group, name))
-			if n, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && bad == nil && n > 0 && n < 1<<60 && (least == 0 || n < least) {
-				least = n
-			}
-			if group == "/" {
-				break
-			}
-		}
-	}
-	return least
 }

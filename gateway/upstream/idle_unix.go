@@ -25,10 +25,10 @@ func lookAt(conn net.Conn) func() bool {
 	quiet, one := false, make([]byte, 1)
 	look := func(fd uintptr) bool {
 		_, err := syscall.Read(int(fd), one)
-		for err == syscall.EINTR { //nolint:errorlint // package syscall returns nothing else
+		for err == syscall.EINTR {
 			_, err = syscall.Read(int(fd), one)
 		}
-		quiet = err == syscall.EAGAIN //nolint:errorlint // as above
+		quiet = err == syscall.EAGAIN
 		return true                   // don't wait
 	}
 	return func() bool { return raw.Read(look) == nil && quiet }

@@ -88,7 +88,7 @@ var rooms = map[string]room{
 
 	"cmd/drawbridge": {
 		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "auth/authtest", "cmd/drawbridge/demo"},
-		modules: []string{"github.com/spf13/cobra", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
+		modules: []string{"github.com/spf13/cobra", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},
 }
