@@ -46,9 +46,9 @@ func tuneMemory(getenv func(string) string, growth int) {
 
 // followMemory has the growth follow what each collection finds alive, until ctx ends, unless the operator has decided with GOGC. reading tells whether a document is read. The runtime
 // counts stacks and globals as alive, too: thousands of connections are many stacks.
-func followMemory(ctx context.Context, getenv func(string) string, reading func() bool) error {
+func followMemory(ctx context.Context, getenv func(string) string, reading func() bool) {
 	if getenv("GOGC") != "" {
-		return nil
+		return
 	}
 	f := growthFollower{reading: reading, limit: uint64(debug.SetMemoryLimit(-1)), set: func(percent int) { debug.SetGCPercent(percent) }}
 	for {
@@ -57,7 +57,7 @@ func followMemory(ctx context.Context, getenv func(string) string, reading func(
 		select {
 		case <-collected:
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
 }
