@@ -215,7 +215,7 @@ func (s *Source) Warnings() []tree.Warning { return s.backend.warnings() }
 func (s *Source) Hint(root []byte) string { return s.backend.hint(root) }
 
 // Close releases the directory of a document from a file.
-func (s *Source) Close() error { return s.backend.Close() }
+func (s *Source) Close() { _ = s.backend.Close() } // it was only read
 
 // clock limits the time that fetching takes.
 type clock struct {
