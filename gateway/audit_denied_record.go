@@ -26,7 +26,7 @@ func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome
 		return
 	}
 	line.Time, line.Decision, line.Outcome, line.Answered = time.Now(), audit.Refused, string(o), status
-	line.Address, _ = g.clients.address(r)
+	line.Address, _ = g.clients.Address(r)
 	if v := requestInfoOf(ctx); v != nil {
 		line.Request = v.request()
 		if v.endpoint != nil {

@@ -82,7 +82,7 @@ func (s *guardSettings) authorityOf(issuer string) (pem []byte, ok bool) {
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.address, Replays: g.shared.replays, Logger: g.log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.Address, Replays: g.shared.replays, Logger: g.log,
 		OnReject: g.refuseToken,
 	}
 	if g.tracer != nil {
@@ -93,7 +93,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		o.Endpoints = append(o.Endpoints, e)
 	}
 	if r := &s.badTokens; r.On() {
-		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: g.clients.counted,
+		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: g.clients.Limited,
 			OnReject: func(*http.Request) { g.metrics.refused[refusedBadTokens].Inc() }}
 	}
 	o.NonceKeys = s.nonceKeys

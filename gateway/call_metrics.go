@@ -261,7 +261,7 @@ func (g *Gateway) observe(r *http.Request, e mcp.Event) {
 	if !g.log.Enabled(ctx, level) {
 		return
 	}
-	client, _ := g.clients.address(r)
+	client, _ := g.clients.Address(r)
 	attrs := [...]slog.Attr{
 		slog.Any("client", client), slog.String("method", method), slog.String("revision", e.Revision), slog.Int("status", e.HTTPStatus),
 		slog.Int("code", e.Code), slog.Int64("in", e.RequestBytes), slog.Int64("out", e.ResponseBytes), slog.Duration("duration", e.Duration),

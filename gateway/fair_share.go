@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"drawbridge/gateway/clientip"
+
 	"golang.org/x/sync/semaphore"
 )
 
@@ -11,7 +13,7 @@ import (
 // (the zero value) may hold all of it.
 type sharer struct {
 	principal string
-	address   addressKey
+	address   clientip.Key
 }
 
 func sharerOf(principal string, v *requestInfo) sharer {

@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
@@ -93,8 +94,8 @@ type Gateway struct {
 	watches     *watches
 	answers     *cache.Cache // that are kept
 	links       *mcp.Handles // of answers that are read later
-	clients     *clients
-	unlisted    *unlistedProxies
+	clients     *clientip.Resolver
+	untrusted   *clientip.UntrustedProxies
 	ownKey      []byte      // seals handles where the configuration has no keys; nil: it has
 	fileKey     []byte      // the same, in a file; nil: there is none
 	fileKeyAt   config.File // where fileKey is
@@ -149,7 +150,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
-		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clients{},
+		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
 		mistakes:  faultLines{most: maxMistakeLines},
 		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
@@ -161,7 +162,7 @@ func New(o Options) (*Gateway, error) {
 		g.tracer = o.TracerProvider.Tracer("drawbridge")
 	}
 	g.connections = g.newConnections()
-	g.unlisted = newUnlistedProxies(g.log, o.Metrics)
+	g.untrusted = clientip.NewUntrustedProxies(g.log, o.Metrics)
 	c := o.Config
 	keys, err := g.keysOf(c)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 )
 
@@ -18,10 +19,10 @@ func (g *Gateway) newConnections() *listener.Limiter {
 			return limits.MaxConnections, limits.MaxConnectionsPerAddress
 		},
 		Key: func(peer netip.Addr) netip.Prefix {
-			if peer.IsLoopback() || g.clients.trusts(peer) {
+			if peer.IsLoopback() || g.clients.Trusts(peer) {
 				return netip.Prefix{}
 			}
-			return addressKeyOf(peer).network()
+			return clientip.KeyOf(peer).Network()
 		},
 		Refused: g.refuseConnection, Panicked: g.panicked, Metrics: g.o.Metrics,
 	})
@@ -48,8 +49,8 @@ func (g *Gateway) bodyPace(next http.Handler) http.Handler {
 func (g *Gateway) multiplexed(next http.Handler) http.Handler {
 	return g.connections.HTTP2(listener.HTTP2Options{
 		Key: func(r *http.Request) netip.Prefix {
-			if a, counts := g.clients.counted(r); counts {
-				return addressKeyOf(a).network()
+			if a, counts := g.clients.Limited(r); counts {
+				return clientip.KeyOf(a).Network()
 			}
 			return netip.Prefix{}
 		},
@@ -63,7 +64,7 @@ func (g *Gateway) refuseMultiplexed(w http.ResponseWriter, r *http.Request, why 
 	because := refusalReason(why)
 	g.metrics.refused[because].Inc()
 	v := &requestInfo{answer: w.Header()} // it has no other
-	v.id.given = g.clients.requestID(r)
+	v.id.given = forwardedRequestID(g.clients, r)
 	v.tell()
 	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, outcome(because), http.StatusServiceUnavailable, audit.Line{})
 	w.Header().Set("Retry-After", "1")

@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
@@ -266,7 +267,7 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string 
 
 // anonymousAddress names the address of a request, "" for one that is not counted.
 func anonymousAddress(ctx context.Context) string {
-	if v := requestInfoFrom(ctx); v.address != (addressKey{}) {
+	if v := requestInfoFrom(ctx); v.address != (clientip.Key{}) {
 		return v.address.String()
 	}
 	return ""

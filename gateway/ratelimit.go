@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 )
@@ -132,7 +133,7 @@ const saidRate = "said|"
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestInfoFrom(ctx)
 	rates := &v.endpoint.gen.rates
-	if req.Part > 1 && rates.address != nil && v.address != (addressKey{}) {
+	if req.Part > 1 && rates.address != nil && v.address != (clientip.Key{}) {
 		if d := g.addresses.TakeBytes(v.address[:], rates.address.limit, 1); !d.Allowed {
 			return g.refuseRate(ctx, req, rates.address, d)
 		}

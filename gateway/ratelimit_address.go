@@ -5,80 +5,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 )
-
-// addressKey is what is counted of a caller's address: an IPv4 address, or the /64 network of an IPv6 address, of which any
-// host can use any address. The zero value is nobody's.
-type addressKey [9]byte
-
-func addressKeyOf(a netip.Addr) (k addressKey) {
-	if a = a.Unmap(); a.Is4() {
-		four := a.As4()
-		k[0] = 4
-		copy(k[1:], four[:])
-		return k
-	}
-	six := a.As16()
-	k[0] = 6
-	copy(k[1:], six[:8])
-	return k
-}
-
-// network returns what k stands for; the zero value for nobody's.
-func (k addressKey) network() netip.Prefix {
-	switch k[0] {
-	case 4:
-		return netip.PrefixFrom(netip.AddrFrom4([4]byte(k[1:5])), 32)
-	case 6:
-		var six [16]byte
-		copy(six[:], k[1:])
-		return netip.PrefixFrom(netip.AddrFrom16(six), 64)
-	}
-	return netip.Prefix{}
-}
-
-// String returns the address or the network; "local" for nobody's.
-func (k addressKey) String() string {
-	switch n := k.network(); {
-	case !n.IsValid():
-		return "local"
-	case n.IsSingleIP():
-		return n.Addr().String()
-	default:
-		return n.String()
-	}
-}
-
-// counted returns the address that a request counts for; false for a peer on loopback that speaks for itself: whoever can
-// connect from there could do worse, and a proxy there that is not in trusted_proxies stands for everybody.
-//
-// A trusted proxy on loopback never does so once a header says that it speaks for somebody. If the headers disagree, the proxy
-// is what counts: else a caller would be spared for sending the one that the proxy does not write.
-func (c *clients) counted(r *http.Request) (netip.Addr, bool) {
-	a, counts, _ := c.count(r)
-	return a, counts
-}
-
-// count is counted, and tells whether the peer speaks for others and is not trusted.
-func (c *clients) count(r *http.Request) (a netip.Addr, counts, unlisted bool) {
-	peer, ok := peerOf(r)
-	if !ok {
-		return peer, false, false
-	}
-	speaks := r.Header["X-Forwarded-For"] != nil || r.Header["Forwarded"] != nil
-	if !c.trusts(peer) {
-		return peer, !peer.IsLoopback(), speaks
-	}
-	a = c.named(r, peer)
-	return a, speaks || !a.IsLoopback(), false
-}
 
 // admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.
 //
@@ -86,7 +20,7 @@ func (c *clients) count(r *http.Request) (a netip.Addr, counts, unlisted bool) {
 // wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
 // handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
 func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *rate) bool {
-	if v.address == (addressKey{}) {
+	if v.address == (clientip.Key{}) {
 		return true
 	}
 	d := g.addresses.TakeBytes(v.address[:], limit.limit, 1)
@@ -110,7 +44,7 @@ func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *r
 	mcp.Refuse(w, id, e)
 	g.accountRefused(r.Context(), r, outcome(limit.reason), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
-		client, _ := g.clients.address(r)
+		client, _ := g.clients.Address(r)
 		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(limit.reason)))
 	}
 }

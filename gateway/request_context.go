@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 )
 
@@ -16,16 +17,16 @@ type requestInfo struct {
 	name string
 	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
 	generation *generation
-	endpoint   *endpoint   // nil once the rest of the request is parked
-	operator   bool        // who runs the program calls, and may call everything
-	cause      error       // why the operator's call came to nothing
-	header     http.Header // of the request; nil where there is none
-	answer     http.Header // of its answer, for who refuses it before anybody answers; nil where there is none
-	transport  transport   // one of several that the MCP handler has
-	address    addressKey  // that it counts for; zero: nobody's
-	looked     bool        // there was room for the call that it is, before its token was looked at
-	doored     bool        // somebody runs the rest, and gives the places back when the answer is out
-	rest       func()      // of a request that has become a stream of changes
+	endpoint   *endpoint    // nil once the rest of the request is parked
+	operator   bool         // who runs the program calls, and may call everything
+	cause      error        // why the operator's call came to nothing
+	header     http.Header  // of the request; nil where there is none
+	answer     http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
+	transport  transport    // one of several that the MCP handler has
+	address    clientip.Key // that it counts for; zero: nobody's
+	looked     bool         // there was room for the call that it is, before its token was looked at
+	doored     bool         // somebody runs the rest, and gives the places back when the answer is out
+	rest       func()       // of a request that has become a stream of changes
 	id         requestID
 	slot       *listener.Slot             // among the connections; nil if it is not over HTTP/2
 	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
@@ -117,12 +118,12 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.header = r.Header
-	a, counts, unlisted := g.clients.count(r)
-	if counts {
-		v.address = addressKeyOf(a)
+	a, limited, untrusted := g.clients.Classify(r)
+	if limited {
+		v.address = clientip.KeyOf(a)
 	}
-	if unlisted {
-		g.unlisted.notice(r)
+	if untrusted {
+		g.untrusted.Observe(r)
 	}
 	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return

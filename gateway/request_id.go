@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
 )
@@ -74,17 +75,11 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-// requestID returns the name that a trusted proxy has given a request, "" if there is none, or the peer could be anybody: who
-// chooses names could have two requests look like one.
-func (c *clients) requestID(r *http.Request) string {
-	if trusted := c.trusted.Load(); trusted == nil || len(*trusted) == 0 {
-		return ""
-	}
+// forwardedRequestID returns the request id that a trusted proxy has set; "" if there is none or the peer is not trusted: a client that
+// chose ids could make two requests look like one.
+func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
 	values := r.Header[mcp.RequestIDHeader]
-	if len(values) != 1 || !isRequestID(values[0]) {
-		return ""
-	}
-	if peer, ok := peerOf(r); !ok || !c.trusts(peer) {
+	if len(values) != 1 || !isRequestID(values[0]) || !clients.PeerTrusted(r) {
 		return ""
 	}
 	return values[0]

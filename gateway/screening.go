@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -73,8 +74,12 @@ func (g *Gateway) use(f *screening) {
 	if old == f {
 		return
 	}
-	g.clients.trust(f.config.Server.TrustedProxies)
-	g.unlisted.forget()
+	var trusted []netip.Prefix
+	for _, n := range f.config.Server.TrustedProxies {
+		trusted = append(trusted, n.Prefix())
+	}
+	g.clients.Trust(trusted)
+	g.untrusted.Reset()
 	g.mcpHandlers.tune(f.config, f.keys)
 	if old != nil && slices.EqualFunc(old.keys, f.keys, bytes.Equal) {
 		return
@@ -110,7 +115,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) 
 	if v.generation = g.current.Load(); v.generation != nil {
 		f = v.generation.screening
 	}
-	v.id.given, v.slot, v.answer = g.clients.requestID(r), listener.SlotOf(r), w.Header()
+	v.id.given, v.slot, v.answer = forwardedRequestID(g.clients, r), listener.SlotOf(r), w.Header()
 	f.dispatcher.enter(w, r, v)
 }
 

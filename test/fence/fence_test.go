@@ -69,13 +69,14 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
 	"gateway/catalog":     {arrows: []string{"openapi", "openapi/httpmethod", "openapi/latin"}},
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
+	"gateway/clientip":    {},
 	"gateway/redact":      {},
 	"gateway/cache":       {},
 	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},

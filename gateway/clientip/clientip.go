@@ -1,26 +1,21 @@
-package gateway
+package clientip
 
 import (
 	"net/http"
 	"net/netip"
 	"strings"
 	"sync/atomic"
-
-	"drawbridge/config"
 )
 
-// clients finds the address that a request comes from, for logs and for what one address may cost. It is never what
-// decides who may call: whoever stands in a trusted network can claim to be anybody (H8). It is safe for
-// concurrent use.
-type clients struct {
+// Resolver finds the address that a request comes from. The zero value trusts no proxy. It is safe for concurrent use.
+type Resolver struct {
 	trusted atomic.Pointer[[]netip.Prefix]
 }
 
-// trust changes which proxies are trusted.
-func (c *clients) trust(proxies []config.Network) {
+// Trust replaces the networks whose proxies are trusted.
+func (c *Resolver) Trust(proxies []netip.Prefix) {
 	var trusted []netip.Prefix
-	for _, n := range proxies {
-		p := n.Prefix()
+	for _, p := range proxies {
 		if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 { // addresses are compared in their shorter form
 			p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 		}
@@ -29,22 +24,72 @@ func (c *clients) trust(proxies []config.Network) {
 	c.trusted.Store(&trusted)
 }
 
-// address returns the peer's address or, if that is a trusted proxy, the right-most one that the proxies did not trust;
-// false if the peer has none. Each proxy adds to the right, so what stands left of a foreign address is that one's own
-// tale. Where the trail ends in what is no address, the last proxy on it counts.
-//
-// A proxy that writes one of the two headers passes on the other one as its client made it up. So if both are there and
-// do not agree, nothing in them counts, and the caller is known by the proxy.
-func (c *clients) address(r *http.Request) (netip.Addr, bool) {
-	peer, ok := peerOf(r)
-	if !ok || !c.trusts(peer) {
-		return peer, ok
+// Trusts reports whether an address belongs to a trusted proxy.
+func (c *Resolver) Trusts(a netip.Addr) bool {
+	for _, p := range c.prefixes() {
+		if p.Contains(a) {
+			return true
+		}
 	}
-	return c.named(r, peer), true
+	return false
 }
 
-// named returns the address that the headers of a request lead to, which came from a proxy that is trusted.
-func (c *clients) named(r *http.Request, peer netip.Addr) netip.Addr {
+// PeerTrusted reports whether the peer of a request is a trusted proxy.
+func (c *Resolver) PeerTrusted(r *http.Request) bool {
+	if len(c.prefixes()) == 0 {
+		return false
+	}
+	peer, ok := peerOf(r)
+	return ok && c.Trusts(peer)
+}
+
+func (c *Resolver) prefixes() []netip.Prefix {
+	if trusted := c.trusted.Load(); trusted != nil {
+		return *trusted
+	}
+	return nil
+}
+
+// Address returns the peer's address or, if that is a trusted proxy, the right-most address in the headers that is not trusted;
+// false if the peer has no address. Each proxy adds to the right, so a foreign address may have made up everything left of it.
+// Where the trail ends in a value that isn't an address, the last proxy on it counts.
+//
+// A proxy that writes one of the two headers passes on the other one as its client made it up. So if both are there and
+// do not agree, neither counts, and the client is known by the proxy.
+func (c *Resolver) Address(r *http.Request) (netip.Addr, bool) {
+	peer, ok := peerOf(r)
+	if !ok || !c.Trusts(peer) {
+		return peer, ok
+	}
+	return c.forwarded(r, peer), true
+}
+
+// Limited returns the address whose limits a request counts against; false for a peer on loopback that speaks for itself: a
+// program that can connect from there could do worse, and a proxy there that is not trusted stands for all of its clients.
+//
+// A trusted proxy on loopback counts once a header says that it speaks for a client. If the headers disagree, the proxy
+// is what counts: else a client would be spared for sending the header that the proxy does not write.
+func (c *Resolver) Limited(r *http.Request) (netip.Addr, bool) {
+	a, limited, _ := c.Classify(r)
+	return a, limited
+}
+
+// Classify is [Resolver.Limited], and reports whether the peer forwards for others and is not trusted.
+func (c *Resolver) Classify(r *http.Request) (a netip.Addr, limited, untrusted bool) {
+	peer, ok := peerOf(r)
+	if !ok {
+		return peer, false, false
+	}
+	forwards := r.Header["X-Forwarded-For"] != nil || r.Header["Forwarded"] != nil
+	if !c.Trusts(peer) {
+		return peer, !peer.IsLoopback(), forwards
+	}
+	a = c.forwarded(r, peer)
+	return a, forwards || !a.IsLoopback(), false
+}
+
+// forwarded returns the address that the headers of a request from a trusted proxy lead to.
+func (c *Resolver) forwarded(r *http.Request, peer netip.Addr) netip.Addr {
 	list, forwarded := r.Header["X-Forwarded-For"], r.Header["Forwarded"]
 	byList := c.follow(peer, list, lastItem, func(item string) string { return item })
 	byForwarded := c.follow(peer, forwarded, lastElement, forwardedFor)
@@ -57,31 +102,15 @@ func (c *clients) named(r *http.Request, peer netip.Addr) netip.Addr {
 	return peer
 }
 
-// peerOf returns the address at the other end of a request's connection; false for what has none, such as a socket in the file system.
+// peerOf returns the address at the other end of a request's connection; false if it has none, as on a Unix socket.
 func peerOf(r *http.Request) (netip.Addr, bool) {
 	a, err := netip.ParseAddrPort(r.RemoteAddr)
 	return a.Addr().Unmap().WithZone(""), err == nil
 }
 
-func (c *clients) prefixes() []netip.Prefix {
-	if trusted := c.trusted.Load(); trusted != nil {
-		return *trusted
-	}
-	return nil
-}
-
-func (c *clients) trusts(a netip.Addr) bool {
-	for _, p := range c.prefixes() {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// follow goes through the elements of a header from right to left, as long as who wrote them is trusted. cut takes the last
-// element off a line, and node returns where that element says that the request came from.
-func (c *clients) follow(hop netip.Addr, lines []string, cut func(string) (rest, element string, more bool), node func(string) string) netip.Addr {
+// follow goes through the elements of a header from right to left, as long as a trusted proxy wrote them. cut takes the last
+// element off a line, and node returns the address that the element names.
+func (c *Resolver) follow(hop netip.Addr, lines []string, cut func(string) (rest, element string, more bool), node func(string) string) netip.Addr {
 	for i := len(lines) - 1; i >= 0; i-- {
 		for rest, more := lines[i], true; more; {
 			var element string
@@ -90,7 +119,7 @@ func (c *clients) follow(hop netip.Addr, lines []string, cut func(string) (rest,
 			if !ok {
 				return hop
 			}
-			if hop = next; !c.trusts(hop) {
+			if hop = next; !c.Trusts(hop) {
 				return hop
 			}
 		}
@@ -107,7 +136,7 @@ func lastItem(s string) (rest, item string, more bool) {
 }
 
 // lastElement takes the last element off a value of Forwarded, where commas in quotes don't part (RFC 7239 section 4). It
-// reads from the right: a quote that somebody opened and did not close, further left, swallows nothing.
+// reads from the right, so that a quote further left that is never closed swallows nothing.
 func lastElement(s string) (rest, element string, more bool) {
 	quoted := false
 	for i := len(s) - 1; i >= 0; i-- {
@@ -121,14 +150,14 @@ func lastElement(s string) (rest, element string, more bool) {
 	return "", s, false
 }
 
-// escaped tells whether an odd number of backslashes stands before a character.
+// escaped reports whether an odd number of backslashes stands before a character.
 func escaped(s string, i int) bool {
 	n := len(s[:i]) - len(strings.TrimRight(s[:i], `\`))
 	return n%2 == 1
 }
 
-// forwardedFor returns the parameter "for" of an element of Forwarded, "" if there is none, or another one, or what is no
-// element at all.
+// forwardedFor returns the parameter "for" of an element of Forwarded; "" if there is none or more than one, or if the text is
+// not an element.
 func forwardedFor(element string) string {
 	node, found := "", false
 	for element != "" {
@@ -164,7 +193,7 @@ func forwardedFor(element string) string {
 }
 
 // parseNode reads an address with or without a port (RFC 7239 section 6). It is false for "unknown", for the identifiers
-// that proxies make up to hide an address, and for what is no address of a caller.
+// that proxies make up to hide an address, and for unspecified and multicast addresses, which no client has.
 func parseNode(s string) (netip.Addr, bool) {
 	host, port := s, ""
 	if inside, ok := strings.CutPrefix(s, "["); ok {
@@ -182,7 +211,7 @@ func parseNode(s string) (netip.Addr, bool) {
 	return a, !a.IsUnspecified() && !a.IsMulticast()
 }
 
-// isPort tells whether s is nothing, or a colon and a port in digits or as an identifier that hides it.
+// isPort reports whether s is empty, or a colon and a port in digits or as an identifier that hides it.
 func isPort(s string) bool {
 	if s == "" {
 		return true

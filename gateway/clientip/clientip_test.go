@@ -1,4 +1,4 @@
-package gateway
+package clientip
 
 import (
 	"net/http"
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-func proxies(networks ...string) *clients {
-	c := &clients{}
+func trusting(networks ...string) *Resolver {
+	c := &Resolver{}
 	trusted := make([]netip.Prefix, 0, len(networks))
 	for _, n := range networks {
 		trusted = append(trusted, netip.MustParsePrefix(n))
@@ -20,7 +20,7 @@ func proxies(networks ...string) *clients {
 // TestClientAddress finds the caller behind proxies, and is not led astray by callers who write the headers themselves
 // (H8; GHSA-3fxj-6jh8-hvhx, GHSA-9g5q-2w5x-hmxf and GHSA-rjr7-jggh-pgcp are what happens otherwise).
 func TestClientAddress(t *testing.T) {
-	trusted := proxies("10.0.0.0/8", "192.168.7.7/32", "fd00::/8")
+	trusted := trusting("10.0.0.0/8", "192.168.7.7/32", "fd00::/8")
 	type lines = []string
 	hundred := strings.TrimSuffix(strings.Repeat("10.1.2.3, ", 100), ", ")
 	for _, tt := range []struct {
@@ -97,11 +97,11 @@ func TestClientAddress(t *testing.T) {
 		if tt.forwarded != nil {
 			r.Header["Forwarded"] = tt.forwarded
 		}
-		a, ok := trusted.address(r)
+		a, ok := trusted.Address(r)
 		if got := strings.TrimSuffix(a.String(), "invalid IP"); got != tt.want || ok != (tt.want != "") {
 			t.Errorf("%s: %q %v, want %q", tt.name, got, ok, tt.want)
 		}
-		if a, _ := (&clients{}).address(r); tt.want != "" && !strings.Contains(tt.peer, a.String()) {
+		if a, _ := (&Resolver{}).Address(r); tt.want != "" && !strings.Contains(tt.peer, a.String()) {
 			t.Errorf("%s: without trusted proxies %s, want the peer %s", tt.name, a, tt.peer)
 		}
 	}
@@ -114,7 +114,7 @@ func FuzzClientAddress(f *testing.F) {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
-	trusted := proxies("10.0.0.0/8")
+	trusted := trusting("10.0.0.0/8")
 	want := netip.MustParseAddr("198.51.100.1")
 	f.Fuzz(func(t *testing.T, forged string, line bool) {
 		for name, added := range map[string]string{"X-Forwarded-For": "198.51.100.1, 10.0.0.2", "Forwarded": `for=198.51.100.1;host="a,b", for="10.0.0.2"`} {
@@ -123,11 +123,11 @@ func FuzzClientAddress(f *testing.F) {
 				values = []string{forged, added}
 			}
 			r := &http.Request{RemoteAddr: "10.0.0.1:80", Header: http.Header{name: values}}
-			if got, _ := trusted.address(r); got != want {
+			if got, _ := trusted.Address(r); got != want {
 				t.Errorf("%s: %q: %s", name, values, got)
 			}
 			r.Header[name] = []string{forged} // whatever it says, it must not break anything
-			trusted.address(r)
+			trusted.Address(r)
 		}
 	})
 }
