@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 )
 
@@ -73,9 +74,9 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 	entry := gen.entries[s]
 	switch {
 	case s.config.BaseURL != nil:
-		a.BaseURL, a.BaseURLFrom = display(p.base.String()), c.Origin(entry+".base_url")
+		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), c.Origin(entry+".base_url")
 	case p.base != nil:
-		a.BaseURL, a.BaseURLFrom = display(p.base.String()), fromDocument
+		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), fromDocument
 	}
 	a.Credential, a.CredentialFrom = gen.credentialOf(p)
 	return a

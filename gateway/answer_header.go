@@ -140,14 +140,7 @@ func (r *headReader) withholds(name string) bool {
 			return true
 		}
 	}
-	if s := r.c.plan.sensitive; s != nil {
-		for hidden := range s.names {
-			if strings.EqualFold(hidden, name) {
-				return true
-			}
-		}
-	}
-	return false
+	return r.c.plan.sensitive.HasHeader(name)
 }
 
 // shown returns a value as callers may see it; "": they may not. What is unseen is no part of it, nor is a secret; and a place of the service
@@ -172,11 +165,11 @@ func (r *headReader) shown(name, value string, declared bool) string {
 	}
 	value = strings.TrimSpace(openapi.Clean(strings.ToValidUTF8(value, "")))
 	if r.resp.StatusCode >= 400 {
-		value = c.refusal([]byte(value), false)
+		value = c.redactor().Error(value, false)
 	} else {
-		value = c.hidden(value)
+		value = c.redactor().Text(value)
 	}
-	if s := c.plan.sensitive; s != nil && s.filter.Mentions([]byte(value)) {
+	if c.plan.sensitive.Mentions(value) {
 		return ""
 	}
 	return value

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"drawbridge/config"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
@@ -142,33 +141,6 @@ func TestRefusalIsCutClean(t *testing.T) {
 	}
 }
 
-// TestEchoes: no form of a secret comes through, whatever stands around it, and JSON stays JSON.
-func TestEchoes(t *testing.T) {
-	for _, secret := range []string{"secret-1", "ZZZZZZZZ", `a"b\c/d+e<f>&'`, "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"} {
-		cfg := t.TempDir() // only for a Secret, which is made by reading a configuration
-		c := configure(t, cfg, answerDocument, "apis: [{name: a, spec: $SPEC, base_url: 'http://127.0.0.1:1', credential: {type: bearer, token: \"${K:-"+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(secret)+"}\"}}]", "")
-		if got := c.APIs[0].Credential.Token.Reveal(); got != secret {
-			t.Fatalf("the secret became %q", got)
-		}
-		e := newCredentialRedactor(c.APIs[0].Credential)
-		quoted, _ := json.Marshal(secret)
-		for _, form := range []string{string(quoted), string(jsonscan.AppendString(nil, secret)), strings.ReplaceAll(string(jsonscan.AppendString(nil, secret)), "/", `\/`)} {
-			text := `{"a":` + form + `,"b":[` + form[:1] + `x` + form[1:len(form)-1] + form[1:] + `]}`
-			p := answer.Part{Kind: answer.JSON, Data: []byte(text)}
-			if !e.hide(&p) || p.Kind != answer.JSON || string(p.Data) != `{"a":"[redacted]","b":["x[redacted][redacted]"]}` {
-				t.Errorf("%s\n→ %s", text, p.Data)
-			}
-		}
-		p := answer.Part{Kind: answer.Text, Data: []byte(secret[:len(secret)-1])}
-		if e.hide(&p) || string(p.Data) != secret[:len(secret)-1] {
-			t.Errorf("%q: the beginning alone became %q", secret, p.Data)
-		}
-	}
-	if e := newCredentialRedactor(&config.Credential{Type: config.CredentialBearer}); e != nil {
-		t.Error("no secret has echoes")
-	}
-}
-
 // TestLargeRefusal: an error with a body that is too large, or for which there is no room, still is what its status says.
 func TestLargeRefusal(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -274,33 +246,6 @@ func TestSummary(t *testing.T) {
 		if got := summary([]byte(text)); got != want || len(got) > 200 {
 			t.Errorf("%.40s: %q", text, got)
 		}
-	}
-}
-
-// BenchmarkEcho is what looking for a credential costs in an answer of 256 KiB that does not have it.
-func BenchmarkEcho(b *testing.B) {
-	var text strings.Builder
-	for i := 0; text.Len() < 256<<10; i++ {
-		fmt.Fprintf(&text, `{"id":%d,"name":"order number %d","note":"left at the \"back\" door"},`, i, i)
-	}
-	data := []byte(text.String())
-	for name, secret := range map[string]string{
-		"jwt":    "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9.abcdefghijk",
-		"hex":    "0123456789abcdef0123456789abcdef",
-		"letter": "nnnnnnnnnnnnnnnnnnnn",
-	} {
-		b.Run(name, func(b *testing.B) {
-			e := &credentialRedactor{}
-			e.add(secret)
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				p := answer.Part{Kind: answer.JSON, Data: data}
-				if e.hide(&p) {
-					b.Fatal("found")
-				}
-			}
-		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi/latin"
 )
 
@@ -134,7 +135,7 @@ func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf f
 				sum := sha256.Sum256([]byte(s.config.Spec.String()))
 				names[s] = name + "-" + hex.EncodeToString(sum[:4])
 				if _, ok := titleOf(s); ok {
-					specs = append(specs, display(s.config.Spec.String()))
+					specs = append(specs, redact.Location(s.config.Spec.String()))
 				}
 			}
 		}

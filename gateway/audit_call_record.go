@@ -156,7 +156,7 @@ func (g *Gateway) write(c *call, a *callRecord) {
 	if p := c.plan; p != nil {
 		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
 		if p.sensitive != nil && g.audit.Shows() {
-			line.Shown = p.sensitive.filter.Apply(line.Arguments)
+			line.Shown = p.sensitive.JSON(line.Arguments)
 		}
 	} else {
 		line.Tool = c.req.Name

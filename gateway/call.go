@@ -18,6 +18,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
@@ -95,23 +96,23 @@ type call struct {
 	extra      http.Header   // of the request to the service; nil: none
 	parts      []answer.Part // of an answer with several, until the last of them is there
 	args       json.RawMessage
-	dropped    []string       // JSON Pointers of arguments that were dropped
-	target     *url.URL       // of the request, as it was built
-	location   string         // the header of that name, as the service sent it; what is shown of it is its path
-	unfollowed string         // why a redirect was not followed; "": none was to be
-	locator    *http.Response // whose location it is
-	headMeta   []byte         // what _meta says of headers of the answer; nil: nothing
-	headText   string         // what is said of them in words
-	note       string         // what is said beside the answer; "": nothing
-	key        string         // names the call where a service calls back; "": it does not
-	notify     *url.URL       // is called when the job of the call has ended; nil: nobody is
-	hiding     []*sensitive   // of the operations whose answer about a job is read, besides what the plan hides
-	anew       bool           // the service is asked, whatever is kept of its answers
-	kept       *kept          // takes the result instead of the client; nil: the client does
-	callRecord *callRecord    // for the audit log; nil: there is none
-	body       io.ReadCloser  // of the service's last answer, as it came; nil: none did
-	received   receivedBy     // it, until what came of it is counted; nil: it is
-	status     int            // of the service's last answer; 0: none came
+	dropped    []string            // JSON Pointers of arguments that were dropped
+	target     *url.URL            // of the request, as it was built
+	location   string              // the header of that name, as the service sent it; what is shown of it is its path
+	unfollowed string              // why a redirect was not followed; "": none was to be
+	locator    *http.Response      // whose location it is
+	headMeta   []byte              // what _meta says of headers of the answer; nil: nothing
+	headText   string              // what is said of them in words
+	note       string              // what is said beside the answer; "": nothing
+	key        string              // names the call where a service calls back; "": it does not
+	notify     *url.URL            // is called when the job of the call has ended; nil: nobody is
+	hiding     []*redact.Sensitive // of the operations whose answer about a job is read, besides what the plan hides
+	anew       bool                // the service is asked, whatever is kept of its answers
+	kept       *kept               // takes the result instead of the client; nil: the client does
+	callRecord *callRecord         // for the audit log; nil: there is none
+	body       io.ReadCloser       // of the service's last answer, as it came; nil: none did
+	received   receivedBy          // it, until what came of it is counted; nil: it is
+	status     int                 // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
@@ -119,7 +120,7 @@ type call struct {
 	held    *places          // of the request among those with large answers; nil: not needed yet
 	alone   bool             // they are the call's own
 
-	sentRedactor *credentialRedactor // finds that in answers; nil: not made yet
+	sentSecrets *redact.Forms // of sent; nil until they are needed
 }
 
 // begin gives the call its deadline, what is attached to its request and its span. It returns what ends them. The error tells that there is no room,

@@ -51,7 +51,7 @@ func isUnended(parts []answer.Part, resp *http.Response) bool {
 
 // cleaned takes the service's own credential out of a part of its answer.
 func (c *call) cleaned(part *answer.Part) {
-	if c.hide(part) {
+	if c.redactor().Part(part) {
 		c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
 			slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/config"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/regularfile"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
@@ -175,7 +176,7 @@ func (s *source) archivedOf(l *loaded, c *fetch.Copy) *archived {
 	if c == nil || s.archiveID == "" {
 		return nil
 	}
-	doc := &archived{copy: c, head: archiveHead{ID: s.archiveID, Spec: display(s.config.Spec.String()), Read: l.at.UTC().Truncate(time.Second)}}
+	doc := &archived{copy: c, head: archiveHead{ID: s.archiveID, Spec: redact.Location(s.config.Spec.String()), Read: l.at.UTC().Truncate(time.Second)}}
 	doc.head.Size = l.api.Size
 	doc.head.Exposed = append([]string{}, s.operations(l.api)...)
 	for _, op := range l.api.Operations {
@@ -201,7 +202,7 @@ func (s *archive) assign(d *deployment) {
 		case count[id] == 1:
 			src.archiveID = id
 		default:
-			s.log.Warn("a document is not kept, because another entry of the configuration has the same spec and base_url: give both a name", "spec", display(src.config.Spec.String()))
+			s.log.Warn("a document is not kept, because another entry of the configuration has the same spec and base_url: give both a name", "spec", redact.Location(src.config.Spec.String()))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (c *call) located(location string) string {
 	if c.target != nil {
 		u = c.target.ResolveReference(u)
 	}
-	if c.hidden(u.Path) != u.Path {
+	if c.redactor().Text(u.Path) != u.Path {
 		return "" // it holds the credential
 	}
 	path := u.EscapedPath()
@@ -59,7 +59,7 @@ func (c *call) located(location string) string {
 			path = below
 		}
 	}
-	if path == "" || path == "/" || len(path) > maxLocation || c.hidden(path) != path {
+	if path == "" || path == "/" || len(path) > maxLocation || c.redactor().Text(path) != path {
 		return ""
 	}
 	return "drawbridge://" + c.plan.Tool.API + path

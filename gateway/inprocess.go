@@ -101,8 +101,10 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	if answer.Error != nil {
 		return nil, nil, errors.New(answer.Error.Message)
 	}
-	if redact := gen.whole.tool(tool).source.redact; own.cause != nil && redact != nil {
-		own.cause = errors.New(redact.Replace(own.cause.Error()))
+	if own.cause != nil {
+		if text := gen.whole.tool(tool).source.secrets.All(own.cause.Error()); text != own.cause.Error() {
+			own.cause = errors.New(text)
+		}
 	}
 	return answer.Result, own.cause, nil
 }

@@ -125,7 +125,7 @@ func (c *call) untold(p *Plan, args json.RawMessage) error {
 		text += "an operation that is no tool here"
 	} else {
 		text += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
-			truncate.Bytes(c.hidden(string(jsonscan.AppendCompact(nil, args))), 200))
+			truncate.Bytes(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
 	return &failure{outcome: outcomeJob, text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }

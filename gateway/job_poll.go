@@ -111,7 +111,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		return nil, c.lookFailed(err)
 	}
 	l := &look{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.plan.job.Read(l.body, c.hidden)
+	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
 	known := l.State != job.Unknown // and true and false are
 	switch {
 	case resp.StatusCode == http.StatusAccepted && !known:
@@ -209,7 +209,7 @@ func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http
 }
 
 func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
-	c.sentRedactor = nil // a token may be another one now
+	c.sentSecrets = nil // a token may be another one now
 	if err := c.accountable(req.Context()); err != nil {
 		return nil, "", err
 	}
@@ -310,7 +310,7 @@ func (c *call) lookIn(media string, data []byte) (*look, error) {
 		return nil, err
 	}
 	l := &look{parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.plan.job.Read(l.body, c.hidden)
+	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
 	return l, nil
 }
 
@@ -333,8 +333,8 @@ func (c *call) failedJob(l *look) *failure {
 		text += ": " + l.Message
 	}
 	if l.body != nil {
-		body, room := answer.CleanData(l.body), maxErrorBody+c.longestSecret()
-		said := c.refusal(body[:min(len(body), room)], len(body) > room)
+		body, room := answer.CleanData(l.body), maxErrorBody+c.redactor().Longest()
+		said := c.redactor().Error(string(body[:min(len(body), room)]), len(body) > room)
 		text += "\n" + truncate.Bytes(said, maxErrorBody)
 	}
 	text += "\nLook at what the service says; the same call may need other arguments, or work later."

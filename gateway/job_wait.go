@@ -39,7 +39,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		return c.deliver(parts, resp)
 	}
 	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: retryTime(resp, time.Now())}
-	first.Report = c.plan.job.Read(first.body, c.hidden)
+	first.Report = c.plan.job.Read(first.body, c.redactor().Text)
 	if resp.StatusCode != http.StatusAccepted {
 		switch first.State { // it has ended as it began
 		case job.Succeeded:
@@ -238,7 +238,7 @@ func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) err
 	} else {
 		text += "Tell the user that the result is not known yet"
 		if b.URL != nil {
-			text += ", and that the service has it at " + truncate.Bytes(c.hidden(b.URL.EscapedPath()), 200)
+			text += ", and that the service has it at " + truncate.Bytes(c.redactor().Text(b.URL.EscapedPath()), 200)
 		}
 		text += "; a tool that reads it may be among yours."
 	}
@@ -259,7 +259,7 @@ func (c *call) asking(b *job.Handle) (name string, args []byte) {
 	}
 	for _, p := range c.endpoint.plans {
 		if p.Operation == r.Operation && (c.endpoint.guard == nil || c.endpoint.allows(c.caller, p)) {
-			return p.Tool.Name, []byte(c.hidden(string(jsonscan.AppendCompact(nil, b.Status))))
+			return p.Tool.Name, []byte(c.redactor().Text(string(jsonscan.AppendCompact(nil, b.Status))))
 		}
 	}
 	return "", nil

@@ -8,6 +8,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
@@ -30,7 +31,7 @@ type fates struct {
 	unusable *unusable
 	// unapproved tells why operations are held back.
 	unapproved map[*openapi.Operation]string
-	hidden     *strings.Replacer // see source.conceal
+	secrets    *redact.Configured
 	tools      map[*openapi.Operation]*catalog.Tool
 	resources  map[*openapi.Operation]string // their URIs
 	counts     admin.Fates
@@ -45,7 +46,7 @@ func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.
 	if u == nil {
 		u = &unusable{}
 	}
-	f := &fates{unapproved: unapproved, config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, hidden: s.conceal, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+	f := &fates{unapproved: unapproved, config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, secrets: s.secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
 		if t.API == s.name {
@@ -238,7 +239,7 @@ func (f *fates) place(at openapi.Position, pointer string) admin.Place {
 
 // shown returns a text of the document, or about it, as operators may see it.
 func (f *fates) shown(text string) string {
-	return truncate.Bytes(conceal(f.hidden, text), admin.MaxText)
+	return truncate.Bytes(f.secrets.Operator(text), admin.MaxText)
 }
 
 // codeList writes counts by code for the log, the most frequent first.

@@ -32,5 +32,5 @@ func (o *Outcome) describe(s *source) {
 		return
 	}
 	o.API = o.loaded.api
-	o.Report.Advice = (&fates{hidden: s.conceal}).listed(o.loaded.advice)
+	o.Report.Advice = (&fates{secrets: s.secrets}).listed(o.loaded.advice)
 }

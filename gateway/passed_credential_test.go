@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/gateway/redact"
 )
 
 const passedConfig = `server: {public_url: https://mcp.example.com}
@@ -94,7 +96,7 @@ func checkEchoes(t *testing.T, c *client, calls *atomic.Int64) {
 		for range 2 {
 			text := c.call("list").Body.String()
 			_, bare, _ := strings.Cut(value, " ")
-			if strings.Contains(text, "own-credential-4c1") || bare != "" && strings.Contains(text, bare) || !strings.Contains(text, redacted) {
+			if strings.Contains(text, "own-credential-4c1") || bare != "" && strings.Contains(text, bare) || !strings.Contains(text, redact.Placeholder) {
 				t.Errorf("%q: %s", value, text)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"drawbridge/auth"
@@ -15,6 +14,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
@@ -34,7 +34,7 @@ type Plan struct {
 	condition   *auth.Condition // nil: there is none
 	consent     consent
 	elicitation *elicit.Operation // nil if the user is asked for no arguments
-	sensitive   *sensitive        // nil: nothing is hidden of answers
+	sensitive   *redact.Sensitive // nil if no field of an answer is hidden
 	clean       bool              // what nobody sees goes out of answers
 	cachePolicy *cachePolicy      // keeps answers; nil: nobody does
 	changes     bool              // the call may make kept answers stale
@@ -50,25 +50,22 @@ type Plan struct {
 	maxAnswer int64      // bytes of an answer
 	rates     []*rate    // that its calls count against; nil: there are none
 
-	client             *upstream.Client
-	key                *requestKey            // by which the service knows a request that it has seen; nil: there is none
-	repeat             upstream.RetryPolicy   // whether a request may reach the service twice
-	patience           upstream.HeaderTimeout // whether the head of an answer may take as long as the call
-	redact             *strings.Replacer      // takes the API's secrets out of a refusal; nil: there are none
-	credentialRedactor *credentialRedactor    // finds them in answers; nil: there are none
-	// longestSecret is the length of the longest form of a secret that redact knows.
-	longestSecret int
-	choice        *credential.Choice // what authenticates the call; nil: the API's default does
-	inbound       bool               // headers of the caller's request go on to the service
-	dynamic       bool               // what is attached is in no configuration: tokens, identities
-	personal      bool               // what is attached depends on the caller
-	follow        bool               // redirects to the same origin that keep the method are followed
-	short         bool               // where an answer goes out as structuredContent, the text beside it is short
-	base          *url.URL           // nil: the operation has none, see Operation.BaseProblem
-	safe          bool               // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
-	metrics       callMetrics
-	source        *source
-	siblings      []*openapi.Operation // all of its document
+	client   *upstream.Client
+	key      *requestKey            // by which the service knows a request that it has seen; nil: there is none
+	repeat   upstream.RetryPolicy   // whether a request may reach the service twice
+	patience upstream.HeaderTimeout // whether the head of an answer may take as long as the call
+	secrets  *redact.Configured     // of the API
+	choice   *credential.Choice     // what authenticates the call; nil: the API's default does
+	inbound  bool                   // headers of the caller's request go on to the service
+	dynamic  bool                   // what is attached is in no configuration: tokens, identities
+	personal bool                   // what is attached depends on the caller
+	follow   bool                   // redirects to the same origin that keep the method are followed
+	short    bool                   // where an answer goes out as structuredContent, the text beside it is short
+	base     *url.URL               // nil: the operation has none, see Operation.BaseProblem
+	safe     bool                   // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
+	metrics  callMetrics
+	source   *source
+	siblings []*openapi.Operation // all of its document
 }
 
 // newPlan works out what a tool's calls need. defaults are the scopes where nothing else says which.
@@ -76,8 +73,8 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 	p := &Plan{
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
-		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, redact: s.redact,
-		longestSecret: s.longest, credentialRedactor: s.credentialRedactor, choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
+		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, secrets: s.secrets,
+		choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
 		safe: httpmethod.IsSafe(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
@@ -86,7 +83,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 	if set.Clean != nil {
 		p.clean = *set.Clean
 	}
-	p.sensitive, p.links = sensitiveOf(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
+	p.sensitive, p.links = redact.NewSensitive(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if own := cmp.Or(set.Timeout, s.config.Timeout); own > 0 {
 		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // that the service may think for so long is why it is set
 	}

@@ -77,10 +77,10 @@ func (w *eventWatch) see(event []byte) (more bool) {
 		event = answer.CleanData(event)
 	}
 	if s := w.call.plan.sensitive; s != nil && isObject(event) {
-		event = s.applyEvent(event)
+		event = s.Event(event)
 	}
 	part := answer.Part{Kind: answer.JSON, Data: event}
-	if !isObject(event) || w.call.hide(&part) && part.Kind != answer.JSON {
+	if !isObject(event) || w.call.redactor().Part(&part) && part.Kind != answer.JSON {
 		return w.counted(nil)
 	}
 	event = part.Data
@@ -133,7 +133,7 @@ func (w *eventWatch) words(value []byte) string {
 		return ""
 	}
 	// Once more without secrets: characters that nobody sees may have stood within one.
-	text := w.call.hidden(openapi.Clean(string(jsonscan.Unquote(value))))
+	text := w.call.redactor().Text(openapi.Clean(string(jsonscan.Unquote(value))))
 	return strings.ToValidUTF8(truncate.Bytes(text, maxEventText), "")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
@@ -98,12 +99,12 @@ func (r *runner) holds(s *source, u update) bool {
 	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
 	if lost != nil {
 		r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
-			"spec", display(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
+			"spec", redact.Location(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
 			"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
 	}
 	if unrestricted != nil {
 		r.g.log.Error("a document would undo restrictions of the configuration and is held; correct the configuration, or accept the document", "api", s.name,
-			"spec", display(s.config.Spec.String()), "problems", first(unrestricted), "tools_served", s.loaded != nil,
+			"spec", redact.Location(s.config.Spec.String()), "problems", first(unrestricted), "tools_served", s.loaded != nil,
 			"accept", "POST /apis/"+s.name+"/accept", "digest", digest)
 	}
 	return true
@@ -278,11 +279,11 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	}
 	var restrictions []string
 	for _, problem := range h.unrestricted[:min(len(h.unrestricted), maxHeldNames)] {
-		restrictions = append(restrictions, truncate.Bytes(conceal(s.conceal, problem), admin.MaxText))
+		restrictions = append(restrictions, truncate.Bytes(s.secrets.Operator(problem), admin.MaxText))
 	}
-	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: truncate.Bytes(conceal(s.conceal, h.version), admin.MaxText), Lost: len(h.lost), Of: h.of}
+	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: truncate.Bytes(s.secrets.Operator(h.version), admin.MaxText), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
-		told.Operations = append(told.Operations, truncate.Bytes(conceal(s.conceal, op), admin.MaxText))
+		told.Operations = append(told.Operations, truncate.Bytes(s.secrets.Operator(op), admin.MaxText))
 	}
 	return told
 }

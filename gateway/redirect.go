@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -82,8 +83,9 @@ func (c *call) redirectLink() (link, why string) {
 // withholds tells whether a text of a URL holds what the gateway attached to the request, or what is hidden of the answers, however many
 // times it was escaped.
 func (c *call) withholds(text string) bool {
+	r := c.redactor()
 	for range 4 { // a URL may stand in a query of one that does
-		if c.unsent(c.hidden(text)) != text || c.plan.sensitive != nil && c.plan.sensitive.filter.Mentions([]byte(text)) {
+		if r.All(r.Text(text)) != text || c.plan.sensitive.Mentions(text) {
 			return true
 		}
 		plain, err := url.PathUnescape(text)
@@ -91,7 +93,7 @@ func (c *call) withholds(text string) bool {
 		if err != nil || plain == text && spaced == text {
 			return false
 		}
-		if c.unsent(c.hidden(spaced)) != spaced {
+		if r.All(r.Text(spaced)) != spaced {
 			return true
 		}
 		text = plain
@@ -124,9 +126,10 @@ func (c *call) hideLocation(resp *http.Response) {
 	if err != nil || u.Path == "" {
 		return // it is not shown
 	}
-	path := c.hidden(u.EscapedPath())
-	if plain := c.hidden(u.Path); plain != u.Path {
-		path = strings.ReplaceAll((&url.URL{Path: plain}).EscapedPath(), url.PathEscape(redacted), redacted)
+	r := c.redactor()
+	path := r.Text(u.EscapedPath())
+	if plain := r.Text(u.Path); plain != u.Path {
+		path = strings.ReplaceAll((&url.URL{Path: plain}).EscapedPath(), url.PathEscape(redact.Placeholder), redact.Placeholder)
 	}
 	resp.Header.Set("Location", path)
 }

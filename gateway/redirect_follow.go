@@ -64,7 +64,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if c.sentRedactor = nil; c.callRecord != nil { // a token may be another one now
+		if c.sentSecrets = nil; c.callRecord != nil { // a token may be another one now
 			c.callRecord.redirects++
 		}
 		var requests int

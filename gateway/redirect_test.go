@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/gateway/redact"
 )
 
 // FuzzRedirectLink: whatever a service writes into Location, a link is an absolute URL of http or https in visible ASCII, without a user, and
@@ -21,8 +22,7 @@ func FuzzRedirectLink(f *testing.F) {
 		f.Fatal(err)
 	}
 	credential := &config.Credential{Type: config.CredentialBearer, Token: config.NewSecret(secret)}
-	p := &Plan{credentialRedactor: newCredentialRedactor(credential)}
-	p.redact, p.longestSecret = redactor(credential)
+	p := &Plan{secrets: redact.NewConfigured("", credential)}
 	f.Fuzz(func(t *testing.T, location string) {
 		c := &call{plan: p, target: target, location: location}
 		link, why := c.redirectLink()

@@ -166,21 +166,16 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 // tellsNothingSent tells whether an answer is free of what this call attached to its request. One that repeats a token is not kept:
 // whoever gets it later has sent no token, and would not know what to take out.
 func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
-	e := c.sentSecrets()
-	if e == nil {
+	sent := c.redactor().Sent
+	if sent == nil {
 		return true
 	}
 	for _, values := range head {
-		if slices.ContainsFunc(values, func(v string) bool { return e.hidden(v) != v }) {
+		if slices.ContainsFunc(values, func(v string) bool { return sent.Text(v) != v }) {
 			return false
 		}
 	}
-	for i := range e.forms {
-		if e.forms[i].in(body) {
-			return false
-		}
-	}
-	return true
+	return !sent.In(body)
 }
 
 // changed makes kept answers stale after a call that may have changed something (RFC 9111 section 4.4): not if the service refused it,

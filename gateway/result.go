@@ -101,7 +101,7 @@ func (c *call) emptyText(resp *http.Response) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
 		if value := resp.Header.Get(name); value != "" && !strings.Contains(c.headText, " "+name+": ") {
-			text += " " + name + ": " + truncate.Bytes(strings.ToValidUTF8(c.hidden(value), "\uFFFD"), 200) + "."
+			text += " " + name + ": " + truncate.Bytes(strings.ToValidUTF8(c.redactor().Text(value), "\uFFFD"), 200) + "."
 		}
 	}
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(c.headText, " Location: ") {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi/fetch"
 )
@@ -257,7 +258,7 @@ func (r *runner) take(u update) bool {
 		}
 		if u.early || u.err != nil {
 			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.name,
-				"spec", display(s.config.Spec.String()), "read_at", u.base.at)
+				"spec", redact.Location(s.config.Spec.String()), "read_at", u.base.at)
 		}
 	}
 	if u.early {
@@ -272,7 +273,7 @@ func (r *runner) take(u update) bool {
 	switch {
 	case u.err != nil:
 		r.g.metrics.loads.WithLabelValues(name, "failed").Inc()
-		r.g.log.Warn("document can't be used", "api", name, "spec", display(s.config.Spec.String()), "error", u.err,
+		r.g.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.config.Spec.String()), "error", u.err,
 			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
 	case u.loaded == nil:
 		r.g.metrics.loads.WithLabelValues(name, "unchanged").Inc()
@@ -285,7 +286,7 @@ func (r *runner) take(u update) bool {
 		}
 		r.g.metrics.loads.WithLabelValues(name, "changed").Inc()
 		api := u.loaded.api
-		r.g.log.Info("document read", "api", name, "spec", display(s.config.Spec.String()), "standard", u.loaded.standard,
+		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.config.Spec.String()), "standard", u.loaded.standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
 	s.counted()

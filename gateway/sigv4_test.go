@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"drawbridge/gateway/redact"
 	"drawbridge/test/sigv4"
 )
 
@@ -84,7 +85,7 @@ func TestSigV4(t *testing.T) {
 					{"change", `{"id":"~","note":"` + strings.Repeat("é", 1<<18) + `"}`},
 				} {
 					raw, err := g.Call(t.Context(), call.tool, json.RawMessage(call.arguments))
-					if text := string(raw); err != nil || strings.Contains(text, `"isError":true`) || strings.Contains(text, secret) || strings.Contains(text, session) || !strings.Contains(text, "Signature="+redacted) {
+					if text := string(raw); err != nil || strings.Contains(text, `"isError":true`) || strings.Contains(text, secret) || strings.Contains(text, session) || !strings.Contains(text, "Signature="+redact.Placeholder) {
 						t.Errorf("%s: %v %s", call.tool, err, text)
 					}
 				}

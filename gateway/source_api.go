@@ -18,6 +18,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
@@ -26,26 +27,23 @@ import (
 // source is one configured API: how its document is read and its service called, and the outcome of the last
 // attempts. The fields below "state" belong to the goroutine that publishes.
 type source struct {
-	g                  *Gateway
-	config             config.API
-	label              string // its name in logs before its document is known
-	group              string // names it among all sources that there ever were: what is kept of its answers is no other's
-	limits             config.Limits
-	pem                []byte // of ca_file
-	roots              *x509.CertPool
-	documents          *upstream.Client   // fetches the document; nil for a file
-	refs               *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
-	asked              atomic.Int64       // the turn that its next update answers
-	poke               chan struct{}      // one place: look at the document now
-	looks              chan struct{}      // a place for each watch that looks at it now
-	cancel             context.CancelFunc // ends its goroutine; nil before it was started
-	calls              callClients
-	attached           *attached
-	identity           *credential.Identity // that of its deployment, if it tells its service who calls; else nil
-	redact             *strings.Replacer    // takes its secrets out of a text; nil: it has none
-	longest            int                  // the longest text that redact takes out, in bytes
-	conceal            *strings.Replacer    // takes out of a text what operators must not see of it; nil: there is nothing
-	credentialRedactor *credentialRedactor  // finds its secrets in answers; nil: it has none
+	g         *Gateway
+	config    config.API
+	label     string // its name in logs before its document is known
+	group     string // names it among all sources that there ever were: what is kept of its answers is no other's
+	limits    config.Limits
+	pem       []byte // of ca_file
+	roots     *x509.CertPool
+	documents *upstream.Client   // fetches the document; nil for a file
+	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
+	asked     atomic.Int64       // the turn that its next update answers
+	poke      chan struct{}      // one place: look at the document now
+	looks     chan struct{}      // a place for each watch that looks at it now
+	cancel    context.CancelFunc // ends its goroutine; nil before it was started
+	calls     callClients
+	attached  *attached
+	identity  *credential.Identity // that of its deployment, if it tells its service who calls; else nil
+	secrets   *redact.Configured
 
 	// archiveID names its document on disk; "": none is kept there.
 	archiveID string
@@ -103,9 +101,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	if c.Identity != nil {
 		s.identity = identity
 	}
-	s.redact, s.longest = redactor(credentialsOf(c)...)
-	s.conceal = concealer(c.Spec.String(), credentialsOf(c)...)
-	s.credentialRedactor = newCredentialRedactor(credentialsOf(c)...)
+	s.secrets = redact.NewConfigured(c.Spec.String(), credentialsOf(c)...)
 	var err error
 	if s.pem, s.roots, err = rootsOf(c.CAFile); err != nil {
 		return nil, wrong("ca_file", err)
@@ -254,7 +250,7 @@ func (s *source) close() {
 
 // status tells where the API stands.
 func (s *source) status() admin.API {
-	a := admin.API{Name: s.name, Spec: display(s.config.Spec.String()), State: admin.Loading}
+	a := admin.API{Name: s.name, Spec: redact.Location(s.config.Spec.String()), State: admin.Loading}
 	switch {
 	case s.held != nil:
 		a.State = admin.Held

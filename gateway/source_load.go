@@ -81,7 +81,7 @@ func (s *source) recovered(l **loaded, err *error) {
 		s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
 		*l, *err = nil, errors.New("internal error while the document was read; the log has the cause")
 	}
-	*err = s.concealed(*err)
+	*err = s.secrets.OperatorError(*err)
 }
 
 func (s *source) loadOptions(pace *openapi.Pace) openapi.LoadOptions {

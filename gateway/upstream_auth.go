@@ -16,6 +16,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
 )
 
 // attached is what the gateway adds to the requests for the service of one API, and to the fetch of its document: who the
@@ -330,6 +331,29 @@ func readsFiles(c config.API) bool {
 	return c.ClientCertificate != nil || slices.ContainsFunc(credentialsOf(c), func(k *config.Credential) bool {
 		return k.KeyFile != "" || k.CertFile != "" || k.CAFile != ""
 	})
+}
+
+// reserved returns the parameters that the gateway itself sends to the service of an API, so that no argument can (R5, R7).
+func reserved(c config.API) []openapi.Reserved {
+	var all []openapi.Reserved
+	for _, k := range credentialsOf(c) {
+		if k.Type == config.CredentialAPIKey && k != c.SpecCredential {
+			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
+		}
+		if k.Type == config.CredentialAWSSigV4 && k != c.SpecCredential {
+			// Documents of AWS's own APIs have them as parameters. In the query they would make a request one that is signed there.
+			for _, name := range []string{"X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders"} {
+				all = append(all, openapi.Reserved{In: "header", Name: name}, openapi.Reserved{In: "query", Name: name})
+			}
+		}
+	}
+	for _, h := range c.PassHeaders {
+		all = append(all, openapi.Reserved{In: "header", Name: h.To})
+	}
+	if c.Identity != nil {
+		all = append(all, openapi.Reserved{In: "header", Name: c.Identity.HeaderName()})
+	}
+	return all
 }
 
 // credentialsOf returns all credentials of an API.

@@ -39,13 +39,13 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		case short:
 			return nil
 		case part.Kind == answer.JSON && lead == "":
-			lead = leadOf(part, c.told)
+			lead = leadOf(part, c.redactor().Error)
 		}
 		if len(body) > 0 {
 			body = append(body, '\n')
 		}
 		// As much more as the longest secret, so that one that the end would cut apart is found.
-		room := maxErrorBody + c.longestSecret() - len(body)
+		room := maxErrorBody + c.redactor().Longest() - len(body)
 		if short = len(part.Data) > room; short {
 			part.Data = part.Data[:max(0, room)]
 		}
@@ -58,7 +58,7 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, answeredStatus(resp))
-	said := c.refusal(body, short)
+	said := c.redactor().Error(string(body), short)
 	if room := maxErrorBody - len(lead); len(said) > room {
 		said, short = truncate.Prefix(said, room), true
 	}
@@ -107,9 +107,6 @@ func isTooLarge(err error) bool {
 	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
 		errors.As(err, &place) && (place.outcome == outcome(upstream.TooLarge.String()) || place.outcome == outcome(upstream.Overloaded.String()))
 }
-
-// told returns what is told of a short text of an error, or of the beginning of one that was cut.
-func (c *call) told(text string, cut bool) string { return c.refusal([]byte(text), cut) }
 
 const (
 	maxTitle  = 200 // bytes

@@ -57,7 +57,7 @@ func withoutPairsOf(text string, strict bool) string {
 			for ; end > start; start, end = nextOf(text, end) {
 				if value := text[start:end]; strings.ContainsAny(value, digits) && isSecret(name, value, false) {
 					b.WriteString(text[copied:start])
-					b.WriteString(hidden)
+					b.WriteString(Placeholder)
 					copied, i = end, max(i, end-1)
 				}
 			}
@@ -70,7 +70,7 @@ func withoutPairsOf(text string, strict bool) string {
 				quotes = quotesBefore(text[:i])
 				end += bareEnd(text[end:])
 			}
-			b.WriteString(quotes + hidden + quotes)
+			b.WriteString(quotes + Placeholder + quotes)
 			copied, i = end, max(i, end-1)
 		}
 	}

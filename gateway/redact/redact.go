@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// hidden stands in the place of a secret. In JSON it can stand where a part of a string stands.
-const hidden = "[redacted]"
+// Placeholder replaces a secret. In JSON it can stand within a string.
+const Placeholder = "[redacted]"
 
 // Margin is how much of a text that goes on the patterns must see to know, in bytes, what begins before that: who cuts a text
 // gives as much more of it, and takes as much off its end afterwards.

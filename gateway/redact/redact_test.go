@@ -134,7 +134,7 @@ func TestTimeOfMore(t *testing.T) {
 // TestLongSecret: of a secret that is longer than what is looked at to know it nothing is left.
 func TestLongSecret(t *testing.T) {
 	for _, sign := range []string{"=", ": "} {
-		if got, want := Error("password"+sign+strings.Repeat("aB3", 2<<10)+" is wrong"), "password"+sign+hidden+" is wrong"; got != want {
+		if got, want := Error("password"+sign+strings.Repeat("aB3", 2<<10)+" is wrong"), "password"+sign+Placeholder+" is wrong"; got != want {
 			t.Errorf("%q: %.200s", sign, got)
 		}
 	}

@@ -51,9 +51,9 @@ var beginnings = []string{"AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA"
 
 // withoutKeys takes private keys out. One that goes on behind the end of its string takes all of the JSON with it: what is left would be none.
 func withoutKeys(text string) string {
-	less := privateKey.ReplaceAllString(text, hidden)
+	less := privateKey.ReplaceAllString(text, Placeholder)
 	if less != text && isValid(text) && !isValid(less) {
-		return `"` + hidden + `"`
+		return `"` + Placeholder + `"`
 	}
 	return less
 }
@@ -66,13 +66,13 @@ func withoutSecrets(text string) string {
 		text = withoutKeys(text)
 	}
 	if strings.Contains(text, "eyJ") {
-		text = jwt.ReplaceAllString(text, hidden)
+		text = jwt.ReplaceAllString(text, Placeholder)
 	}
 	if containsAny(text, beginnings...) {
-		text = known.ReplaceAllString(text, hidden)
+		text = known.ReplaceAllString(text, Placeholder)
 	}
 	if strings.Contains(text, "@") && strings.Contains(text, ":") {
-		text = userinfo.ReplaceAllString(text, "${1}"+hidden+"@")
+		text = userinfo.ReplaceAllString(text, "${1}"+Placeholder+"@")
 	}
 	if containsAny(low, "bearer", "basic", "dpop", "negotiate", "ntlm", "digest", "apikey", "token") {
 		text = scheme.ReplaceAllStringFunc(text, func(found string) string {
@@ -80,16 +80,16 @@ func withoutSecrets(text string) string {
 			if !looksRandom(found[at[2]:at[3]]) {
 				return found
 			}
-			return found[:at[2]] + hidden
+			return found[:at[2]] + Placeholder
 		})
 	}
 	if strings.Contains(low, "cookie") {
 		text = cookie.ReplaceAllStringFunc(text, func(found string) string {
-			return found[:cookie.FindStringSubmatchIndex(found)[2]] + hidden
+			return found[:cookie.FindStringSubmatchIndex(found)[2]] + Placeholder
 		})
 	}
 	if strings.Contains(low, "response=") {
-		text = digest.ReplaceAllString(text, "${1}"+hidden)
+		text = digest.ReplaceAllString(text, "${1}"+Placeholder)
 	}
 	if containsAny(low, "pass", "pwd", "secret", "key", "auth", "credential", "token", "sig", "sid", "session", "sess", "otp", "pin", "cvv", "cvc", "cookie") {
 		if containsAny(low, `value"`, `value'`, `value\`, `val"`, `val'`, `val\`) {
@@ -121,7 +121,7 @@ func withoutValues(text string, pair *regexp.Regexp, least int) string {
 				return found
 			}
 		}
-		return found[:at[8]] + hidden + found[at[9]:]
+		return found[:at[8]] + Placeholder + found[at[9]:]
 	})
 }
 

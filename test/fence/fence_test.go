@@ -77,7 +77,7 @@ var rooms = map[string]room{
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/clientip":    {},
-	"gateway/redact":      {},
+	"gateway/redact":      {arrows: []string{"config", "openapi/answer"}},
 	"gateway/cache":       {},
 	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},

@@ -1,0 +1,178 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Forms are secrets in the forms in which a service may write them down in a successful answer: some services show the request that
+// they got, or the settings that they run with. The secrets are the gateway's, and the caller is another party. Only text
+// and JSON are searched; pictures, sound and other bytes can't be changed without breaking them. Forms are immutable; nil Forms
+// find nothing.
+type Forms struct{ all []secretForm }
+
+// secretForm is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, so that
+// the search is cheap: 256 KiB take about 10 µs, and at most some 130 µs.
+type secretForm struct {
+	text  []byte
+	probe []byte
+	at    int // index of the probe in text
+}
+
+const (
+	// shortestSecret is the length of the shortest secret that is looked for in successful answers. A shorter one may well be a word of
+	// the answer: a password "test" would garble what has nothing to do with it.
+	shortestSecret = 8
+	// longestProbe is the length of the longest text that is looked for with vector instructions.
+	longestProbe = 32
+)
+
+// newForms returns nil if there is nothing to look for.
+func newForms(credentials []*config.Credential) *Forms {
+	e := &Forms{}
+	for _, c := range credentials {
+		if c == nil {
+			continue
+		}
+		for _, secret := range secretsOf(c) {
+			e.add(secret)
+			if c.Type == config.CredentialBasic || c.ClientAuth == config.ClientSecretBasic {
+				e.add(base64.StdEncoding.EncodeToString(basicPair(c, secret)))
+			}
+		}
+	}
+	if len(e.all) == 0 {
+		return nil
+	}
+	return e
+}
+
+// NewSent returns the forms of tokens and identities that were sent in one call; nil if there are none. It runs for each
+// such call, so it must be cheap.
+func NewSent(values []string) *Forms {
+	if len(values) == 0 {
+		return nil
+	}
+	e := &Forms{all: make([]secretForm, 0, len(values))}
+	for _, value := range values {
+		if len(value) < shortestSecret || strings.ContainsFunc(value, respelt) {
+			e.add(value)
+			continue
+		}
+		// Most tokens have characters that every encoder writes in one way. Tokens begin alike, so the probe is at the end.
+		from := max(0, len(value)-longestProbe)
+		at := from + rarest(value[from:len(value)-shortestSecret+1])
+		e.all = append(e.all, secretForm{text: []byte(value), probe: []byte(value[at:]), at: at})
+	}
+	return e
+}
+
+// respelt reports whether some encoder of URLs or JSON has another spelling for a character.
+func respelt(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.' && r != '_' && r != '~'
+}
+
+// longest returns the length of the longest form, in bytes.
+func (e *Forms) longest() (n int) {
+	if e == nil {
+		return 0
+	}
+	for i := range e.all {
+		n = max(n, len(e.all[i].text))
+	}
+	return n
+}
+
+// add adds the spellings of a secret.
+func (e *Forms) add(secret string) {
+	if len(secret) < shortestSecret {
+		return
+	}
+	for _, form := range spellings(secret) {
+		if len(form) < shortestSecret || slices.ContainsFunc(e.all, func(known secretForm) bool { return string(known.text) == form }) {
+			continue
+		}
+		at := rarest(form[:len(form)-shortestSecret+1])
+		e.all = append(e.all, secretForm{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
+	}
+}
+
+// rarest returns the index of the byte that is rarest in JSON.
+func rarest(text string) int {
+	const common = ` "e,:atino0r1s2l3dc4u5m6h7p8g9byf.wkv-{}/_xjzq[]=+` // the most common first; capitals are rarer than all of these
+	best, rank := 0, -1
+	for i := range len(text) {
+		r := strings.IndexByte(common, text[i])
+		if r < 0 {
+			r = len(common)
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
+}
+
+// in reports whether the form stands in data.
+func (e *secretForm) in(data []byte) bool {
+	for from := 0; ; {
+		i := bytes.Index(data[from:], e.probe)
+		if i < 0 {
+			return false
+		}
+		if start := from + i - e.at; start >= 0 && bytes.HasPrefix(data[start:], e.text) {
+			return true
+		}
+		from += i + 1
+	}
+}
+
+// Part takes the secrets out of a part and reports whether there were any. A part whose JSON would be broken by that,
+// because a secret is a number and stands in one, becomes a text. e must not be nil.
+func (e *Forms) Part(p *answer.Part) (found bool) {
+	p.Drift, p.Field, p.File = e.Text(p.Drift), e.Text(p.Field), e.Text(p.File) // they quote the answer
+	if p.Kind != answer.JSON && p.Kind != answer.Text {
+		return false
+	}
+	for i := range e.all {
+		if form := &e.all[i]; form.in(p.Data) {
+			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(Placeholder)), true
+		}
+	}
+	if found && p.Kind == answer.JSON {
+		if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err != nil {
+			p.Kind = answer.Text
+		}
+	}
+	return found
+}
+
+// Text returns a short text without the secrets.
+func (e *Forms) Text(text string) string {
+	if e == nil || text == "" {
+		return text
+	}
+	for i := range e.all {
+		text = strings.ReplaceAll(text, string(e.all[i].text), Placeholder)
+	}
+	return text
+}
+
+// In reports whether one of the secrets stands in data.
+func (e *Forms) In(data []byte) bool {
+	if e == nil {
+		return false
+	}
+	for i := range e.all {
+		if e.all[i].in(data) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package redact
+
+import (
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Sensitive hides the fields that must not appear in the answers of a tool (sensitive_fields). It is immutable.
+type Sensitive struct {
+	filter jsonscan.Filter
+	names  map[string]bool // of members, wherever they stand
+}
+
+// NewSensitive returns nil if no field is hidden.
+func NewSensitive(set *config.SensitiveFields) *Sensitive {
+	if set == nil {
+		return nil
+	}
+	s := &Sensitive{names: map[string]bool{}}
+	for field, action := range set.All() {
+		fate := jsonscan.Drop
+		if action == config.FieldMask {
+			fate = jsonscan.Mask
+		}
+		if field.IsPlace() {
+			s.filter.Pointer(field.String(), fate)
+		} else {
+			s.filter.Name(field.String(), fate)
+			s.names[field.String()] = true
+		}
+	}
+	return s
+}
+
+// JSON returns a JSON text without the sensitive fields.
+func (s *Sensitive) JSON(text []byte) []byte { return s.filter.Apply(text) }
+
+// Mentions reports whether a text names a sensitive field; false if s is nil.
+func (s *Sensitive) Mentions(text string) bool { return s != nil && s.filter.Mentions([]byte(text)) }
+
+// HasHeader reports whether a sensitive field has the name of a header, in whatever case; false if s is nil.
+func (s *Sensitive) HasHeader(name string) bool {
+	if s == nil {
+		return false
+	}
+	for field := range s.names {
+		if strings.EqualFold(field, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// withheld replaces a text that can't be taken apart.
+const withheld = "[withheld by the gateway: this part of the answer is not JSON, and may hold what is hidden of it]"
+
+// Part hides the sensitive fields of a part of an answer. A text or bytes that aren't JSON can't be taken apart: they are withheld if
+// they are labelled as JSON or mention a sensitive field; and so is a single event that is a text. Pictures and sound stay.
+func (s *Sensitive) Part(p *answer.Part) {
+	if s.names[p.Field] && p.Field != "" {
+		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte("[hidden]")
+		return
+	}
+	switch p.Kind {
+	case answer.JSON:
+		p.Data = s.filter.Apply(p.Data)
+		withheldBefore := false
+		p.ReplaceTexts(func(text []byte) []byte {
+			if !s.filter.Mentions(text) {
+				return text
+			}
+			if withheldBefore { // in full for one event: thousands of short ones would make an answer twelve times as large
+				return []byte("[hidden]")
+			}
+			withheldBefore = true
+			return []byte(withheld)
+		})
+		return
+	case answer.Text, answer.Binary:
+	case answer.Image, answer.Audio:
+		return
+	}
+	if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
+		p.Data = s.filter.Apply(p.Data)
+		return
+	}
+	if strings.Contains(p.MediaType, "json") || s.filter.Mentions(p.Data) {
+		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte(withheld)
+	}
+}
+
+// Event returns one event of a stream without the sensitive fields. Its place in the answer is that of an element of an array; the result is
+// empty if nothing is left of it.
+func (s *Sensitive) Event(event []byte) []byte {
+	array := append(append(append(make([]byte, 0, len(event)+2), '['), event...), ']')
+	array = s.filter.Apply(array)
+	return array[1 : len(array)-1]
+}
