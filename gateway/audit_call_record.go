@@ -11,13 +11,14 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // callRecord collects what the audit record of a call will hold. Only the call's goroutine uses it.
 type callRecord struct {
 	start     time.Time
 	rpc       string // how the call came about; "": as the request says
-	outcome   outcome
+	outcome   telemetry.Outcome
 	status    int
 	tried     bool // to make a request
 	requests  int
@@ -26,10 +27,6 @@ type callRecord struct {
 	sent      int64
 	received  int64
 }
-
-// outcomeInvalid is for calls that are refused before anything is known of them. It is in the audit log alone: such calls are
-// counted as requests.
-const outcomeInvalid outcome = "invalid_request"
 
 // unaudited is for the model.
 const unaudited = "The gateway can't write its audit log now, and makes no call without it. Nothing was sent. Try again in a minute; if that does " +
@@ -52,7 +49,7 @@ func (c *call) accountable(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, audit.ErrFull):
-		return &failure{outcomeUnaudited, err, unaudited}
+		return &failure{telemetry.OutcomeUnaudited, err, unaudited}
 	}
 	return c.failed(err)
 }
@@ -63,10 +60,10 @@ func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	c.status = 0
 	if resp != nil {
 		c.body, c.status = resp.Body, resp.StatusCode
-		c.received, _ = resp.Body.(receivedBy)
+		c.received, _ = resp.Body.(receivedCounter)
 	}
 	sent := int64(requests) * max(0, req.ContentLength)
-	c.plan.metrics.flow.exchanged(sent, resp)
+	c.plan.metrics.Traffic.Exchanged(sent, resp)
 	a := c.callRecord
 	if a == nil {
 		return
@@ -79,6 +76,9 @@ func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	}
 }
 
+// receivedCounter is a body that knows how much of it was read.
+type receivedCounter interface{ Received() int64 }
+
 // settle counts what was received of the last answer.
 func (c *call) settle() {
 	if c.received == nil {
@@ -86,7 +86,7 @@ func (c *call) settle() {
 	}
 	n := c.received.Received()
 	c.received = nil
-	c.plan.metrics.flow.received.Add(float64(n))
+	c.plan.metrics.Traffic.Received(n)
 	if c.callRecord != nil {
 		c.callRecord.received += n
 	}
@@ -104,26 +104,26 @@ func (c *call) leave(err error) {
 		var failed *failure
 		switch {
 		case errors.As(err, &refused):
-			a.outcome = outcomeInvalid
+			a.outcome = telemetry.OutcomeInvalid
 		case !a.tried:
 			return
 		case errors.As(err, &failed):
 			a.outcome = failed.outcome // which nobody was told of
 		case err != nil:
-			a.outcome = outcomeInternal
+			a.outcome = telemetry.OutcomeInternal
 		default:
-			a.outcome = outcomeOK
+			a.outcome = telemetry.OutcomeOK
 		}
 	}
 	c.g.write(c, a)
 }
 
-// decision is whether calls with an outcome were let through.
-func (o outcome) decision() audit.Decision {
+// decisionOf returns whether calls with an outcome were let through.
+func decisionOf(o telemetry.Outcome) audit.Decision {
 	switch o {
-	case outcomeScope, outcomeCondition, outcomeUnconfirmed, outcomeUnanswered, outcomeNoTasks, outcomeUnaudited, outcomeInvalid, outcomeUnknown, outcomeLimited, outcomeUncounted:
+	case telemetry.OutcomeScope, telemetry.OutcomeCondition, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited, telemetry.OutcomeUncounted:
 		return audit.Refused
-	case outcomeAsked:
+	case telemetry.OutcomeAsked:
 		return audit.Asked
 	default:
 		return audit.Allowed
@@ -133,7 +133,7 @@ func (o outcome) decision() audit.Decision {
 // write writes the line of a call.
 func (g *Gateway) write(c *call, a *callRecord) {
 	line := audit.Line{
-		Time: a.start, Request: requestInfoFrom(c.ctx).request(), RPC: c.req.Method, Decision: a.outcome.decision(), Outcome: string(a.outcome),
+		Time: a.start, Request: requestInfoFrom(c.ctx).request(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
 		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
@@ -166,12 +166,12 @@ func (g *Gateway) write(c *call, a *callRecord) {
 
 // refuseScope counts a call for which the caller's scopes do not suffice.
 func (g *Gateway) refuseScope(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
-	p.metrics.count(outcomeScope)
-	g.refuse(ctx, e, p, caller, req, outcomeScope)
+	p.metrics.Count(telemetry.OutcomeScope)
+	g.refuse(ctx, e, p, caller, req, telemetry.OutcomeScope)
 }
 
 // refuse writes the line of a call that is refused before it is one.
-func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o outcome) {
+func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
 	if g.audit != nil {
 		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
 	}

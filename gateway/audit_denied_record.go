@@ -10,18 +10,12 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // Outcomes of requests that are refused before it is known what they want; besides, there are the reasons of drawbridge_refused_total.
-// They are in the audit log alone.
-const (
-	outcomeNobody        outcome = "unauthenticated"
-	outcomeForeignHost   outcome = "foreign_host"
-	outcomeForeignOrigin outcome = "foreign_origin"
-)
-
 // accountRefused tells the audit log of a request that was refused before it was a call. The line has what only who refuses knows.
-func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome, status int, line audit.Line) {
+func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o telemetry.Outcome, status int, line audit.Line) {
 	if g.audit == nil {
 		return
 	}
@@ -43,13 +37,13 @@ func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o outcome
 // address has too many. If all together have, it is nobody's fault, and the addresses of all who are turned away would leave no room for those
 // that others are refused for.
 func (g *Gateway) refuseConnection(why listener.Reason, from net.Addr) {
-	because := refusalReason(why)
-	g.metrics.refused[because].Inc()
+	because := telemetry.RefusalReason(why)
+	g.metrics.Refused[because].Inc()
 	if g.audit == nil {
 		return
 	}
 	line := audit.Line{Time: time.Now(), Connection: true, Decision: audit.Refused, Outcome: string(because)}
-	if because == refusedOfAddress {
+	if because == telemetry.RefusedAddressConnections {
 		line.Address = listener.AddressOf(from)
 	}
 	g.audit.Refuse(&line)
@@ -58,17 +52,17 @@ func (g *Gateway) refuseConnection(why listener.Reason, from net.Addr) {
 // refuseToken counts a request without a good token, and tells the audit log and, in the header of the answer that follows, its caller.
 func (g *Gateway) refuseToken(r *http.Request, reason string, status int) {
 	tellRequest(r.Context())
-	word := reasonWord(reason)
-	g.metrics.flow.refusedTokens.WithLabelValues(word).Inc()
-	g.accountRefused(r.Context(), r, outcomeNobody, status, audit.Line{Reason: word})
+	word := telemetry.ReasonLabel(reason)
+	g.metrics.TokenRefused(word)
+	g.accountRefused(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: word})
 }
 
 // refuseForeign tells the audit log of a request with a foreign Host, or Origin, and its caller.
 func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
 	tellRequest(r.Context())
-	o := outcomeForeignHost
+	o := telemetry.OutcomeForeignHost
 	if origin {
-		o = outcomeForeignOrigin
+		o = telemetry.OutcomeForeignOrigin
 	}
 	g.accountRefused(r.Context(), r, o, http.StatusForbidden, audit.Line{})
 }
@@ -83,6 +77,6 @@ func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, denied *mc
 	default:
 		status = http.StatusBadRequest
 	}
-	g.accountRefused(ctx, req.HTTP, outcomeScope, status, audit.Line{RPC: req.Method})
+	g.accountRefused(ctx, req.HTTP, telemetry.OutcomeScope, status, audit.Line{RPC: req.Method})
 	return denied
 }

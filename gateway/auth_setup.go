@@ -18,6 +18,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
 
@@ -86,7 +87,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		OnReject: g.refuseToken,
 	}
 	if g.tracer != nil {
-		o.OnCheck = g.noteCheck
+		o.OnCheck = func(r *http.Request, c auth.Check) { g.tracer.Checked(r, c, pendingCheckOf(r.Context())) }
 	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)
@@ -94,7 +95,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	}
 	if r := &s.badTokens; r.On() {
 		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: g.clients.Limited,
-			OnReject: func(*http.Request) { g.metrics.refused[refusedBadTokens].Inc() }}
+			OnReject: func(*http.Request) { g.metrics.Refused[telemetry.RefusedBadTokens].Inc() }}
 	}
 	o.NonceKeys = s.nonceKeys
 	var hosts []string

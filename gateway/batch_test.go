@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/telemetry"
 )
 
 // TestBatchAccounts is H6: each call of a batch has a line of its own, with what became of it.
@@ -54,7 +55,7 @@ func TestBatchConcurrency(t *testing.T) {
 	var running, most atomic.Int64
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		most.Store(max(most.Load(), running.Add(1)))
-		for testutil.ToFloat64(g.metrics.refused[refusedOverload]) < 3 && r.Context().Err() == nil {
+		for testutil.ToFloat64(g.metrics.Refused[telemetry.RefusedOverload]) < 3 && r.Context().Err() == nil {
 			runtime.Gosched() // until all of the batch have come
 		}
 		running.Add(-1)

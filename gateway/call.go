@@ -19,6 +19,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
@@ -32,7 +33,7 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
 		}
-		g.refuse(ctx, e, nil, auth.FromContext(ctx), req, outcomeUnknown)
+		g.refuse(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
 		return unknownTool(req.Name)
 	}
 	var caller *auth.Principal
@@ -55,8 +56,8 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 			return err
 		}
 	}
-	g.metrics.inFlight.Inc()
-	defer g.metrics.inFlight.Dec()
+	g.metrics.InFlight.Inc()
+	defer g.metrics.InFlight.Dec()
 
 	if p.job.RequiresTasks {
 		if err := req.Require(mcp.ClientTasks); err != nil {
@@ -111,7 +112,7 @@ type call struct {
 	kept       *kept               // takes the result instead of the client; nil: the client does
 	callRecord *callRecord         // for the audit log; nil: there is none
 	body       io.ReadCloser       // of the service's last answer, as it came; nil: none did
-	received   receivedBy          // it, until what came of it is counted; nil: it is
+	received   receivedCounter     // it, until what came of it is counted; nil: it is
 	status     int                 // of the service's last answer; 0: none came
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
@@ -141,7 +142,8 @@ func (c *call) begin() (end func(), err error) {
 	if p.Timeout > silence {
 		c.reply.KeepAlive(silence)
 	}
-	c.startTrace()
+	c.ctx, c.span = c.g.tracer.StartCall(c.ctx, telemetry.CallSpan{Method: c.req.Method, Tool: p.Tool.Name, Revision: c.req.Revision, API: p.Tool.API,
+		TraceParent: c.req.Meta.TraceParent, TraceState: c.req.Meta.TraceState, Header: c.req.HTTP.Header}, pendingCheckOf(c.ctx))
 	return func() {
 		if c.body != nil {
 			_ = c.body.Close() // again, if there was no panic; it has a place in the room of the API until then
@@ -161,7 +163,7 @@ func (c *call) begin() (end func(), err error) {
 func (c *call) run(args json.RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.g.metrics.panics.Inc()
+			c.g.metrics.Panics.Inc()
 			err = c.conclude(c.internal(fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
 		}
 	}()
@@ -231,7 +233,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	c.hideLocation(resp)
 	waited := c.took()
 	if waited > 0 {
-		observe(c.plan.metrics.flow.wait, c.span, waited)
+		telemetry.Observe(c.plan.metrics.Traffic.Wait, c.span, waited)
 	}
 	if err := c.tellAnswer(resp.StatusCode, waited); err != nil {
 		_ = resp.Body.Close()
@@ -244,7 +246,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 // observe counts the time from the request to the end of its answer.
 func (c *call) observe() {
 	if took := c.took(); took > 0 {
-		observe(c.plan.metrics.duration, c.span, took)
+		telemetry.Observe(c.plan.metrics.Duration, c.span, took)
 	}
 }
 
@@ -284,7 +286,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 			caller = &auth.Principal{} // of whom nothing is known: what is said of arguments holds all the same
 		}
 		if allowed, err := p.permitted(ctx, caller, args); !allowed {
-			return nil, &failure{outcomeCondition, err, notPermitted}
+			return nil, &failure{telemetry.OutcomeCondition, err, notPermitted}
 		}
 	}
 	if p.consent.needed {
@@ -297,7 +299,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 
 // failure is a call that came to nothing: what is counted, what is logged, and what the model reads.
 type failure struct {
-	outcome outcome
+	outcome telemetry.Outcome
 	cause   error // nil: the outcome says it all
 	text    string
 }
@@ -318,10 +320,10 @@ func (c *call) conclude(err error) error {
 	}
 	var f *failure
 	if errors.As(err, &f) && !c.answered {
-		if f.outcome == outcomeJob {
+		if f.outcome == telemetry.OutcomeJob {
 			return c.tellUntold(f.text)
 		}
-		if mcp.IsEnding(c.ctx) && f.outcome == outcome(upstream.Canceled.String()) {
+		if mcp.IsEnding(c.ctx) && f.outcome == telemetry.Outcome(upstream.Canceled.String()) {
 			c.done(f.outcome, f.cause)
 			c.answered = true
 			return f.cause // which mcp makes an error of that says why
@@ -342,9 +344,9 @@ func (c *call) unbuilt(err error) error {
 	var homeless *openapi.BaseError
 	switch {
 	case errors.As(err, &bad):
-		return &failure{outcomeArguments, nil, bad.ToolMessage()}
+		return &failure{telemetry.OutcomeArguments, nil, bad.ToolMessage()}
 	case errors.As(err, &homeless):
-		return &failure{outcomeNoBase, err, homeless.ToolMessage()}
+		return &failure{telemetry.OutcomeNoBase, err, homeless.ToolMessage()}
 	}
 	return c.internal(err)
 }
@@ -362,12 +364,12 @@ func (c *call) failed(err error) error {
 	switch {
 	case known && e.Kind == upstream.Canceled:
 	case errors.As(err, &token):
-		return &failure{outcome("token_" + token.Failure.String()), err, c.tokenMessage(token)}
+		return &failure{telemetry.Outcome("token_" + token.Failure.String()), err, c.tokenMessage(token)}
 	case errors.As(err, &header):
-		return &failure{outcomeHeader, err, header.ToolMessage()}
+		return &failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
 	}
 	if known {
-		return &failure{outcome(e.Kind.String()), err, e.ToolMessage()}
+		return &failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
 	}
 	var broken *answer.Error
 	if errors.As(err, &broken) {
@@ -375,7 +377,7 @@ func (c *call) failed(err error) error {
 		if broken.Truncated {
 			kind = upstream.Truncated
 		}
-		return &failure{outcome(kind.String()), err, broken.ToolMessage()}
+		return &failure{telemetry.Outcome(kind.String()), err, broken.ToolMessage()}
 	}
 	return c.internal(err)
 }
@@ -395,7 +397,7 @@ func (c *call) tokenMessage(e *credential.TokenError) string {
 // why the call failed.
 func (c *call) subjectRefused(f *failure) *mcp.Error {
 	var e *credential.TokenError
-	if f.outcome != outcomeSubjectRefused || c.endpoint.guard == nil || !errors.As(f.cause, &e) {
+	if f.outcome != telemetry.OutcomeSubjectRefused || c.endpoint.guard == nil || !errors.As(f.cause, &e) {
 		return nil
 	}
 	return &mcp.Error{
@@ -412,12 +414,12 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	if c.answered {
 		return fmt.Errorf("answer was begun: %w", cause)
 	}
-	return &failure{outcome: outcomeInternal, text: "Internal error of the gateway, reference " + reference +
+	return &failure{outcome: telemetry.OutcomeInternal, text: "Internal error of the gateway, reference " + reference +
 		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
 }
 
 // fail answers with isError and a text for the model, and writes the log line of the call.
-func (c *call) fail(o outcome, cause error, text string) error {
+func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
 	c.done(o, cause)
 	c.answered = true
 	return c.give(c.named(),
@@ -445,9 +447,9 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 }
 
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
-// service or the gateway is at fault, as far as [faultLines] lets. Arguments and answers are never logged.
-func (c *call) done(o outcome, cause error) {
-	c.plan.metrics.count(o)
+// service or the gateway is at fault, as far as [telemetry.LogSampler] lets. Arguments and answers are never logged.
+func (c *call) done(o telemetry.Outcome, cause error) {
+	c.plan.metrics.Count(o)
 	if cause != nil {
 		if v := requestInfoOf(c.ctx); v != nil && v.operator {
 			v.cause = cause
@@ -459,18 +461,18 @@ func (c *call) done(o outcome, cause error) {
 	c.tellOutcome(o)
 	level := slog.LevelInfo
 	switch o {
-	case outcomeOK, outcomeArguments, outcomeAsked, outcomeJob:
+	case telemetry.OutcomeOK, telemetry.OutcomeArguments, telemetry.OutcomeAsked, telemetry.OutcomeJob:
 		level = slog.LevelDebug
-	case outcomeRedirect, outcomeClientError, outcomeSubjectRefused, outcomeUnconfirmed, outcomeUnanswered, outcomeJobFailed, outcomeNoTasks, outcome(upstream.Canceled.String()):
+	case telemetry.OutcomeRedirect, telemetry.OutcomeClientError, telemetry.OutcomeSubjectRefused, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeJobFailed, telemetry.OutcomeNoTasks, telemetry.Outcome(upstream.Canceled.String()):
 	default:
 		level = slog.LevelWarn
 	}
 	if c.span != nil {
-		c.tellSpan(o)
+		telemetry.SetOutcome(c.span, c.req.Method, o)
 	}
-	line := faultLine{tell: true}
+	line := telemetry.Sampled{Logged: true}
 	if level == slog.LevelWarn {
-		if line = c.g.faults.tells(c.plan.Tool.API, o, time.Now()); !line.tell {
+		if line = c.g.faults.Sample(c.plan.Tool.API, string(o), time.Now()); !line.Logged {
 			level = slog.LevelDebug
 		}
 	}
@@ -487,5 +489,5 @@ func (c *call) done(o outcome, cause error) {
 	if cause != nil {
 		attrs = append(attrs, slog.Any("error", cause))
 	}
-	c.g.log.LogAttrs(c.ctx, level, "call", line.with(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
+	c.g.log.LogAttrs(c.ctx, level, "call", line.Attrs(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
 }

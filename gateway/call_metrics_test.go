@@ -3,12 +3,14 @@ package gateway
 import (
 	"fmt"
 	"testing"
+
+	"drawbridge/gateway/telemetry"
 )
 
 // TestOtherTools: tools beyond the bound of labels share one, which stays when one of them goes: the others count on.
 func TestOtherTools(t *testing.T) {
 	var names []string
-	for n := range maxToolLabels + 2 {
+	for n := range telemetry.MaxToolLabels + 2 {
 		names = append(names, fmt.Sprintf("t%04d", n))
 	}
 	service := newRecordingService(t)
@@ -22,7 +24,7 @@ func TestOtherTools(t *testing.T) {
 			t.Fatalf("%s: %d %s", tool, w.Code, w.Body)
 		}
 	}
-	const own = maxToolLabels - 1
+	const own = telemetry.MaxToolLabels - 1
 	call(names[own])
 	call(names[own+1])
 	call(names[own+2])

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -46,7 +47,7 @@ func (c *call) tellAnswer(status int, after time.Duration) error {
 }
 
 // tellOutcome tells what the call has come to.
-func (c *call) tellOutcome(o outcome) {
+func (c *call) tellOutcome(o telemetry.Outcome) {
 	if c.kept == nil && c.reply.Logs(mcp.LevelDebug) { // of tasks nothing is told in this way
 		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
 		_ = c.reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error

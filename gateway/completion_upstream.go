@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -98,7 +99,7 @@ func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, cont
 
 // count counts the outcome of a call that nobody but its metrics will hear of.
 func (c *call) count(err error) {
-	o := outcomeOK
+	o := telemetry.OutcomeOK
 	var f *failure
 	switch {
 	case err == nil:
@@ -107,7 +108,7 @@ func (c *call) count(err error) {
 	default:
 		return
 	}
-	c.plan.metrics.count(o)
+	c.plan.metrics.Count(o)
 	if c.callRecord != nil {
 		c.callRecord.outcome = o
 	}
@@ -131,8 +132,8 @@ func (c *call) completionKey(a *promptArgument, args []byte) string {
 
 // values makes the call and returns the values in its answer.
 func (c *call) values(args []byte, pointer string) (values []string, err error) {
-	c.g.metrics.inFlight.Inc()
-	defer c.g.metrics.inFlight.Dec()
+	c.g.metrics.InFlight.Inc()
+	defer c.g.metrics.InFlight.Dec()
 	end, err := c.begin()
 	if err != nil {
 		return nil, err

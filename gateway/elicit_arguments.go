@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
 
@@ -41,7 +42,7 @@ const notAskedAtAll = "This tool can't be called: what it has to ask the user do
 func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	e := c.plan.elicitation
 	if e.IsBroken() {
-		return nil, &failure{outcome: outcomeUnanswered, text: notAskedAtAll}
+		return nil, &failure{outcome: telemetry.OutcomeUnanswered, text: notAskedAtAll}
 	}
 	args, dropped, err := e.Shown().Check(args)
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 func (c *call) unanswered(e *elicit.Unanswered) error {
 	names := strings.Join(e.Names, ", ")
 	fail := func(format string, args ...any) error {
-		return &failure{outcome: outcomeUnanswered, cause: e, text: fmt.Sprintf(format, args...)}
+		return &failure{outcome: telemetry.OutcomeUnanswered, cause: e, text: fmt.Sprintf(format, args...)}
 	}
 	var unable *mcp.UnableError
 	switch {

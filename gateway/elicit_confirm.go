@@ -10,6 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // consent says whether the calls of a plan wait for the user's consent, and what becomes of those that can't.
@@ -46,13 +47,13 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	var unable *mcp.UnableError
 	switch {
 	case errors.As(err, &unable) && p.consent.refuse:
-		return &failure{outcomeUnconfirmed, err, notAskable}
+		return &failure{telemetry.OutcomeUnconfirmed, err, notAskable}
 	case errors.As(err, &unable):
 		return nil
 	case errors.Is(err, elicit.ErrDeclined):
-		return &failure{outcome: outcomeUnconfirmed, text: notConfirmed}
+		return &failure{outcome: telemetry.OutcomeUnconfirmed, text: notConfirmed}
 	case errors.Is(err, elicit.ErrUndecided):
-		return &failure{outcome: outcomeUnconfirmed, text: notAsked}
+		return &failure{outcome: telemetry.OutcomeUnconfirmed, text: notAsked}
 	}
 	return err
 }

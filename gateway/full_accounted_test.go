@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/telemetry"
 )
 
 // withAudit gives a gateway an audit log. What it returns ends that, and tells its lines in short, sorted; each must fit what docs say of it.
@@ -186,11 +187,11 @@ limits: {%s}
 			header := session()
 			header.Set("Content-Type", "application/json")
 			send("subscribe", http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"shop://list"}}`, header)
-			because := refusedStreams
+			because := telemetry.RefusedStreams
 			if !tt.others {
-				because = refusedStreamsOfCaller
+				because = telemetry.RefusedCallerStreams
 			}
-			if n := counted(t, g.metrics.refused[because]); n != 5 {
+			if n := counted(t, g.metrics.Refused[because]); n != 5 {
 				t.Errorf("%v refusals counted", n)
 			}
 			first := fmt.Sprintf("refused %s answered=%d", tt.word, tt.status)
@@ -231,7 +232,7 @@ func TestShedIsAccounted(t *testing.T) {
 			}
 			hold(t, told(), tt.want...)
 			sum := 0.0
-			for _, n := range g.metrics.refused {
+			for _, n := range g.metrics.Refused {
 				sum += counted(t, n)
 			}
 			if sum != 1 {

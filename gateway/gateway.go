@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
@@ -25,6 +26,8 @@ import (
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 )
 
@@ -75,16 +78,14 @@ type Options struct {
 type Gateway struct {
 	o           Options
 	log         *slog.Logger
-	metrics     *metrics
-	tracer      trace.Tracer // nil: no tracing
-	audit       *audit.Log   // nil: none
+	metrics     *telemetry.Metrics
+	tracer      *telemetry.Tracer // nil without tracing
+	audit       *audit.Log        // nil: none
 	public      http.Handler
 	admin       http.Handler
-	checks      failedChecks // of tokens
-	faults      faultLines   // of calls
-	laters      faultLines   // of requests that are refused and may come again
-	mistakes    faultLines   // of requests that are wrong
-	unsigned    faultLines   // of callbacks
+	faults      telemetry.LogSampler // of calls
+	requests    *telemetry.RequestLog
+	unsigned    telemetry.LogSampler // of callbacks
 	cursors     *cursors
 	mcpHandlers *mcpHandlers
 	reports     *reports
@@ -150,17 +151,15 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	o.Logger = slog.New(named{o.Logger.Handler()})
 	g := &Gateway{
-		o: o, log: o.Logger, audit: o.Audit, metrics: newMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
+		o: o, log: o.Logger, audit: o.Audit, metrics: telemetry.NewMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
-		mistakes:  faultLines{most: maxMistakeLines},
 		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
 	g.room = newRoom(func() bool { return g.current.Load() != nil })
-	g.metrics.flow.memoryLimit.Set(float64(g.room.documents.most))
-	if o.TracerProvider != nil {
-		g.tracer = o.TracerProvider.Tracer("drawbridge")
-	}
+	g.metrics.DocumentMemoryLimit(g.room.documents.most)
+	g.tracer = telemetry.NewTracer(o.TracerProvider)
+	g.requests = telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: o.now})
 	g.connections = g.newConnections()
 	g.untrusted = clientip.NewUntrustedProxies(g.log, o.Metrics)
 	c := o.Config
@@ -199,13 +198,13 @@ func New(o Options) (*Gateway, error) {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.traffic.Store(&traffic{})
-	o.Metrics.MustRegister(newTrafficMetrics(func() traffic { return *g.traffic.Load() }))
+	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
 	g.mcpHandlers, g.watches = g.newSpeakers(c, keys), newWatches(g)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}
-	o.Metrics.MustRegister(newIssuerMetrics(g), newToldMetrics(g.Status))
+	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, func() float64 { return readMemory().share() }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
@@ -248,6 +247,15 @@ func (g *Gateway) Status() admin.Status {
 	s.Ready = s.Ready && !s.Draining
 	s.Shared = g.shared.status()
 	return s
+}
+
+// issuers returns the state of the issuers of tokens; nil if no tokens are asked for.
+func (g *Gateway) issuers() []auth.Status {
+	gen := g.current.Load()
+	if gen == nil || gen.whole.guard == nil {
+		return nil
+	}
+	return gen.whole.guard.Status()
 }
 
 // Report returns the load report of an API, by the name that [Gateway.Status] has for it; false: there is no such API. The

@@ -11,6 +11,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -127,13 +128,13 @@ func (c *call) untold(p *Plan, args json.RawMessage) error {
 		text += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
 			truncate.Bytes(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
-	return &failure{outcome: outcomeJob, text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
+	return &failure{outcome: telemetry.OutcomeJob, text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }
 
 // isUntold returns the failure that says that the caller may not know; nil: err is none.
 func isUntold(err error) *failure {
 	var f *failure
-	if errors.As(err, &f) && f.outcome == outcomeJob {
+	if errors.As(err, &f) && f.outcome == telemetry.OutcomeJob {
 		return f
 	}
 	return nil

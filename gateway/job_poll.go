@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/telemetry"
 
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/upstream"
@@ -88,7 +89,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		// origin, and no further.
 		_ = resp.Body.Close()
 		if b.Result = b.Resolve(location); b.Result == nil {
-			return nil, &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
+			return nil, &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
 				", which the gateway does not call."}
 		}
 		l := &look{Report: job.Report{State: job.Succeeded}}
@@ -122,7 +123,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 			l.State = job.Working
 		}
 	case c.plan.job.HasState:
-		return nil, &lookError{failure: &failure{outcome: outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
+		return nil, &lookError{failure: &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
 		l.State = job.Succeeded // it is there, so it is done: the body is what was made
@@ -147,7 +148,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	}
 	at := b.Resolve(c.location)
 	if at == nil {
-		return &failure{outcome: outcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
+		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
 	}
 	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // who reads it does
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	c.done(outcomeOK, nil)
+	c.done(telemetry.OutcomeOK, nil)
 	return c.deliver(parts, other)
 }
 
@@ -178,7 +179,7 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {
-				return nil, "", &failure{outcome: outcome(upstream.Protocol.String()), cause: err, text: c.plan.Tool.API +
+				return nil, "", &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), cause: err, text: c.plan.Tool.API +
 					" told of the job what does not fit the arguments of the operation that asks for it."}
 			}
 			return nil, "", c.unbuilt(err)
@@ -243,7 +244,7 @@ func (c *call) lookFailed(err error) *lookError {
 	if !errors.As(err, &f) {
 		errors.As(c.failed(err), &f)
 	}
-	later = later || f.outcome == outcome(upstream.Overloaded.String()) // it had no place
+	later = later || f.outcome == telemetry.Outcome(upstream.Overloaded.String()) // it had no place
 	return &lookError{failure: f, later: later, denied: denied}
 }
 
@@ -272,7 +273,7 @@ func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 		l.parts, err = c.read(resp)
 	}
 	if err != nil {
-		if e := c.lookFailed(err); e.outcome == outcome(upstream.Overloaded.String()) {
+		if e := c.lookFailed(err); e.outcome == telemetry.Outcome(upstream.Overloaded.String()) {
 			return e
 		}
 		return c.failed(err)
@@ -338,5 +339,5 @@ func (c *call) failedJob(l *look) *failure {
 		text += "\n" + truncate.Bytes(said, maxErrorBody)
 	}
 	text += "\nLook at what the service says; the same call may need other arguments, or work later."
-	return &failure{outcome: outcomeJobFailed, text: text}
+	return &failure{outcome: telemetry.OutcomeJobFailed, text: text}
 }

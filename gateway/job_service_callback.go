@@ -88,9 +88,9 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !cb.Verify(r.Header, body) {
-		if line := g.unsigned.tells(plan.Tool.API, "", time.Now()); line.tell {
+		if line := g.unsigned.Sample(plan.Tool.API, "", time.Now()); line.Logged {
 			attrs := []slog.Attr{slog.String("api", plan.Tool.API), slog.String("tool", plan.Tool.Name)}
-			g.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.with(attrs, "callbacks have no line")...)
+			g.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
 		}
 		http.Error(w, "the signature is missing or wrong", http.StatusUnauthorized)
 		return

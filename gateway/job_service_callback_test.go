@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"drawbridge/gateway/telemetry"
 )
 
 // TestCallbackRefusals: the status says whether calling again may help, and a flood of what is not signed has ten lines in a minute.
@@ -48,10 +50,10 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 			t.Errorf("%s: %d %q, want %d %q", tt.name, code, text, tt.code, tt.text)
 		}
 	}
-	for range 3 * maxFaultLines {
+	for range 3 * telemetry.MaxLines {
 		send(strings.NewReader("{}"))
 	}
-	if n := strings.Count(log.String(), "a callback was not signed as it should be"); n != maxFaultLines {
-		t.Errorf("%d lines, want %d:\n%s", n, maxFaultLines, log)
+	if n := strings.Count(log.String(), "a callback was not signed as it should be"); n != telemetry.MaxLines {
+		t.Errorf("%d lines, want %d:\n%s", n, telemetry.MaxLines, log)
 	}
 }

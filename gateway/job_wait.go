@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -35,7 +36,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	}
 	b := c.begun(args, resp, parts)
 	if b == nil {
-		c.done(outcomeOK, nil)
+		c.done(telemetry.OutcomeOK, nil)
 		return c.deliver(parts, resp)
 	}
 	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: retryTime(resp, time.Now())}
@@ -48,7 +49,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 			if err := c.fetch(c.ctx, b, first); err != nil {
 				return c.ends(err, &began)
 			}
-			c.done(outcomeOK, nil)
+			c.done(telemetry.OutcomeOK, nil)
 			return c.deliver(first.parts, first.resp)
 		case job.Failed, job.Cancelled:
 			return c.failedJob(first)
@@ -70,14 +71,14 @@ func (c *call) ends(err error, first *look) error {
 	if f == nil {
 		return err
 	}
-	c.done(outcomeJob, nil)
+	c.done(telemetry.OutcomeJob, nil)
 	c.note = f.text
 	return c.deliver(first.parts, first.resp)
 }
 
 // tellUntold answers with the words of [call.untold] alone.
 func (c *call) tellUntold(text string) error {
-	c.done(outcomeJob, nil)
+	c.done(telemetry.OutcomeJob, nil)
 	c.answered = true
 	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: textClose}}
 	if c.structured() {
@@ -147,7 +148,7 @@ func (c *call) wait(b *job.Handle, first *look) error {
 			return c.ends(err, first)
 		case now.State == job.Succeeded:
 			forget()
-			c.done(outcomeOK, nil)
+			c.done(telemetry.OutcomeOK, nil)
 			return c.deliver(now.parts, now.resp)
 		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
@@ -210,7 +211,7 @@ func (c *call) abandon(b *job.Handle) {
 // goesOn answers with what the service said when it began the job, and with how to go on. last is what it said since; nil:
 // that it does not know the place that it has named.
 func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) error {
-	c.done(outcomeJob, nil)
+	c.done(telemetry.OutcomeJob, nil)
 	text := c.plan.Tool.API + " has taken this call as a job, which goes on"
 	switch {
 	case last == nil:

@@ -9,6 +9,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
+	"drawbridge/gateway/telemetry"
 )
 
 // newConnections makes the limiter of connections, and of requests over HTTP/2, which follows the configuration in use.
@@ -61,12 +62,12 @@ func (g *Gateway) multiplexed(next http.Handler) http.Handler {
 
 // refuseMultiplexed answers a request over HTTP/2 that has no place, without a body, which its client could let wait.
 func (g *Gateway) refuseMultiplexed(w http.ResponseWriter, r *http.Request, why listener.Reason) {
-	because := refusalReason(why)
-	g.metrics.refused[because].Inc()
+	because := telemetry.RefusalReason(why)
+	g.metrics.Refused[because].Inc()
 	v := &requestInfo{answer: w.Header()} // it has no other
 	v.id.given = forwardedRequestID(g.clients, r)
 	v.tell()
-	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, outcome(because), http.StatusServiceUnavailable, audit.Line{})
+	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
 }

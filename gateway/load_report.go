@@ -9,6 +9,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
@@ -73,6 +74,14 @@ func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.
 		}
 	}
 	return f
+}
+
+// counted returns the counts of the fates; f may be nil.
+func (f *fates) counted() telemetry.Fates {
+	if f == nil {
+		return telemetry.Fates{}
+	}
+	return telemetry.Fates{Operations: f.counts, Problems: f.problems, Skips: f.skips}
 }
 
 func (f *fates) of(op *openapi.Operation) admin.Fate {

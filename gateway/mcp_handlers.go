@@ -54,7 +54,7 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
 		Crowded:      g.crowdedAt,
 		RequestID:    func(ctx context.Context) string { return requestInfoFrom(ctx).request() },
 		Logger:       g.log,
-		Observe:      g.observe,
+		Observe:      g.requests.Observe,
 		Panicked:     g.panicked,
 		Park:         park,
 		SlowReaders:  &s.readers,

@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
 
@@ -57,18 +58,18 @@ func newRoom(serving func() bool) *room {
 func (g *Gateway) Reading() bool { return g.room.pace.Working(trimAfter) }
 
 // full tells why no further call has room; "": it has. looked says that the memory was looked at for this call before.
-func (r *room) full(maxCalls int, looked bool) refusalReason {
+func (r *room) full(maxCalls int, looked bool) telemetry.RefusalReason {
 	switch {
 	case r.calls.Load() >= int64(maxCalls):
-		return refusedOverload
+		return telemetry.RefusedOverload
 	case looked && r.memory.high.Load(), !looked && r.memory.tight():
-		return refusedMemory
+		return telemetry.RefusedMemory
 	}
 	return ""
 }
 
 // crowded makes the error for a call that has no room, and says why; nil: it has. looked is that of [room.full].
-func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, refusalReason) {
+func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, telemetry.RefusalReason) {
 	because := g.room.full(gen.config.Limits.MaxCalls, looked)
 	if because == "" {
 		return nil, ""
@@ -77,10 +78,10 @@ func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, refusalReas
 }
 
 // noRoom makes the error for a call that has no room.
-func (g *Gateway) noRoom(because refusalReason) *mcp.Error {
-	g.metrics.refused[because].Inc()
+func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
+	g.metrics.Refused[because].Inc()
 	what := "too many calls run"
-	if because == refusedMemory {
+	if because == telemetry.RefusedMemory {
 		what = "there is no room for more calls"
 	}
 	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
@@ -92,32 +93,32 @@ func (g *Gateway) crowdedAt(r *http.Request) bool {
 	if !g.room.memory.tight() {
 		return false
 	}
-	g.metrics.refused[refusedMemory].Inc()
-	g.accountRefused(r.Context(), r, outcome(refusedMemory), http.StatusServiceUnavailable, audit.Line{})
+	g.metrics.Refused[telemetry.RefusedMemory].Inc()
+	g.accountRefused(r.Context(), r, telemetry.Outcome(telemetry.RefusedMemory), http.StatusServiceUnavailable, audit.Line{})
 	return true
 }
 
 // refuseStream counts a request that wants to hear of changes when too many do, in all or of its caller.
 func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
-	because := refusedStreams
+	because := telemetry.RefusedStreams
 	if ofCaller {
-		because = refusedStreamsOfCaller
+		because = telemetry.RefusedCallerStreams
 	}
-	g.metrics.refused[because].Inc()
-	g.accountRefused(req.HTTP.Context(), req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})
+	g.metrics.Refused[because].Inc()
+	g.accountRefused(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 }
 
 // refuseWait counts a request that can't wait for its user, since too many do, if err says so; "": it does not.
-func (g *Gateway) refuseWait(err error) (because refusalReason, status int) {
+func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status int) {
 	var full *mcp.FullError
 	if !errors.As(err, &full) || full.Alone {
 		return "", 0
 	}
-	because, status = refusedWaits, http.StatusServiceUnavailable
+	because, status = telemetry.RefusedWaits, http.StatusServiceUnavailable
 	if full.OfCaller {
-		because, status = refusedWaitsOfCaller, http.StatusTooManyRequests
+		because, status = telemetry.RefusedCallerWaits, http.StatusTooManyRequests
 	}
-	g.metrics.refused[because].Inc()
+	g.metrics.Refused[because].Inc()
 	return because, status
 }
 
@@ -126,12 +127,12 @@ func (c *call) unasked(err error) error {
 	var full *mcp.FullError
 	switch {
 	case errors.Is(err, mcp.ErrAsked):
-		c.done(outcomeAsked, nil)
+		c.done(telemetry.OutcomeAsked, nil)
 	case errors.As(err, &full) && full.Alone:
-		return &failure{outcomeUnanswered, err, tooLargeToWait}
+		return &failure{telemetry.OutcomeUnanswered, err, tooLargeToWait}
 	default:
 		if because, _ := c.g.refuseWait(err); because != "" {
-			c.turnedAway(outcomeLimited)
+			c.turnedAway(telemetry.OutcomeLimited)
 		}
 	}
 	return err
@@ -150,7 +151,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 	if e, because := g.crowded(gen, false); e != nil {
 		v.tell()
 		mcp.Refuse(w, nil, e)
-		g.accountRefused(r.Context(), r, outcome(because), e.HTTPStatus, audit.Line{})
+		g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}
 	v.looked = true
@@ -161,8 +162,8 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 func (c *call) startRunning() *mcp.Error {
 	if c.g.room.calls.Add(1) > int64(c.endpoint.gen.config.Limits.MaxCalls) {
 		c.g.room.calls.Add(-1)
-		c.turnedAway(outcomeLimited)
-		return c.g.noRoom(refusedOverload)
+		c.turnedAway(telemetry.OutcomeLimited)
+		return c.g.noRoom(telemetry.RefusedOverload)
 	}
 	c.running = true
 	return nil

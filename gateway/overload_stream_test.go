@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/telemetry"
 )
 
 // TestNoStreamsWithoutMemory: when memory is short no stream is opened, in no era, and the caller is told when to come again.
@@ -33,7 +35,7 @@ func TestNoStreamsWithoutMemory(t *testing.T) {
 			t.Errorf("%s: %d %v %s", name, w.Code, w.Header(), w.Body)
 		}
 	}
-	if n := counted(t, g.metrics.refused[refusedMemory]); n != 3 {
+	if n := counted(t, g.metrics.Refused[telemetry.RefusedMemory]); n != 3 {
 		t.Errorf("%v refusals counted", n)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/test/timebox"
 )
 
@@ -54,7 +55,7 @@ func TestMaxCalls(t *testing.T) {
 			t.Errorf("%s: resources/read = %d %s", revision, status, body)
 		}
 	}
-	if n := counted(t, g.metrics.refused[refusedOverload]); n < float64(len(eras)) {
+	if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n < float64(len(eras)) {
 		t.Errorf("%v refusals counted", n)
 	}
 	close(leave)
@@ -110,7 +111,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		if n := strings.Count(service.list(), "\n"); n != 2 || got[200] != 2 || got[503] != 8 {
 			t.Errorf("%d requests, answers %v", n, got)
 		}
-		if n := counted(t, g.metrics.refused[refusedOverload]); n != 8 {
+		if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n != 8 {
 			t.Errorf("%v refusals counted", n)
 		}
 		if n := g.room.calls.Load(); n != 0 {
@@ -263,8 +264,8 @@ func TestConnections(t *testing.T) {
 	_ = open[0].Close() // which counts once
 	come("192.0.2.1:4", true)
 	come("192.0.2.1:5", false)
-	for because, want := range map[refusalReason]float64{refusedOfAddress: 3, refusedConnections: 1} {
-		if n := counted(t, g.metrics.refused[because]); n != want {
+	for because, want := range map[telemetry.RefusalReason]float64{telemetry.RefusedAddressConnections: 3, telemetry.RefusedConnections: 1} {
+		if n := counted(t, g.metrics.Refused[because]); n != want {
 			t.Errorf("%v refusals counted for %s, want %v", n, because, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
@@ -63,7 +64,7 @@ type Plan struct {
 	short    bool                   // where an answer goes out as structuredContent, the text beside it is short
 	base     *url.URL               // nil: the operation has none, see Operation.BaseProblem
 	safe     bool                   // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
-	metrics  callMetrics
+	metrics  telemetry.CallMetrics
 	source   *source
 	siblings []*openapi.Operation // all of its document
 }

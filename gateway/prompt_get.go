@@ -13,6 +13,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -48,7 +49,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if p.elicitor != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
 			if because, status := g.refuseWait(err); because != "" {
-				g.accountRefused(ctx, req.HTTP, outcome(because), status, audit.Line{RPC: req.Method})
+				g.accountRefused(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 			}
 			return err
 		}
@@ -267,7 +268,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 				return refused
 			}
 			code := mcp.CodeInternal
-			if f.outcome == outcomeArguments || f.outcome == outcomeCondition {
+			if f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition {
 				code = mcp.CodeInvalidParams
 			}
 			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.text)}
@@ -366,7 +367,7 @@ func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, er
 		var f *failure
 		switch {
 		case err == nil:
-			c.done(outcomeOK, nil)
+			c.done(telemetry.OutcomeOK, nil)
 		case errors.As(err, &f):
 			c.done(f.outcome, f.cause)
 		}
@@ -374,8 +375,8 @@ func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, er
 	if err := c.allowed(); err != nil {
 		return nil, nil, err
 	}
-	c.g.metrics.inFlight.Inc()
-	defer c.g.metrics.inFlight.Dec()
+	c.g.metrics.InFlight.Inc()
+	defer c.g.metrics.InFlight.Dec()
 	args, err = c.permit(c.ctx, args)
 	if err != nil {
 		return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
@@ -96,7 +97,7 @@ func (r *runner) holds(s *source, u update) bool {
 	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
 		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
 	}
-	r.g.metrics.loads.WithLabelValues(s.name, "held").Inc()
+	r.g.metrics.Loaded(s.name, telemetry.LoadHeld)
 	if lost != nil {
 		r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.name,
 			"spec", redact.Location(s.config.Spec.String()), "lost", len(lost), "of", len(before), "max_loss", s.config.MaxLoss, "operations", first(lost),
@@ -286,17 +287,6 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 		told.Operations = append(told.Operations, truncate.Bytes(s.secrets.Operator(op), admin.MaxText))
 	}
 	return told
-}
-
-// held counts what the document that is held lacks.
-func (m *metrics) held(a *admin.API) {
-	if a.Held == nil {
-		m.lost.DeleteLabelValues(a.Name)
-		m.unrestricted.DeleteLabelValues(a.Name)
-		return
-	}
-	m.unrestricted.WithLabelValues(a.Name).Set(float64(a.Held.Undone))
-	m.lost.WithLabelValues(a.Name).Set(float64(a.Held.Lost))
 }
 
 // ready tells whether the gateway is ready: it becomes so as server.ready has it, and stays so (O6).

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"math"
 	"net/http"
@@ -14,11 +16,12 @@ import (
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
 )
 
 // rate is a limit on calls, ready to be asked. It is immutable.
 type rate struct {
-	reason refusalReason
+	reason telemetry.RefusalReason
 	limit  state.Limit
 	whose  string // for the client: "of this caller"
 	// key is what is counted; with perCaller the caller's name follows.
@@ -38,11 +41,17 @@ type rates struct {
 // telling costs nothing, and beyond a thousand nobody counts.
 const maxToldLeft = 1000
 
-func newRate(interval time.Duration, burst int, because refusalReason, whose, key string) *rate {
+func newRate(interval time.Duration, burst int, because telemetry.RefusalReason, whose, key string) *rate {
 	r := &rate{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
 	// After the window all of the quota is there again: that is how the draft's terms stand for rate and burst.
 	r.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", r.name(), burst, seconds(interval*time.Duration(burst)))}
 	return r
+}
+
+// digest is a short name for a long one.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // name is that of the policy (draft-ietf-httpapi-ratelimit-headers-10 section 3).
@@ -68,10 +77,10 @@ func newRates(c *config.Config, local bool) rates {
 		return all
 	}
 	if r := &c.Limits.AddressRate; r.On() {
-		all.address = newRate(r.Rate.Interval(), r.AtOnce(), refusedAddressRate, "requests from this address", "").tabulate()
+		all.address = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedAddressRate, "requests from this address", "").tabulate()
 	}
 	if r := &c.Limits.PrincipalRate; r.On() {
-		all.principal = newRate(r.Rate.Interval(), r.AtOnce(), refusedPrincipalRate, "requests of this caller", "").tabulate()
+		all.principal = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 	}
 	all.groups = newGroupRates(c)
 	return all
@@ -79,7 +88,7 @@ func newRates(c *config.Config, local bool) rates {
 
 // ratesOf returns the rates that calls of a tool count against, besides those of their callers.
 func ratesOf(api *config.API, name string, t *catalog.Tool, set config.Settings) (all []*rate) {
-	add := func(r *config.CallRate, because refusalReason, whose, key string) {
+	add := func(r *config.CallRate, because telemetry.RefusalReason, whose, key string) {
 		if r.On() {
 			one := newRate(r.Rate.Interval(), r.AtOnce(), because, whose, key)
 			if one.perCaller = r.Per == config.PerPrincipal; one.perCaller {
@@ -89,8 +98,8 @@ func ratesOf(api *config.API, name string, t *catalog.Tool, set config.Settings)
 			all = append(all, one)
 		}
 	}
-	add(set.Rate, refusedToolRate, fmt.Sprintf("calls of the tool %q", t.Name), "tool:"+t.Name)
-	add(api.Rate, refusedAPIRate, fmt.Sprintf("calls of the API %q", name), "api:"+name)
+	add(set.Rate, telemetry.RefusedToolRate, fmt.Sprintf("calls of the tool %q", t.Name), "tool:"+t.Name)
+	add(api.Rate, telemetry.RefusedAPIRate, fmt.Sprintf("calls of the API %q", name), "api:"+name)
 	return all
 }
 
@@ -103,10 +112,10 @@ func (r *rate) tell(h http.Header, left int) {
 // refuse makes the error for a request that the rate does not allow.
 func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
 	if d.Uncounted { // it is not this caller who is too fast
-		g.metrics.refused[refusedUncounted].Inc()
+		g.metrics.Refused[telemetry.RefusedUncounted].Inc()
 		return mcp.Later(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter))
 	}
-	g.metrics.refused[r.reason].Inc()
+	g.metrics.Refused[r.reason].Inc()
 	wait := max(d.RetryAfter, time.Millisecond)
 	e := mcp.Later(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
 	e.Header["Ratelimit-Policy"] = r.policy
@@ -118,10 +127,10 @@ func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
 func (g *Gateway) refuseRate(ctx context.Context, req *mcp.Request, r *rate, d state.Decision) *mcp.Error {
 	because := r.reason
 	if d.Uncounted {
-		because = refusedUncounted
+		because = telemetry.RefusedUncounted
 	}
 	e := r.refuse(g, d)
-	g.accountRefused(ctx, req.HTTP, outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
+	g.accountRefused(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
 	return e
 }
 
@@ -168,7 +177,7 @@ func rateKey(principal string) string {
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
 	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).looked); e != nil {
-		c.turnedAway(outcomeLimited)
+		c.turnedAway(telemetry.OutcomeLimited)
 		return e
 	}
 	return c.rated()
@@ -181,9 +190,9 @@ func (c *call) rated() error {
 		return nil
 	}
 	refuse := func(r *rate, d state.Decision) error {
-		because := outcomeLimited
+		because := telemetry.OutcomeLimited
 		if d.Uncounted {
-			because = outcomeUncounted
+			because = telemetry.OutcomeUncounted
 		}
 		c.turnedAway(because)
 		return r.refuse(c.g, d)
@@ -208,8 +217,8 @@ func (c *call) rated() error {
 }
 
 // turnedAway counts the call as one that may come again.
-func (c *call) turnedAway(because outcome) {
-	c.plan.metrics.count(because)
+func (c *call) turnedAway(because telemetry.Outcome) {
+	c.plan.metrics.Count(because)
 	if c.callRecord != nil {
 		c.callRecord.outcome = because
 	}

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
 )
 
 // admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.
@@ -42,7 +43,7 @@ func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *r
 	e := limit.refuse(g, d)
 	tellRequest(r.Context())
 	mcp.Refuse(w, id, e)
-	g.accountRefused(r.Context(), r, outcome(limit.reason), e.HTTPStatus, audit.Line{})
+	g.accountRefused(r.Context(), r, telemetry.Outcome(limit.reason), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		client, _ := g.clients.Address(r)
 		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(limit.reason)))

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/telemetry"
 )
 
 // groupPrefix is before the names of what is counted of principals with rates of their own. No principal's name begins like it:
@@ -53,7 +54,7 @@ func newGroupRates(c *config.Config) (all []*rate) {
 		of := kind{r.Rate.Frequency, r.AtOnce()}
 		made := tables[of]
 		if made == nil { // what is said of two of a kind is the same
-			made = newRate(r.Rate.Interval(), r.AtOnce(), refusedPrincipalRate, "requests of this caller", "").tabulate()
+			made = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 			tables[of] = made
 		}
 		if r.Per == config.PerAll {

@@ -9,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/test/race"
 )
 
@@ -78,7 +79,7 @@ func TestPrincipalRates(t *testing.T) {
 			}
 		}
 	}
-	if got := counted(t, g.metrics.refused[refusedPrincipalRate]); got != 14 {
+	if got := counted(t, g.metrics.Refused[telemetry.RefusedPrincipalRate]); got != 14 {
 		t.Errorf("%v refusals counted", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/test/race"
 	"drawbridge/test/timebox"
 )
@@ -61,7 +62,7 @@ func TestPrincipalRate(t *testing.T) {
 		}
 		service.taken()
 	}
-	if got := counted(t, g.metrics.refused[refusedPrincipalRate]); got != float64(len(eras)) {
+	if got := counted(t, g.metrics.Refused[telemetry.RefusedPrincipalRate]); got != float64(len(eras)) {
 		t.Errorf("%v refusals counted", got)
 	}
 }
@@ -179,7 +180,7 @@ func TestBadTokensCostTheirAddress(t *testing.T) {
 			t.Errorf("good token %d: %d", n, code)
 		}
 	}
-	if got := counted(t, g.metrics.refused[refusedBadTokens]); got != 4 {
+	if got := counted(t, g.metrics.Refused[telemetry.RefusedBadTokens]); got != 4 {
 		t.Errorf("%v refusals counted", got)
 	}
 }
@@ -235,7 +236,7 @@ func TestCallRates(t *testing.T) {
 	if n := len(service.taken()); n != 3 {
 		t.Errorf("%d requests reached the service", n)
 	}
-	if tool, api := counted(t, g.metrics.refused[refusedToolRate]), counted(t, g.metrics.refused[refusedAPIRate]); tool != 2 || api != 1 {
+	if tool, api := counted(t, g.metrics.Refused[telemetry.RefusedToolRate]), counted(t, g.metrics.Refused[telemetry.RefusedAPIRate]); tool != 2 || api != 1 {
 		t.Errorf("refusals counted: %v of tools, %v of APIs", tool, api)
 	}
 	// A word of its own: "refused" are requests to addresses that are not allowed.
@@ -376,7 +377,7 @@ func TestUncounted(t *testing.T) {
 	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="uncounted"`); len(lines) != 1 {
 		t.Errorf("calls that were not counted: %q", lines)
 	}
-	if uncounted, principal := counted(t, g.metrics.refused[refusedUncounted]), counted(t, g.metrics.refused[refusedPrincipalRate]); uncounted != 2 || principal != 0 {
+	if uncounted, principal := counted(t, g.metrics.Refused[telemetry.RefusedUncounted]), counted(t, g.metrics.Refused[telemetry.RefusedPrincipalRate]); uncounted != 2 || principal != 0 {
 		t.Errorf("refusals counted: %v, %v of callers", uncounted, principal)
 	}
 }

@@ -33,7 +33,7 @@ func (g *Gateway) survive(what string, step func()) (panicked bool) {
 
 // panicked counts a panic and puts it into the log. It is called where the panic is recovered, for the stack.
 func (g *Gateway) panicked(what string, v any) {
-	g.metrics.panics.Inc()
+	g.metrics.Panics.Inc()
 	g.log.Error("panic in the background", "while", what, "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
 }
 

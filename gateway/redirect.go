@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -32,7 +33,7 @@ func (c *call) redirected(resp *http.Response) error {
 	defer resp.Body.Close()
 	link, why := c.redirectLink()
 	c.answered = true
-	c.done(outcomeOK, nil)
+	c.done(telemetry.OutcomeOK, nil)
 	text := "The service answered " + statusText(resp.StatusCode)
 	if link != "" {
 		text += ", which leads to " + link

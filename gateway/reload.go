@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/widening"
 )
 
@@ -107,7 +108,7 @@ func (r *runner) refuse(req reload, err error) {
 	told := req.again && r.refused == err.Error()
 	r.refused, r.g.held = err.Error(), nil
 	if !told {
-		r.g.metrics.reloads.WithLabelValues("failed").Inc()
+		r.g.metrics.Reloaded(telemetry.ReloadFailed)
 		r.g.log.Error("configuration refused, the last good one stays", "error", err)
 	}
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
@@ -173,14 +174,14 @@ func (r *runner) promote() {
 	r.stop(old, r.current)
 	r.watchConfig(r.current)
 	if panicked { // the old tools go on to be served, until a document changes
-		r.g.metrics.reloads.WithLabelValues("failed").Inc()
+		r.g.metrics.Reloaded(telemetry.ReloadFailed)
 		r.fail(r.current, errStepPanicked)
 		return
 	}
 	if r.g.o.InUse != nil {
 		r.g.o.InUse(r.current.config)
 	}
-	r.g.metrics.reloads.WithLabelValues("ok").Inc()
+	r.g.metrics.Reloaded(telemetry.ReloadOK)
 	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
 	reportReload(r.current.waiters, nil)
 	r.current.waiters = nil

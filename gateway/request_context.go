@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"drawbridge/auth"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
+	"drawbridge/gateway/telemetry"
 )
 
 // requestInfo is what the gateway knows of one HTTP request, and travels in its context. Only the request's goroutine uses it, but for
@@ -28,9 +28,9 @@ type requestInfo struct {
 	doored     bool         // somebody runs the rest, and gives the places back when the answer is out
 	rest       func()       // of a request that has become a stream of changes
 	id         requestID
-	slot       *listener.Slot             // among the connections; nil if it is not over HTTP/2
-	check      atomic.Pointer[auth.Check] // what its token has cost, until a span tells it; nil: nothing
-	places     atomic.Pointer[places]     // of the large answers of its calls; nil: it has none
+	slot       *listener.Slot // among the connections; nil if it is not over HTTP/2
+	check      telemetry.PendingCheck
+	places     atomic.Pointer[places] // of the large answers of its calls; nil: it has none
 }
 
 type requestInfoKey struct{}
@@ -43,6 +43,14 @@ func requestInfoFrom(ctx context.Context) *requestInfo {
 func requestInfoOf(ctx context.Context) *requestInfo {
 	v, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	return v
+}
+
+// pendingCheckOf returns the token check of the request of a context; nil if there is no request.
+func pendingCheckOf(ctx context.Context) *telemetry.PendingCheck {
+	if v := requestInfoOf(ctx); v != nil {
+		return &v.check
+	}
+	return nil
 }
 
 func endpointFrom(ctx context.Context) *endpoint { return requestInfoFrom(ctx).endpoint }
@@ -132,5 +140,5 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.endpoint.entry.ServeHTTP(w, r)
-	g.tellCheck(r, v)
+	g.tracer.EndRequest(r, &v.check)
 }

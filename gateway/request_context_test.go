@@ -27,7 +27,7 @@ func TestPanicBehindAStream(t *testing.T) {
 			t.Errorf("stream %t: ran %t, panic %v", stream, ran, went)
 		}
 	}
-	if n := counted(t, g.metrics.panics); n != 1 {
+	if n := counted(t, g.metrics.Panics); n != 1 {
 		t.Errorf("%v panics are counted", n)
 	}
 }

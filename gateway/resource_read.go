@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -83,8 +84,8 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	if err = c.allowed(); err != nil {
 		return nil, err
 	}
-	c.g.metrics.inFlight.Inc()
-	defer c.g.metrics.inFlight.Dec()
+	c.g.metrics.InFlight.Inc()
+	defer c.g.metrics.InFlight.Dec()
 
 	args, err = c.permit(c.ctx, args)
 	if err != nil {
@@ -99,7 +100,7 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	if err != nil {
 		return nil, c.unread(uri, resp, err)
 	}
-	c.done(outcomeOK, nil)
+	c.done(telemetry.OutcomeOK, nil)
 	mimeType := c.plan.Operation.Answers.MediaType()
 	if r := c.plan.resource; r != nil {
 		mimeType = r.mimeType
@@ -182,11 +183,11 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
 	var unable *mcp.UnableError
 	switch {
-	case f.outcome == outcomeArguments || f.outcome == outcomeCondition:
+	case f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams
 	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Era == mcp.Modern:
 		return err // which names what the client would have to declare (mcp-M2)
-	case f.outcome == outcomeUnconfirmed:
+	case f.outcome == telemetry.OutcomeUnconfirmed:
 		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is good; its user, or its client, is not for it
 	}
 	return e

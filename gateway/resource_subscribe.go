@@ -17,6 +17,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
@@ -291,7 +292,7 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	interval = idle
 	defer func() {
 		if v := recover(); v != nil {
-			w.g.metrics.panics.Inc()
+			w.g.metrics.Panics.Inc()
 			err = fmt.Errorf("panic: %v", v)
 			w.g.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
 		}
@@ -320,14 +321,14 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 		}
 		before := *known
 		if err = w.read(ctx, gen, x, m, p, args, known); err != nil {
-			w.g.metrics.polls.WithLabelValues(p.Tool.API, "failed").Inc()
+			w.g.metrics.Polled(p.Tool.API, telemetry.PollFailed)
 			return interval, err
 		}
 		if before.known && before.digest == known.digest {
-			w.g.metrics.polls.WithLabelValues(p.Tool.API, "unchanged").Inc()
+			w.g.metrics.Polled(p.Tool.API, telemetry.PollUnchanged)
 			return interval, nil
 		}
-		w.g.metrics.polls.WithLabelValues(p.Tool.API, "changed").Inc()
+		w.g.metrics.Polled(p.Tool.API, telemetry.PollChanged)
 		if before.known {
 			w.tell(ctx, gen, x, members)
 		}

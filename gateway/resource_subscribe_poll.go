@@ -10,6 +10,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 )
 
@@ -41,7 +42,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 		return nil
 	case resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone):
 		if c.callRecord != nil {
-			c.callRecord.outcome = outcomeClientError
+			c.callRecord.outcome = telemetry.OutcomeClientError
 		}
 		known.known, known.digest, known.validators = true, [32]byte{}, nil
 		return nil

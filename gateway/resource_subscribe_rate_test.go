@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/gateway/telemetry"
 )
 
 const libraryDocument = `openapi: 3.1.0
@@ -77,7 +79,7 @@ rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}
 		if status != http.StatusTooManyRequests || !strings.Contains(string(answer[0]), `too many calls of the API \"library\"`) {
 			t.Errorf("a client of before = %d %s", status, answer)
 		}
-		if got := counted(t, g.metrics.refused[refusedAPIRate]); got != 29 {
+		if got := counted(t, g.metrics.Refused[telemetry.RefusedAPIRate]); got != 29 {
 			t.Errorf("%v refusals were counted", got)
 		}
 		g.watches.end()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
 
@@ -173,7 +174,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if b.counted && !b.c.held.add(int64(n)) {
-		return 0, &failure{outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. The call may have taken effect: " +
+		return 0, &failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. The call may have taken effect: " +
 			"if it only reads data, make it by itself, or ask for less."}
 	}
 	return n, err
@@ -221,8 +222,8 @@ func (b *answerBody) again(c *call, body io.ReadCloser) io.ReadCloser {
 func noPlace(err error) error {
 	if errors.Is(err, context.Canceled) {
 		e := &upstream.Error{Kind: upstream.Canceled, Err: err}
-		return &failure{outcome(e.Kind.String()), err, e.ToolMessage()}
+		return &failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
 	}
-	return &failure{outcome(upstream.Overloaded.String()), err, "The gateway has no room for an answer of this size now: others are on their way. The call may have taken " +
+	return &failure{telemetry.Outcome(upstream.Overloaded.String()), err, "The gateway has no room for an answer of this size now: others are on their way. The call may have taken " +
 		"effect. If it only reads data, try again in a minute, or ask for less."}
 }

@@ -65,7 +65,7 @@ func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cache
 	}
 	count := map[cache.Outcome]prometheus.Counter{}
 	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Shared, cache.Miss, cache.Bypass, cache.Stored} {
-		count[o] = g.metrics.kept.WithLabelValues(p.Tool.API, string(o))
+		count[o] = g.metrics.Cache(p.Tool.API, string(o))
 	}
 	return &cachePolicy{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
 		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -47,7 +48,7 @@ func (c *call) succeed(resp *http.Response) error {
 			}
 		}
 		c.answered = true
-		c.done(outcomeOK, nil)
+		c.done(telemetry.OutcomeOK, nil)
 		if c.plan.links != nil {
 			parts := c.parts
 			if parts == nil {
@@ -69,7 +70,7 @@ func (c *call) succeed(resp *http.Response) error {
 		c.noteUnended()
 	}
 	c.answered = true
-	c.done(outcomeOK, nil)
+	c.done(telemetry.OutcomeOK, nil)
 	return c.empty(resp)
 }
 
@@ -231,7 +232,7 @@ func (c *call) unexpected(chunks []mcp.Chunk, p answer.Part, why string, value .
 
 // drift counts an answer that is not what the document says, and returns the member of _meta that tells why.
 func (c *call) drift(why string) []byte {
-	c.g.metrics.drift.WithLabelValues(c.plan.metrics.api, c.plan.metrics.tool).Inc()
+	c.plan.metrics.Drift()
 	return jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi/fetch"
 )
@@ -272,11 +273,11 @@ func (r *runner) take(u update) bool {
 	}
 	switch {
 	case u.err != nil:
-		r.g.metrics.loads.WithLabelValues(name, "failed").Inc()
+		r.g.metrics.Loaded(name, telemetry.LoadFailed)
 		r.g.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.config.Spec.String()), "error", u.err,
 			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
 	case u.loaded == nil:
-		r.g.metrics.loads.WithLabelValues(name, "unchanged").Inc()
+		r.g.metrics.Loaded(name, telemetry.LoadUnchanged)
 	case r.holds(s, u):
 	default:
 		r.accepted(s, u)
@@ -284,7 +285,7 @@ func (r *runner) take(u update) bool {
 			r.current.nameSources()
 			name = s.name
 		}
-		r.g.metrics.loads.WithLabelValues(name, "changed").Inc()
+		r.g.metrics.Loaded(name, telemetry.LoadChanged)
 		api := u.loaded.api
 		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.config.Spec.String()), "standard", u.loaded.standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))

@@ -413,7 +413,7 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
 	plans := g.current.Load().whole.plans
 	whole, broken := plans["one"], *plans["one"]
-	broken.metrics.flow.wait = nil // is told of when the head of the answer is there
+	broken.metrics.Traffic.Wait = nil // is used when the head of the answer is there
 	plans["one"] = &broken
 	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
 		t.Errorf("call = %s", body)

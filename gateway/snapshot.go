@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
 
@@ -122,14 +123,14 @@ func (g *Gateway) build(d *deployment) *generation {
 	for _, t := range gen.catalog.All() {
 		g.room.pace.Step()
 		label := t.Name
-		if labels++; labels > maxToolLabels {
-			label = otherTools
+		if labels++; labels > telemetry.MaxToolLabels {
+			label = telemetry.OtherTools
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
 		p.elicitation, p.job, p.key = elicitations[t.Operation], jobs[t.Operation], keys[t.Operation]
 		p.drop = gen.droppedOf(g, sources[t.API], t, p.shown())
 		p.repeat = repeatOf(settings[t.Operation], p.key)
-		p.metrics = g.metrics.call(t.API, label)
+		p.metrics = g.metrics.Call(t.API, label)
 		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)
 		if len(p.Scopes) == 0 {
 			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
@@ -225,7 +226,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.whole.plans[name].metrics.forget() // documents come and go; what counts their tools must not grow for ever
+			old.whole.plans[name].metrics.Forget() // documents come and go; what counts their tools must not grow for ever
 		}
 	}
 	g.setStatus(gen, d, configError)
@@ -305,27 +306,15 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 			f.describe(&a)
 		}
 		g.measured[a.Name] = f
-		g.metrics.fates(a.Name, f, before[a.Name])
+		if f != before[a.Name] {
+			g.metrics.Fates(a.Name, f.counted(), before[a.Name].counted())
+		}
 		s.APIs = append(s.APIs, a)
-		g.metrics.tools.WithLabelValues(a.Name).Set(float64(a.Tools))
-		g.metrics.held(&a)
-		g.metrics.flow.loaded(a)
-		if end := src.attached.expiry(); !end.IsZero() {
-			g.metrics.certificates.WithLabelValues(a.Name).Set(float64(end.Unix()))
-		} else {
-			g.metrics.certificates.DeleteLabelValues(a.Name)
-		}
-		for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Held, admin.Failed} {
-			v := 0.0
-			if state == a.State {
-				v = 1
-			}
-			g.metrics.apiState.WithLabelValues(a.Name, string(state)).Set(v)
-		}
+		g.metrics.API(&a, src.attached.expiry())
 	}
 	for name := range before {
 		if _, ok := g.measured[name]; !ok {
-			g.metrics.forget(name)
+			g.metrics.ForgetAPI(name)
 		}
 	}
 	g.traffic.Store(trafficOf(d))

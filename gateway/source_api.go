@@ -157,7 +157,7 @@ func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstre
 		MaxRatio: int64(l.MaxRatio), RootCAs: s.roots, Wrap: wrap, TLS: tls, TracerProvider: s.g.o.TracerProvider,
 		AllowedAddresses: prefixes(s.config.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + s.g.o.Version,
 		OnPanic:         s.g.panicked,
-		OnUnknownCoding: func() { s.g.metrics.oddCodings.WithLabelValues(name).Inc() },
+		OnUnknownCoding: func() { s.g.metrics.IgnoredEncoding(name) },
 	}
 	if s.config.BaseURL != nil {
 		o.BaseURL = s.config.BaseURL.URL()

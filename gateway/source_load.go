@@ -77,7 +77,7 @@ func (s *source) restore(ctx context.Context, doc *archived) (l *loaded, err err
 // recovered is deferred by what reads documents: it makes an error of a panic, and hides what errors must not show.
 func (s *source) recovered(l **loaded, err *error) {
 	if v := recover(); v != nil {
-		s.g.metrics.panics.Inc()
+		s.g.metrics.Panics.Inc()
 		s.g.log.Error("panic while a document was read", "api", s.label, "panic", v, "stack", string(debug.Stack()))
 		*l, *err = nil, errors.New("internal error while the document was read; the log has the cause")
 	}

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -143,7 +144,7 @@ func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) 
 		return false, nil
 	}
 	c.follow(t)
-	c.done(outcomeJob, nil)
+	c.done(telemetry.OutcomeJob, nil)
 	c.answered = true
 	begins := t.of(rec)
 	begins.Meta = c.withDropped(nil)
@@ -190,15 +191,15 @@ func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRec
 func (c *call) withoutTasks(lacks error) error {
 	var fault *mcp.Error
 	if c.req.Era == mcp.Modern && errors.As(lacks, &fault) {
-		c.plan.metrics.count(outcomeNoTasks)
+		c.plan.metrics.Count(telemetry.OutcomeNoTasks)
 		if c.callRecord != nil {
-			c.callRecord.outcome = outcomeNoTasks
+			c.callRecord.outcome = telemetry.OutcomeNoTasks
 		}
 		told := *fault
 		told.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
 		return &told
 	}
-	return c.fail(outcomeNoTasks, nil, "This tool begins a job that takes long, and answers with a task, which is for clients with the extension "+
+	return c.fail(telemetry.OutcomeNoTasks, nil, "This tool begins a job that takes long, and answers with a task, which is for clients with the extension "+
 		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way.")
 }
 

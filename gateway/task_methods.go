@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -124,7 +125,7 @@ func (t *task) callOff(rec *taskRecord) error {
 	if !t.plan.job.CanCancel(t.begun) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
-		t.done(outcomeJob, nil)
+		t.done(telemetry.OutcomeJob, nil)
 		return t.tell(rec)
 	}
 	resp, _, err := t.askAbout(t.ctx, t.plan.job.Cancel, t.begun, t.begun.Cancel)
@@ -154,7 +155,7 @@ func (t *task) declined(resp *http.Response, err error) *failure {
 // took makes that the service has done what it was asked the outcome of the request, whatever came of the look before.
 func (t *task) took() {
 	if t.callRecord != nil {
-		t.callRecord.outcome = outcomeOK
+		t.callRecord.outcome = telemetry.OutcomeOK
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // allowed tells whether the caller may know of the task: it is who may call its tool, with the arguments of the task. The
@@ -41,8 +42,8 @@ func (t *task) allowed(ctx context.Context) error {
 
 // refusedByRule counts a look that the rule's condition does not permit, and tells the audit log, which has no record of it yet.
 func (t *task) refusedByRule(ctx context.Context, cause error) {
-	t.done(outcomeCondition, cause)
-	t.g.refuse(ctx, t.endpoint, t.plan, t.caller, t.req, outcomeCondition)
+	t.done(telemetry.OutcomeCondition, cause)
+	t.g.refuse(ctx, t.endpoint, t.plan, t.caller, t.req, telemetry.OutcomeCondition)
 }
 
 // start gives what is asked about the task its deadline, and attaches what its call had attached. It returns what ends that.
@@ -168,10 +169,10 @@ func (t *task) look(rec *taskRecord) {
 		rec.Result = t.kept.members
 	case err != nil:
 		rec.Next = now.Add(j.Pause(0))
-		t.done(outcomeInternal, err)
+		t.done(telemetry.OutcomeInternal, err)
 	case l.State == job.Succeeded:
 		rec.end(mcp.TaskCompleted)
-		t.done(outcomeOK, nil)
+		t.done(telemetry.OutcomeOK, nil)
 		_ = t.deliver(l.parts, l.resp)
 		rec.Result = t.kept.members
 	case l.State == job.Failed:

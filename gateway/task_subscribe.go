@@ -186,7 +186,7 @@ var errPanicked = errors.New("a look at a task failed in a way that it should no
 func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			g.metrics.panics.Inc()
+			g.metrics.Panics.Inc()
 			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
 				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked

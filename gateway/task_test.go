@@ -304,7 +304,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		}
 		defer release()
 		time.Sleep(10 * time.Second)
-		if n := counted(t, g.metrics.panics); n != 1 {
+		if n := counted(t, g.metrics.Panics); n != 1 {
 			t.Errorf("%v panics were counted", n)
 		}
 		service.broken.Store(false)

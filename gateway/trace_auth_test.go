@@ -3,7 +3,6 @@ package gateway
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/auth"
 	"drawbridge/auth/authtest"
 )
 
@@ -165,23 +163,5 @@ apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 	}
 	if s := byName["auth"]; s.Status().Code != codes.Error || strings.Contains(fmt.Sprint(s.Attributes(), s.Events()), "stranger") {
 		t.Errorf("%v %v", s.Status(), s.Attributes())
-	}
-}
-
-// TestProofHasASpanInCalls alone: each request has one.
-func TestProofHasASpanInCalls(t *testing.T) {
-	g, spans := tracedGuard(t, "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n")
-	visited := func(kind auth.CheckKind) (*http.Request, *requestInfo) {
-		v := &requestInfo{}
-		v.check.Store(&auth.Check{Kind: kind, Issuer: "https://idp", Begin: time.Now(), End: time.Now()})
-		return httptest.NewRequest(http.MethodPost, "/mcp", nil), v
-	}
-	for kind, want := range map[auth.CheckKind]int{auth.CheckProof: 0, auth.CheckSignature: 1} {
-		r, v := visited(kind)
-		g.tellCheck(r, v)
-		g.tellCheck(r, v)
-		if told, _ := spansOf(spans); len(told) != want {
-			t.Errorf("%s: %q", kind, told)
-		}
 	}
 }

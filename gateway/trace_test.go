@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/gateway/telemetry"
+
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
-
-	"drawbridge/gateway/mcp"
 )
 
 const (
@@ -169,10 +169,9 @@ func TestSpanOfAFailedCall(t *testing.T) {
 // TestSpanOfNoFailure: a job that goes on, and a question to the user, are no errors.
 func TestSpanOfNoFailure(t *testing.T) {
 	g, _, spans := traced(t)
-	for _, o := range []outcome{outcomeOK, outcomeJob, outcomeAsked} {
-		_, span := g.tracer.Start(t.Context(), string(o))
-		c := call{span: span, req: &mcp.Request{Method: "tools/call"}}
-		c.tellSpan(o)
+	for _, o := range []telemetry.Outcome{telemetry.OutcomeOK, telemetry.OutcomeJob, telemetry.OutcomeAsked} {
+		_, span := g.tracer.StartCall(t.Context(), telemetry.CallSpan{Method: "tools/call", Tool: string(o)}, nil)
+		telemetry.SetOutcome(span, "tools/call", o)
 		span.End()
 	}
 	for _, s := range spans.Ended() {

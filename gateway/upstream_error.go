@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -90,12 +91,12 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	} else {
 		b.WriteString(hint(resp, c.plan.safe, time.Now()))
 	}
-	o := outcomeServerError
+	o := telemetry.OutcomeServerError
 	switch {
 	case resp.StatusCode < 400:
-		o = outcomeRedirect
+		o = telemetry.OutcomeRedirect
 	case resp.StatusCode < 500:
-		o = outcomeClientError
+		o = telemetry.OutcomeClientError
 	}
 	return &failure{outcome: o, text: b.String()}
 }
@@ -105,7 +106,7 @@ func isTooLarge(err error) bool {
 	var limit *upstream.Error
 	var place *failure
 	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
-		errors.As(err, &place) && (place.outcome == outcome(upstream.TooLarge.String()) || place.outcome == outcome(upstream.Overloaded.String()))
+		errors.As(err, &place) && (place.outcome == telemetry.Outcome(upstream.TooLarge.String()) || place.outcome == telemetry.Outcome(upstream.Overloaded.String()))
 }
 
 const (

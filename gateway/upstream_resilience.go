@@ -3,8 +3,6 @@ package gateway
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
@@ -54,53 +52,5 @@ func trafficOf(d *deployment) *traffic {
 func (t traffic) describe(a *admin.API) {
 	if client := t[a.Name]; client != nil && client.State() != upstream.Closed {
 		a.Breaker = client.State().String()
-	}
-}
-
-// trafficMetrics reads what the clients know when somebody asks, so that no series outlives its API, and a breaker whose pause is
-// over without a call is shown as what it is.
-type trafficMetrics struct {
-	current                            func() traffic
-	breaker, inFlight, queued, retries *prometheus.Desc
-}
-
-func newTrafficMetrics(current func() traffic) *trafficMetrics {
-	api := []string{"api"}
-	return &trafficMetrics{
-		current: current,
-		breaker: prometheus.NewDesc("drawbridge_breaker_state",
-			"1 for the state in which the API's breaker is: closed, half_open or open. Of several hosts, the worst counts.", []string{"api", "state"}, nil),
-		inFlight: prometheus.NewDesc("drawbridge_api_calls_in_flight", "Calls to the API's service that are under way.", api, nil),
-		queued:   prometheus.NewDesc("drawbridge_api_calls_queued", "Calls that wait for one of these to end.", api, nil),
-		retries: prometheus.NewDesc("drawbridge_retries_total",
-			"Requests that were sent again, by what became of the first: 429, 502, 503, 504, connect, truncated or unprocessed.", []string{"api", "reason"}, nil),
-	}
-}
-
-// Describe implements [prometheus.Collector].
-func (m *trafficMetrics) Describe(ch chan<- *prometheus.Desc) {
-	ch <- m.breaker
-	ch <- m.inFlight
-	ch <- m.queued
-	ch <- m.retries
-}
-
-// Collect implements [prometheus.Collector].
-func (m *trafficMetrics) Collect(ch chan<- prometheus.Metric) {
-	for api, client := range m.current() {
-		now := client.State()
-		for _, state := range upstream.States() {
-			v := 0.0
-			if state == now {
-				v = 1
-			}
-			ch <- prometheus.MustNewConstMetric(m.breaker, prometheus.GaugeValue, v, api, state.String())
-		}
-		inFlight, queued := client.Load()
-		ch <- prometheus.MustNewConstMetric(m.inFlight, prometheus.GaugeValue, float64(inFlight), api)
-		ch <- prometheus.MustNewConstMetric(m.queued, prometheus.GaugeValue, float64(queued), api)
-		for reason, n := range client.Retried() {
-			ch <- prometheus.MustNewConstMetric(m.retries, prometheus.CounterValue, float64(n), api, reason)
-		}
 	}
 }

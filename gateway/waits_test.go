@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/telemetry"
 )
 
 // TestWaitsAreAccounted: what waits for its user is bounded for each caller and in all, at all endpoints together, and what is one too
@@ -18,10 +20,10 @@ func TestWaitsAreAccounted(t *testing.T) {
 		others  bool // somebody else waits
 		waiting int
 		status  int
-		word    refusalReason
+		word    telemetry.RefusalReason
 	}{
-		{"{max_calls: 1}", true, 1, http.StatusServiceUnavailable, refusedWaits},
-		{"{}", false, 32, http.StatusTooManyRequests, refusedWaitsOfCaller},
+		{"{max_calls: 1}", true, 1, http.StatusServiceUnavailable, telemetry.RefusedWaits},
+		{"{}", false, 32, http.StatusTooManyRequests, telemetry.RefusedCallerWaits},
 	} {
 		t.Run(string(tt.word), func(t *testing.T) {
 			i := newIDP(t)
@@ -90,7 +92,7 @@ limits: %s
 					t.Errorf("%s: %d %s", method, resp.StatusCode, text)
 				}
 			}
-			if n := counted(t, g.metrics.refused[tt.word]); n != 2 {
+			if n := counted(t, g.metrics.Refused[tt.word]); n != 2 {
 				t.Errorf("%v refusals counted", n)
 			}
 			if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 1 || !strings.HasSuffix(lines[0], " 1") {

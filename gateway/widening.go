@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/widening"
 )
 
@@ -42,7 +43,7 @@ func (r *runner) hold(opens []string) {
 		return // it is told
 	}
 	r.refused, r.g.held = "", opens
-	r.g.metrics.reloads.WithLabelValues("held").Inc()
+	r.g.metrics.Reloaded(telemetry.ReloadHeld)
 	r.g.log.Warn("configuration held, the last good one stays: it would open access; send SIGHUP or POST /reload to accept it, or restart with --accept",
 		"opens", first(opens), "count", len(opens))
 	r.g.setStatus(r.g.current.Load(), r.current, "")

@@ -75,7 +75,7 @@ var layers = []layer{
 	{"openapi/answer/read.go", "(*Plan) Read", byCall},
 	{"gateway/result.go", "(*call) succeed", byCall},
 	{"gateway/call.go", "(*call) done", byCall},
-	{"gateway/call_metrics.go", "(*Gateway) observe", byCall},
+	{"gateway/telemetry/request_log.go", "(*RequestLog) Observe", byCall},
 	{"gateway/cache/flight.go", "(*Cache) Do", byCall},
 	{"gateway/cache/flight.go", "(*Cache) send", byCall},
 	{"gateway/cache/kept.go", "(*keptBody) Read", byCall},

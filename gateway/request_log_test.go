@@ -5,7 +5,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"drawbridge/gateway/telemetry"
 )
 
 // TestRefusedLines: a flood of requests that are refused for their rate has ten lines of the log in a minute, whatever the era; the tenth says
@@ -13,10 +17,12 @@ import (
 // hundred of a kind.
 func TestRefusedLines(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[slog.Level]int{slog.LevelInfo: maxFaultLines, slog.LevelDebug: 60} {
+	for level, want := range map[slog.Level]int{slog.LevelInfo: telemetry.MaxLines, slog.LevelDebug: 60} {
+		var later atomic.Int64
 		log := &strings.Builder{}
 		r := runWith(t, map[string]string{"drawbridge.yaml": "auth: {anonymous: true}\napis: [{spec: a.yaml, name: shop, base_url: \"http://127.0.0.1:1\", rate: {rate: 1/h, burst: 1}}]\n",
-			"a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))})
+			"a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level})),
+			now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
 		r.served()
 		flood := func(n int) {
 			for i := range n {
@@ -34,16 +40,16 @@ func TestRefusedLines(t *testing.T) {
 		if n := strings.Count(log.String(), more); n != 1 {
 			t.Errorf("%s: %d times it is said that more come:\n%s", level, n, log)
 		}
-		for range 2 * maxFaultLines {
+		for range 2 * telemetry.MaxLines {
 			ask(t, r.Handler(), "2026-07-28", "tools/call", "nothing", `"name":"nothing","arguments":{}`)
 		}
-		if n := strings.Count(log.String(), " code=-32602 "); n != 2*maxFaultLines {
+		if n := strings.Count(log.String(), " code=-32602 "); n != 2*telemetry.MaxLines {
 			t.Errorf("%s: %d lines of another error:\n%s", level, n, log)
 		}
-		for range 2 * maxMistakeLines {
+		for range 2 * telemetry.MaxMistakeLines {
 			ask(t, r.Handler(), "2026-07-28", "tools/nothing", "", "")
 		}
-		mistakes := maxMistakeLines
+		mistakes := telemetry.MaxMistakeLines
 		if level == slog.LevelDebug {
 			mistakes *= 2
 		}
@@ -53,10 +59,7 @@ func TestRefusedLines(t *testing.T) {
 		if n := strings.Count(log.String(), `more="for a minute such requests are only counted, by drawbridge_requests_total"`); n != 1 {
 			t.Errorf("%s: %d times it is said that more of them come", level, n)
 		}
-		for kind, spell := range r.laters.kinds {
-			spell.since = spell.since.Add(-faultSpan)
-			r.laters.kinds[kind] = spell
-		}
+		later.Store(int64(telemetry.SampleSpan))
 		before := log.Len()
 		ask(t, r.Handler(), "2026-07-28", "tools/call", "one", `"name":"one","arguments":{}`)
 		if text := log.String()[before:]; !strings.Contains(text, " status=429 ") || !strings.Contains(text, " untold_before=50") {
@@ -87,7 +90,7 @@ func TestRefusedLinesOfBatches(t *testing.T) {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 	}
-	if n := strings.Count(log.String(), " method=tools/call revision=2025-03-26 status=429 code=-32600 "); n != maxFaultLines {
+	if n := strings.Count(log.String(), " method=tools/call revision=2025-03-26 status=429 code=-32600 "); n != telemetry.MaxLines {
 		t.Errorf("%d lines:\n%s", n, log)
 	}
 }

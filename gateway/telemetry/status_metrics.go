@@ -1,4 +1,4 @@
-package gateway
+package telemetry
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -6,15 +6,17 @@ import (
 	"drawbridge/gateway/admin"
 )
 
-// toldMetrics say to Prometheus what the gateway says of itself elsewhere: to probes, to operators, and to callers that it sends away.
-// An alert that reckons by itself would differ from what is done.
-type toldMetrics struct {
+// statusCollector reports to Prometheus the state that the gateway reports to probes and operators, and by which it refuses callers, since
+// an alert with a calculation of its own would differ from what the gateway does.
+type statusCollector struct {
+	memoryUsed                   func() float64
 	status                       func() admin.Status
 	ready, refused, held, memory *prometheus.Desc
 }
 
-func newToldMetrics(status func() admin.Status) *toldMetrics {
-	return &toldMetrics{status: status,
+// NewStatusCollector returns a collector of the state of the gateway; memoryUsed returns how much of the memory limit is used, from 0 to 1.
+func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) prometheus.Collector {
+	return &statusCollector{status: status, memoryUsed: memoryUsed,
 		ready: prometheus.NewDesc("drawbridge_ready",
 			"1 if the gateway is ready, as /readyz says; 0 before an API is served, or all that server.ready waits for, and while it drains.", nil, nil),
 		refused: prometheus.NewDesc("drawbridge_config_refused",
@@ -27,7 +29,7 @@ func newToldMetrics(status func() admin.Status) *toldMetrics {
 }
 
 // Describe implements [prometheus.Collector].
-func (m *toldMetrics) Describe(c chan<- *prometheus.Desc) {
+func (m *statusCollector) Describe(c chan<- *prometheus.Desc) {
 	c <- m.ready
 	c <- m.refused
 	c <- m.held
@@ -35,7 +37,7 @@ func (m *toldMetrics) Describe(c chan<- *prometheus.Desc) {
 }
 
 // Collect implements [prometheus.Collector].
-func (m *toldMetrics) Collect(c chan<- prometheus.Metric) {
+func (m *statusCollector) Collect(c chan<- prometheus.Metric) {
 	s := m.status()
 	is := func(b bool) float64 {
 		if b {
@@ -46,5 +48,5 @@ func (m *toldMetrics) Collect(c chan<- prometheus.Metric) {
 	c <- prometheus.MustNewConstMetric(m.ready, prometheus.GaugeValue, is(s.Ready))
 	c <- prometheus.MustNewConstMetric(m.refused, prometheus.GaugeValue, is(s.Config.Error != ""))
 	c <- prometheus.MustNewConstMetric(m.held, prometheus.GaugeValue, is(len(s.Config.Opens) > 0))
-	c <- prometheus.MustNewConstMetric(m.memory, prometheus.GaugeValue, readMemory().share())
+	c <- prometheus.MustNewConstMetric(m.memory, prometheus.GaugeValue, m.memoryUsed())
 }

@@ -1,0 +1,118 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth"
+)
+
+// maxTraceState is the longest tracestate that is passed on, in bytes: the minimum of W3C Trace Context section 3.3.1.5.
+const maxTraceState = 512
+
+// toolsCall is the method of calls of tools.
+const toolsCall = "tools/call"
+
+// Tracer makes the spans of calls and token checks. A nil Tracer makes none. It is safe for concurrent use.
+type Tracer struct {
+	tracer trace.Tracer
+	failed failedChecks
+}
+
+// NewTracer returns a tracer of the provider; nil if p is nil.
+func NewTracer(p trace.TracerProvider) *Tracer {
+	if p == nil {
+		return nil
+	}
+	return &Tracer{tracer: p.Tracer("drawbridge")}
+}
+
+// CallSpan describes the span of a call.
+type CallSpan struct {
+	Method, Tool, Revision, API string
+	// TraceParent and TraceState are those of params._meta, "" if there are none; Header is that of the HTTP request.
+	TraceParent, TraceState string
+	Header                  http.Header
+}
+
+// parent returns the caller's trace context: that of params._meta, else that of the HTTP headers, which belongs to the proxy or program that
+// carried the request. Of two it is unknown which is right, so neither counts (W3C Trace Context section 3.2). The propagator drops
+// what is not W3C syntax. Baggage is ignored: it is the caller's, and services would take it for the gateway's (O13).
+func (s *CallSpan) parent() propagation.MapCarrier {
+	if s.TraceParent != "" {
+		return carry(s.TraceParent, s.TraceState)
+	}
+	return headerParent(s.Header)
+}
+
+// headerParent returns the trace context of a request's headers.
+func headerParent(h http.Header) propagation.MapCarrier {
+	lines := h["Traceparent"]
+	if len(lines) != 1 {
+		return nil
+	}
+	return carry(lines[0], strings.Join(h["Tracestate"], ","))
+}
+
+func carry(parent, state string) propagation.MapCarrier {
+	if len(state) > maxTraceState {
+		state = ""
+	}
+	return propagation.MapCarrier{"traceparent": parent, "tracestate": state}
+}
+
+// StartCall begins the span of a call, with the token check that pending holds, if any, as its child. Its names are those of the semantic
+// conventions for MCP servers; no attribute holds arguments, or URIs, which contain some. A nil Tracer returns no span, and passes the caller's
+// trace context on to the service as it came, so that the gateway is no gap in a trace.
+func (t *Tracer) StartCall(ctx context.Context, s CallSpan, pending *PendingCheck) (context.Context, trace.Span) {
+	parent := s.parent()
+	if t == nil {
+		if parent != nil {
+			ctx = propagation.TraceContext{}.Extract(ctx, parent)
+		}
+		return ctx, nil
+	}
+	ctx = propagation.TraceContext{}.Extract(ctx, parent)
+	attributes := append(make([]attribute.KeyValue, 0, 5),
+		attribute.String("mcp.method.name", s.Method),
+		attribute.String("gen_ai.tool.name", s.Tool),
+		attribute.String("mcp.protocol.version", s.Revision),
+		attribute.String("drawbridge.api", s.API),
+	)
+	if s.Method == toolsCall {
+		attributes = append(attributes, attribute.String("gen_ai.operation.name", "execute_tool"))
+	}
+	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
+	var check *auth.Check
+	if pending != nil {
+		check = pending.take()
+	}
+	if check != nil {
+		options = append(options, trace.WithTimestamp(check.Begin))
+	}
+	ctx, span := t.tracer.Start(ctx, s.Method+" "+s.Tool, options...)
+	if check != nil {
+		t.checkSpan(ctx, check)
+	}
+	return ctx, span
+}
+
+// SetOutcome sets the outcome of a call of a method on its span. A job that goes on and a question to the user are no errors.
+func SetOutcome(span trace.Span, method string, o Outcome) {
+	span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
+	if o == OutcomeOK || o == OutcomeJob || o == OutcomeAsked {
+		return
+	}
+	span.SetStatus(codes.Error, string(o))
+	kind := string(o)
+	if method == toolsCall {
+		kind = "tool_error" // a result with isError, whatever it was
+	}
+	span.SetAttributes(attribute.String("error.type", kind))
+}
