@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/sealkey"
 )
 
 // screening is what a configuration says of requests before it is known what they want. It belongs to a generation, so that a
@@ -50,7 +51,7 @@ func (g *Gateway) keysOf(c *config.Config) (keys [][]byte, err error) {
 	}
 	if path := c.Server.SealKeyFile; path != "" && !g.o.Local {
 		if g.fileKey == nil || g.fileKeyAt != path {
-			key, err := sealKeyFrom(path.String(), g.log)
+			key, err := sealkey.Load(path.String(), g.log)
 			if err != nil {
 				return nil, c.Wrong("server.seal_key_file", err)
 			}

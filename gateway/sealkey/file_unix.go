@@ -1,6 +1,6 @@
 //go:build unix
 
-package gateway
+package sealkey
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// exposedSealKey says why a key is not secret, "" if it is. The group may have it: volumes of Kubernetes with fsGroup give each
-// file to it.
-func exposedSealKey(info fs.FileInfo) string {
+// exposed says why a key is not secret; "" if it is. The group may read it, since volumes of Kubernetes with fsGroup give each
+// file to the group.
+func exposed(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o007 != 0 {
 		return fmt.Sprintf("can be read or written by every user of the machine (mode %04o)", info.Mode().Perm())
 	}
@@ -22,7 +22,7 @@ func exposedSealKey(info fs.FileInfo) string {
 	return ""
 }
 
-// syncDirectory has the disk keep what was made in a directory.
+// syncDirectory makes the entries of a directory durable.
 func syncDirectory(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,4 @@
-package gateway
+package sealkey
 
 import (
 	"bytes"
@@ -16,23 +16,24 @@ import (
 )
 
 const (
-	sealKeySize = 32 // bytes
-	// maxSealKeyFile is the size of the largest file that is taken for one with a key: what is larger is something else, and left alone.
-	maxSealKeyFile = 1 << 10
+	keySize = 32 // bytes
+	// maxFile is the size of the largest file that can hold a key, in bytes. A larger one holds something else, and is left alone.
+	maxFile = 1 << 10
 	// asideSuffix ends the name of a file that was replaced.
 	asideSuffix = ".replaced"
-	sealKeyTemp = ".seal-key-"
+	// tempPrefix begins the name of a file that is being made.
+	tempPrefix = ".seal-key-"
 )
 
-// unusableKey is a file that is replaced: its key is no key, or not secret.
+// unusableKey is the error of a file that is replaced, since it holds no key, or one that is not secret.
 type unusableKey struct{ reason string }
 
 func (e *unusableKey) Error() string { return e.reason }
 
-// sealKeyFrom returns the key in a file (server.seal_key_file), which is made if it is not there. One that can't be used is moved
-// aside, told, and made anew: what was sealed with it is lost. The error tells that there is no key, and what to do.
-func sealKeyFrom(path string, log *slog.Logger) ([]byte, error) {
-	key, err := readSealKey(path)
+// Load returns the key in a file (server.seal_key_file), and makes the file if there is none. A file that can't be used is moved
+// aside, logged, and made anew: handles sealed with its key are lost. The error says why there is no key, and what to do.
+func Load(path string, log *slog.Logger) ([]byte, error) {
+	key, err := read(path)
 	var unusable *unusableKey
 	switch {
 	case err == nil:
@@ -46,20 +47,20 @@ func sealKeyFrom(path string, log *slog.Logger) ([]byte, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	if err := makeSealKey(path); err != nil {
+	if err := create(path); err != nil {
 		return nil, fmt.Errorf("make %q: %w", path, err)
 	}
 	if unusable == nil {
 		log.Info("the file of server.seal_key_file is made", "path", path)
 	}
-	if key, err = readSealKey(path); err != nil { // which may be that of a process that was faster
+	if key, err = read(path); err != nil { // which may be that of a process that was faster
 		return nil, fmt.Errorf("read %q after it was made: %w", path, err)
 	}
 	return key, nil
 }
 
-// readSealKey reads a file with a key. The error is an *unusableKey if another can take its place.
-func readSealKey(path string) ([]byte, error) {
+// read returns the key in a file. The error is an *unusableKey if the file may be replaced.
+func read(path string) ([]byte, error) {
 	f, err := regularfile.Open(path)
 	if errors.Is(err, regularfile.ErrIrregular) {
 		return nil, fmt.Errorf("%q is not a regular file; name a file that the gateway may make", path)
@@ -72,13 +73,13 @@ func readSealKey(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case info.Size() > maxSealKeyFile:
+	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%q has %d bytes and is no file with a key; name another, or remove it", path, info.Size())
 	}
-	if reason := exposedSealKey(info); reason != "" {
+	if reason := exposed(info); reason != "" {
 		return nil, &unusableKey{reason}
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxSealKeyFile))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", path, err)
 	}
@@ -86,17 +87,17 @@ func readSealKey(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, &unusableKey{"does not hold a key in base64"}
-	case len(key) < sealKeySize:
-		return nil, &unusableKey{fmt.Sprintf("holds a key of %d bytes, less than %d", len(key), sealKeySize)}
+	case len(key) < keySize:
+		return nil, &unusableKey{fmt.Sprintf("holds a key of %d bytes, less than %d", len(key), keySize)}
 	}
 	return key, nil
 }
 
-// makeSealKey writes a new key. The file comes into being whole, for its owner alone, and never in the place of another: of processes
-// that start at the same time one makes it.
-func makeSealKey(path string) (err error) {
+// create writes a new key. The file appears whole, for its owner alone, and never replaces another: of processes
+// that start at the same time, one makes it.
+func create(path string) (err error) {
 	dir := filepath.Dir(path)
-	temp := filepath.Join(dir, sealKeyTemp+rand.Text())
+	temp := filepath.Join(dir, tempPrefix+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func makeSealKey(path string) (err error) {
 			err = gone
 		}
 	}()
-	key := make([]byte, sealKeySize)
+	key := make([]byte, keySize)
 	rand.Read(key) // never fails (crypto/rand)
 	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err == nil {
