@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/widening"
 )
 
@@ -55,7 +56,7 @@ func newAccessRecord(o *Options, log *slog.Logger, survive func(what string, ste
 // read returns the first record that is there; nil if there is none.
 func (r *accessRecord) read() (*widening.Summary, error) {
 	for _, file := range r.files {
-		s, err := patient(context.Background(), r.survive, startPatience, func() (*widening.Summary, error) { return widening.ReadRecord(file) })
+		s, err := diskcache.Within(context.Background(), r.survive, diskcache.ReadTimeout, func() (*widening.Summary, error) { return widening.ReadRecord(file) })
 		switch {
 		case err == nil:
 			r.last = s
@@ -101,7 +102,7 @@ func (r *accessRecord) run(ctx context.Context) {
 
 // write has what was noted last in all files, or gives up to wait for that.
 func (r *accessRecord) write() {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), diskcache.EndTimeout)
 	defer cancel()
 	writers := make([]*recordWriter, len(r.files))
 	ends := make([]<-chan struct{}, len(r.files))
@@ -123,7 +124,7 @@ func (r *accessRecord) write() {
 			err = writers[i].err
 			r.mu.Unlock()
 		default:
-			err = fmt.Errorf("it can't be written within %s; server.state_dir seems to hang", endPatience)
+			err = fmt.Errorf("it can't be written within %s; server.state_dir seems to hang", diskcache.EndTimeout)
 		}
 		if err != nil {
 			r.log.Warn("what the configuration allows can't be recorded, so the next start is compared with an earlier one, or with none", "file", file, "error", err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/widening"
 )
 
@@ -40,7 +41,7 @@ func TestRecordAfterAHang(t *testing.T) {
 		go func() { r.run(ctx); close(ended) }()
 		for _, name := range []string{"first", "second", "third"} {
 			r.note(&widening.Summary{Lock: name})
-			time.Sleep(2 * endPatience)
+			time.Sleep(2 * diskcache.EndTimeout)
 		}
 		if log := log.String(); strings.Count(log, "it can't be written within 2s") != 3 || strings.Count(log, "no room") != 1 {
 			t.Errorf("log: %s", log)

@@ -84,7 +84,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 		d.sources = append(d.sources, s)
 		d.selectors.entries[s] = c.KeyOf(i)
 	}
-	g.archive.assign(d)
+	g.assignStore(d)
 	if d.lock, err = g.lockOf(c); err != nil {
 		errs = append(errs, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/diskcache"
 	"drawbridge/openapi"
 	"drawbridge/test/timebox"
 )
@@ -237,15 +238,21 @@ func TestDocumentsAfterARestart(t *testing.T) {
 
 	hang.Store(true)
 	second.set(numbered("Second", 60))
-	p = starting(t, cfg, func(g *Gateway) {
-		room(g)
-		late := g.first.sources[0].archiveID
-		g.archive.read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
-			if id == late {
-				timebox.Wait(t, release)
+	var late string
+	p = startingOn(t, cfg, func(o *diskcache.Options) {
+		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
+			read := d.Read
+			d.Read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
+				if id == late {
+					timebox.Wait(t, release)
+				}
+				return read(id)
 			}
-			return g.archive.readFile(id)
+			return d
 		}
+	}, func(g *Gateway) {
+		room(g)
+		late = g.first.sources[0].storeID
 	})
 	p.eventually("the second was refused, and the one before is served", func() bool {
 		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)

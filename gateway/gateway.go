@@ -22,6 +22,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
@@ -69,8 +70,9 @@ type Options struct {
 
 	jitter func(time.Duration) time.Duration // of the times between looks at jobs, for tests; nil: a tenth more or less
 	// replaceFor is how long newer configurations replace one whose documents are read, for tests; 0: [replaceFor].
-	replaceFor time.Duration
-	now        func() time.Time // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
+	replaceFor   time.Duration
+	storeOptions func(*diskcache.Options) // changes how documents are kept on disk, for tests; nil if nothing does
+	now          func() time.Time         // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
 }
 
 // Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
@@ -130,9 +132,9 @@ type Gateway struct {
 	requested chan struct{}
 	updates   chan update
 	accepts   chan acceptance
-	archive   *archive      // nil: documents are kept in memory alone
-	record    *accessRecord // nil: what runs is not recorded
-	held      []string      // what a configuration would open that is held; of the goroutine that publishes
+	store     *diskcache.Store // nil if documents are kept in memory alone
+	record    *accessRecord    // nil: what runs is not recorded
+	held      []string         // what a configuration would open that is held; of the goroutine that publishes
 
 	// first is the deployment of Options.Config; Run and Load take it over.
 	first *deployment
@@ -167,16 +169,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.archive = newArchive(c, g.log, o.Metrics, g.survive)
-	if g.archive != nil {
-		g.archive.pace = g.room.pace
-	}
-	if g.archive != nil && g.room.texts != nil {
-		// Places of its own: origins that hang have those of room.texts.
-		g.archive.large = make(chan struct{}, cap(g.room.texts))
-		g.archive.most = min(g.archive.most, g.room.document+maxArchiveHead+maxArchiveLines)
-		g.archive.waits = min(g.archive.waits, int(g.room.capacity/2))
-	}
+	g.store = g.newStore(c)
 	g.reports = newReports()
 	g.guessedJob = job.Guess()
 	if g.shared, err = g.newShared(c, keys); err != nil {

@@ -173,7 +173,7 @@ func (r *runner) accepted(s *source, u update) {
 	unkept := s.held != nil && s.held.unkept && u.copy == nil
 	s.loaded, s.held = u.loaded, nil
 	s.counted()
-	r.g.archive.put(s.archivedOf(u.loaded, u.copy))
+	s.store(u.loaded, u.copy)
 	if unkept {
 		s.readAnew()
 	}

@@ -168,7 +168,7 @@ func (r *runner) promote() {
 			s.readAnew() // its operations are not known any more, and this configuration may be made for them
 		}
 	}
-	r.g.archive.names(r.current)
+	r.g.nameStored(r.current)
 	r.g.record.note(r.access)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)

@@ -22,8 +22,8 @@ type update struct {
 	source  *source
 	turn    int64 // the last turn that the source had been asked for when the attempt began
 	loaded  *loaded
-	copy    *fetch.Copy // of what was loaded, for the archive; nil: there is none
-	base    *loaded     // from the archive, for a source that has nothing yet; nil: it is not needed
+	copy    *fetch.Copy // of what was loaded, for the store; nil if it is not kept
+	base    *loaded     // from the store, for a source that has nothing yet; nil: it is not needed
 	early   bool        // the attempt goes on: there is the base alone
 	err     error
 	nextTry time.Time
@@ -43,9 +43,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if len(r.current.sources) == 0 { // nothing will ever be published
 		g.isAttempted.Do(func() { close(g.attempted) })
 	}
-	if g.archive != nil {
-		g.archive.names(r.current)
-		group.Go(func() error { g.keepDocuments(ctx); return nil })
+	if g.store != nil {
+		g.nameStored(r.current)
+		group.Go(func() error { g.store.Run(ctx); return nil })
 	}
 	r.start(r.current)
 	if len(r.current.sources) == 0 {
@@ -90,7 +90,7 @@ type runner struct {
 func (r *runner) start(d *deployment) {
 	var kept []*source
 	for _, s := range d.sources {
-		if s.cancel == nil && s.archiveID != "" && !s.adopted {
+		if s.cancel == nil && s.storeID != "" && !s.adopted {
 			kept = append(kept, s)
 		}
 	}

@@ -45,8 +45,8 @@ type source struct {
 	identity  *credential.Identity // that of its deployment, if it tells its service who calls; else nil
 	secrets   *redact.Configured
 
-	// archiveID names its document on disk; "": none is kept there.
-	archiveID string
+	// storeID is the id of its document on disk; "" if none is kept there.
+	storeID string
 	// restricted tells that the configuration has restrictions, which a newer document must not undo.
 	restricted bool
 	// adopted tells that it began with a document of a source before it.

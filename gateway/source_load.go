@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/diskcache"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
 )
 
 // load reads and compiles the document. The error is [fetch.ErrUnchanged] if it is still the one of previous. kept is what
-// goes in the archive, if there is one. Whatever a document holds, load returns (S4).
+// goes in the store, if there is one. Whatever a document holds, load returns (S4).
 func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, kept *fetch.Copy, err error) {
 	defer s.recovered(&l, &err)
 	o := s.loadOptions(s.pace)
-	o.Previous, o.Keep = previous, s.archiveID != ""
+	o.Previous, o.Keep = previous, s.storeID != ""
 	doc, leave, err := s.read(ctx, o)
 	defer leave()
 	if errors.Is(err, fetch.ErrProtected) && s.attached.anonymous {
@@ -60,17 +61,17 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 }
 
 // restore compiles a document that was kept, by the rules and limits of load.
-func (s *source) restore(ctx context.Context, doc *archived) (l *loaded, err error) {
+func (s *source) restore(ctx context.Context, doc *diskcache.Document) (l *loaded, err error) {
 	defer s.recovered(&l, &err)
 	pace := s.g.room.pace.Part() // load may be under way
-	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.copy, s.loadOptions(pace))
+	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.Copy, s.loadOptions(pace))
 	if err != nil {
 		return nil, err
 	}
 	if l, err = s.compile(ctx, read, pace); err != nil {
 		return nil, err
 	}
-	l.at, l.kept = doc.head.Read, true
+	l.at, l.kept = doc.Head.Read, true
 	return l, nil
 }
 

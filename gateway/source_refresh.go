@@ -37,7 +37,7 @@ func (s *source) run(ctx context.Context) {
 	if !s.config.Spec.IsURL() {
 		watch.start(ctx, []string{s.config.Spec.String()})
 	}
-	first := s.archiveID != "" && !s.adopted
+	first := s.storeID != "" && !s.adopted
 	for {
 		select {
 		case <-s.poke: // this is the look that was asked for: ask tells the turn first

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"drawbridge/gateway/diskcache"
 	"drawbridge/openapi/fetch"
 )
 
@@ -44,17 +45,20 @@ func (s *source) begin(ctx context.Context) (l *loaded, kept *fetch.Copy, base *
 // fallBack returns the document that was kept, nil if there is none, or the runner need not compare it with now: that has all operations,
 // exposes what was exposed, and no restriction of the configuration could lose what it matches.
 func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
-	doc, leave := s.g.archive.take(ctx, s.archiveID, s.label)
-	defer leave()
+	if s.g.store == nil {
+		return nil
+	}
+	doc, release := s.g.store.Load(ctx, s.storeID, s.label)
+	defer release()
 	if doc == nil {
 		return nil
 	}
-	if now != nil && !s.lacks(now, doc) && (!s.restricted || doc.copy.Is(now.stamp)) {
+	if now != nil && !s.lacks(now, doc) && (!s.restricted || doc.Copy.Is(now.stamp)) {
 		return nil
 	}
 	base, err := s.restore(ctx, doc)
 	if err != nil {
-		s.g.log.Warn("the document that was kept can't be used", "api", s.label, "file", s.g.archive.path(s.archiveID), "error", err)
+		s.g.log.Warn("the document that was kept can't be used", "api", s.label, "file", s.g.store.Path(s.storeID), "error", err)
 		return nil
 	}
 	return base
@@ -62,7 +66,7 @@ func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 
 // lacks reports whether a document lacks an operation of the one that was kept. One that is there, and that nothing selects any more, is
 // lacking too: a document may have lost its tags.
-func (s *source) lacks(now *loaded, kept *archived) bool {
+func (s *source) lacks(now *loaded, kept *diskcache.Document) bool {
 	have := map[string]bool{} // and whether it is exposed
 	for _, op := range now.api.Operations {
 		have[withoutNames(op.Method+" "+op.Path)] = false
@@ -70,11 +74,11 @@ func (s *source) lacks(now *loaded, kept *archived) bool {
 	for _, op := range s.operations(now.api) {
 		have[withoutNames(op)] = true
 	}
-	exposed := kept.head.Exposed
+	exposed := kept.Head.Exposed
 	if exposed == nil {
-		exposed = kept.head.Operations
+		exposed = kept.Head.Operations
 	}
 	gone := func(op string) bool { _, there := have[withoutNames(op)]; return !there }
 	hidden := func(op string) bool { return !have[withoutNames(op)] }
-	return slices.ContainsFunc(kept.head.Operations, gone) || slices.ContainsFunc(exposed, hidden)
+	return slices.ContainsFunc(kept.Head.Operations, gone) || slices.ContainsFunc(exposed, hidden)
 }

@@ -69,7 +69,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
@@ -77,6 +77,7 @@ var rooms = map[string]room{
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/clientip":    {},
+	"gateway/diskcache":   {arrows: []string{"gateway/regularfile", "openapi", "openapi/fetch"}},
 	"gateway/sealkey":     {arrows: []string{"gateway/regularfile"}},
 	"gateway/telemetry":   {arrows: []string{"auth", "gateway/admin", "gateway/listener", "gateway/mcp", "gateway/upstream"}},
 	"gateway/redact":      {arrows: []string{"config", "openapi/answer"}},

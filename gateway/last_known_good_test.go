@@ -3,8 +3,6 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -13,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +18,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/openapi/fetch"
+	"drawbridge/gateway/diskcache"
 	"drawbridge/test/timebox"
 )
 
@@ -59,6 +56,12 @@ func started(t *testing.T, text string) *process {
 // starting starts a gateway when something was changed in it.
 func starting(t *testing.T, text string, change func(*Gateway)) *process {
 	t.Helper()
+	return startingOn(t, text, nil, change)
+}
+
+// startingOn is starting with other options of the store; nil leaves them.
+func startingOn(t *testing.T, text string, options func(*diskcache.Options), change func(*Gateway)) *process {
+	t.Helper()
 	p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
 	p.write(map[string]string{"drawbridge.yaml": text})
 	load := func() (*config.Config, error) {
@@ -69,7 +72,7 @@ func starting(t *testing.T, text string, change func(*Gateway)) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Gateway, err = New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewTextHandler(p.log, nil))}); err != nil {
+	if p.Gateway, err = New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewTextHandler(p.log, nil)), storeOptions: options}); err != nil {
 		t.Fatal(err)
 	}
 	change(p.Gateway)
@@ -224,7 +227,7 @@ func TestArchiveRefuses(t *testing.T) {
 	first.eventually("both are served", func() bool { return len(first.tools()) == 2 })
 	first.end()
 	c := first.Config()
-	a, b := filepath.Join(state, archiveID(&c.APIs[0])+archiveSuffix), filepath.Join(state, archiveID(&c.APIs[1])+archiveSuffix)
+	a, b := first.store.Path(storeID(&c.APIs[0])), first.store.Path(storeID(&c.APIs[1]))
 	good, err := os.ReadFile(a)
 	if err != nil {
 		t.Fatal(err)
@@ -294,14 +297,10 @@ func TestArchiveCannotWrite(t *testing.T) {
 	if p.state(0).State != admin.Ready || p.logged("documents can't be kept") != 1 || p.logged("a document can't be kept; it is tried again") != 1 {
 		t.Errorf("status = %+v, log %s", p.state(0), p.log)
 	}
-	p.archive.writeAll()
-	if p.logged("a document can't be kept; it is tried again") != 1 {
-		t.Errorf("it is told twice: %s", p.log)
-	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	p.archive.writeAll()
+	p.end() // writes what waits
 	if got := metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
 		t.Errorf("it is not written when it could be: %q", metricLines(p.Gateway, "drawbridge_state_writes"))
 	}
@@ -323,100 +322,13 @@ func TestArchiveIsShared(t *testing.T) {
 	one.end()
 	two.end()
 	for n, want := range []string{"GET /mine", "GET /yours"} {
-		doc, leave := one.archive.take(t.Context(), archiveID(&one.Config().APIs[n]), want)
-		leave()
-		if doc == nil || len(doc.head.Operations) != 1 || doc.head.Operations[0] != want {
+		doc, release := one.store.Load(t.Context(), storeID(&one.Config().APIs[n]), want)
+		release()
+		if doc == nil || len(doc.Head.Operations) != 1 || doc.Head.Operations[0] != want {
 			t.Errorf("document %d = %+v", n, doc)
 		}
 	}
 	if files, _ := os.ReadDir(state); len(files) != 2 {
 		t.Errorf("files = %v", files)
 	}
-}
-
-// TestSweep: what no configuration names is kept for a while, and no more than so much of it; what is named stays.
-func TestSweep(t *testing.T) {
-	dir := t.TempDir()
-	a := &archive{dir: dir, log: slog.New(slog.DiscardHandler), named: []string{strings.Repeat("a", 64)}}
-	make := func(name string, age time.Duration) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		at := time.Now().Add(-age)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const day = 24 * time.Hour
-	want := map[string]bool{}
-	for name, tt := range map[string]struct {
-		age   time.Duration
-		stays bool
-	}{
-		strings.Repeat("a", 64) + archiveSuffix: {400 * day, true}, strings.Repeat("b", 64) + archiveSuffix: {29 * day, true},
-		strings.Repeat("c", 64) + archiveSuffix: {31 * day, false}, archiveTemp + "1": {2 * time.Hour, false}, archiveTemp + "2": {time.Minute, true},
-		"notes.txt": {400 * day, true}, "x" + archiveSuffix: {400 * day, true},
-	} {
-		make(name, tt.age)
-		want[name] = tt.stays
-	}
-	a.sweep()
-	for name, stays := range want {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if (err == nil) != stays {
-			t.Errorf("%s stays: %v, want %v", name, err == nil, stays)
-		}
-		if strings.HasPrefix(name, "a") && time.Since(info.ModTime()) > time.Hour {
-			t.Error("what is named is not marked as that")
-		}
-	}
-	for n := range maxUnnamed + 5 {
-		make(hex.EncodeToString(append([]byte{byte(n >> 8), byte(n)}, bytes.Repeat([]byte{7}, 30)...))+archiveSuffix, time.Duration(n)*time.Minute)
-	}
-	a.sweep()
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != maxUnnamed+4 {
-		t.Errorf("%d files, %v; want %d", len(files), err, maxUnnamed+4)
-	}
-}
-
-// FuzzArchived: whatever stands in a file, reading it ends, and what is read is what would be written.
-func FuzzArchived(f *testing.F) {
-	doc := &archived{head: archiveHead{ID: "id", Operations: []string{"GET /a"}}, copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
-	var text bytes.Buffer
-	if err := doc.encode(&text, nil); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text.Bytes())
-	f.Add([]byte(archiveVersion))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		// The digest is for disks. Who writes to the directory can make it right.
-		if rest, ok := bytes.CutPrefix(text, []byte(archiveVersion)); ok && len(rest) > 65 {
-			text = resum(text)
-		}
-		got, err := decodeArchived(text, "id")
-		if err != nil {
-			return
-		}
-		var again bytes.Buffer
-		if err := got.encode(&again, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := decodeArchived(again.Bytes(), "id"); err != nil {
-			t.Fatalf("%q: %v", again.Bytes(), err)
-		}
-	})
-}
-
-func copyOfOne(location, text string) *fetch.Copy {
-	return &fetch.Copy{Location: location, Files: []fetch.File{{Location: location, Data: []byte(text)}}}
-}
-
-// resum makes the digest of a file right.
-func resum(text []byte) []byte {
-	begin := len(archiveVersion) + 65
-	digest := sha256.Sum256(text[begin:])
-	return slices.Concat([]byte(archiveVersion), []byte(hex.EncodeToString(digest[:])), []byte("\n"), text[begin:])
 }

@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi/fetch"
+)
+
+// newStore returns the store of the last good documents; nil without server.state_dir.
+func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
+	if c.Server.StateDir == "" {
+		return nil
+	}
+	o := diskcache.Options{Dir: c.Server.StateDir.String(), MaxDocument: int64(c.Limits.MaxSpec), MaxWaiting: diskcache.MaxWaiting, LargeSize: smallText,
+		Logger: g.log, Metrics: g.o.Metrics, Pace: g.room.pace, Recover: g.survive, Keep: g.Keep}
+	if g.room.texts != nil {
+		// Places of its own: origins that hang have those of room.texts.
+		o.MaxLarge = cap(g.room.texts)
+		o.MaxDocument = min(o.MaxDocument, g.room.document)
+		o.MaxWaiting = min(o.MaxWaiting, int(g.room.capacity/2))
+	}
+	if g.o.storeOptions != nil {
+		g.o.storeOptions(&o)
+	}
+	return diskcache.New(o)
+}
+
+// storeID returns the id of the document of an API on disk.
+func storeID(api *config.API) string {
+	location := api.Spec.String()
+	if !api.Spec.IsURL() {
+		if abs, err := filepath.Abs(location); err == nil {
+			location = abs
+		}
+	}
+	base := ""
+	if api.BaseURL != nil {
+		base = api.BaseURL.String()
+	}
+	parts := []string{location, api.Name, base}
+	if api.Root != "" {
+		parts = append(parts, api.Root.String()) // a copy holds the files that another root let in
+	}
+	return diskcache.ID(parts...)
+}
+
+// store has a document written to disk, unless its source has no place there or c is nil.
+func (s *source) store(l *loaded, c *fetch.Copy) {
+	if c == nil || s.storeID == "" {
+		return
+	}
+	doc := &diskcache.Document{Copy: c, Head: diskcache.Head{ID: s.storeID, Spec: redact.Location(s.config.Spec.String()), Read: l.at.UTC().Truncate(time.Second)}}
+	doc.Head.Size = l.api.Size
+	doc.Head.Exposed = append([]string{}, s.operations(l.api)...)
+	for _, op := range l.api.Operations {
+		doc.Head.Operations = append(doc.Head.Operations, op.Method+" "+op.Path)
+	}
+	s.g.store.Put(doc)
+}
+
+// assignStore gives the sources of a deployment their documents on disk. Entries of the configuration that nothing tells apart, since
+// they write one path in two ways, have none: one would get the document of the other.
+func (g *Gateway) assignStore(d *deployment) {
+	if g.store == nil {
+		return
+	}
+	count := map[string]int{}
+	for _, src := range d.sources {
+		count[storeID(&src.config)]++
+	}
+	for _, src := range d.sources {
+		id := storeID(&src.config)
+		switch {
+		case src.cancel != nil: // it runs, and keeps its place
+		case count[id] == 1:
+			src.storeID = id
+		default:
+			g.log.Warn("a document is not kept, because another entry of the configuration has the same spec and base_url: give both a name", "spec", redact.Location(src.config.Spec.String()))
+		}
+	}
+}
+
+// nameStored tells the store which documents the configuration in use names.
+func (g *Gateway) nameStored(d *deployment) {
+	if g.store == nil {
+		return
+	}
+	var ids []string
+	for _, src := range d.sources {
+		ids = append(ids, src.storeID)
+	}
+	g.store.SetNamed(ids)
+}
+
+// expect counts the documents of an earlier run in the memory of all documents, before the first of them is read.
+func (g *Gateway) expect(ctx context.Context, sources []*source) {
+	if g.store == nil || g.room.documents.most == 0 {
+		return
+	}
+	var ids []string
+	for _, s := range sources {
+		ids = append(ids, s.storeID)
+	}
+	for i, size := range g.store.Sizes(ctx, beginGrace, ids) {
+		g.room.documents.expect(sources[i], size)
+	}
+}
